@@ -1,0 +1,3 @@
+//! The `stickslip` command line: a thin front end without numerics.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Vectors, matrices, factorizations and automatic differentiation.

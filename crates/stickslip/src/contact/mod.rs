@@ -1,0 +1,1 @@
+//! The one-step contact problem, its solution, residuals and certificates.

@@ -1,0 +1,1 @@
+//! Friction sets and impact laws: convex analysis, no time, no bodies.

@@ -1,0 +1,1 @@
+//! Step records, trajectories and the energy ledger.

@@ -1,0 +1,1 @@
+//! Scene files: expressions, parsing, building a simulation, the gallery.

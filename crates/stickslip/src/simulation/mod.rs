@@ -1,0 +1,1 @@
+//! The loop that joins system, scheme, solver and records.

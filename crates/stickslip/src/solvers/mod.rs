@@ -1,0 +1,1 @@
+//! Solvers of the one-step contact problem, one file per method.

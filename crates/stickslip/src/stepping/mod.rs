@@ -1,0 +1,1 @@
+//! Time-stepping schemes, one file each.

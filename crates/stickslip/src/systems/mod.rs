@@ -1,0 +1,1 @@
+//! Mechanical systems with unilateral and bilateral constraints.
