@@ -1,0 +1,642 @@
+//! One contact under Coulomb's law with a disc (in space) or a symmetric
+//! interval (in the plane) as friction section: exact solution, and the list
+//! of all solutions.
+//!
+//! # What it computes
+//!
+//! Given the block W (normal component first), the velocity q of the contact
+//! without its own impulse and the friction coefficient μ, an impulse r with
+//!
+//! ```text
+//! u = W r + q,     K* ∋ u + μ|u_T| e_N  ⊥  r ∈ K = { |r_T| ≤ μ r_N }.
+//! ```
+//!
+//! Preparation eliminates the normal row: with n the row N of W restricted to
+//! the tangents and c = W_TN / W_NN, the Schur complement S = W_TT − c nᵀ and
+//! q̄ = q_T − c q_N give u_T = S r_T + q̄ whenever u_N = 0. The tangent frame is
+//! rotated so that the symmetric part of S is diagonal, its skew part being one
+//! number k. Sliding, u_T = −λ r_T with λ > 0, is then one scalar equation
+//!
+//! ```text
+//! φ(λ) = (μ/W_NN)(−q_N D(λ) + n·p(λ)) − |p(λ)| = 0,
+//! p(λ) = adj(S) q̄ + λ q̄,     D(λ) = det S + λ tr S + λ²,
+//! ```
+//!
+//! a convex quadratic minus the length of a vector that is linear in λ, solved by a
+//! bracketed Newton iteration on the quotient of the two.
+//!
+//! # Source
+//!
+//! [AcaryCollinsCraft2023] for the law. The scalar reduction and the trigonometric
+//! form of the enumeration are our own.
+//!
+//! # Guarantees
+//!
+//! When W_NN > 0 and S is positive definite a solution exists for every q: φ < 0
+//! at λ = 0 if the contact does not stick and φ > 0 beyond
+//! λ_hi = |q̄|(W_NN + μ|n|)/(μ|q_N|). For a sliding contact r lies on the cone
+//! and u_N vanishes to rounding, whatever error is left in λ.
+//!
+//! # Behaviour to know
+//!
+//! Several solutions may exist (Painlevé). The order of preference is take-off,
+//! stick, slip; among slips the root reached from the start λ. Eigenvalues of S are floored near
+//! 4e-15 of W_TT; a W of smaller rank with q outside its range may have no
+//! solution at all (wedging), which is reported as [`DiscOutcome::NoSolution`].
+//! The rotated frame is not cosmetic: with cofactors in the given frame a
+//! block of rank two gave residuals up to 6e-3.
+//!
+//! # Cost
+//!
+//! No allocation; 20 to 100 ns.
+//!
+//! # Tested by
+//!
+//! `solvers/one_contact/coulomb_disc/tests.rs`: 100,000 random problems against the
+//! enumeration.
+
+/// How the contact ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiscOutcome {
+    /// No impulse: the contact opens or just touches.
+    Open,
+    /// The impulse lies in the cone and the velocity vanishes.
+    Stick,
+    /// The impulse lies on the cone and opposes the sliding velocity.
+    Slip,
+    /// No finite impulse satisfies the law (rank-deficient block, wedging).
+    NoSolution,
+}
+
+/// Relative floor of the eigenvalues of the tangential Schur complement.
+const EIGENVALUE_FLOOR: f64 = 4e-15;
+/// A Schur complement whose determinant is below this fraction of the product of
+/// the diagonal counts as singular for the rescue.
+const DEFICIENT: f64 = 1e-13;
+/// An impulse larger than this times |q|/|W| comes from the floor, not from the data.
+const ABSURD: f64 = 1e9;
+
+/// Block of one contact in space, prepared for many right-hand sides.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PreparedDisc {
+    w_nn: f64,
+    inverse_w_nn: f64,
+    /// Row N of W on the tangents, in the rotated frame.
+    n: [f64; 2],
+    /// Column N of W on the tangents over W_NN, in the rotated frame.
+    c: [f64; 2],
+    /// Floored eigenvalues of the symmetric part of S, and its skew part.
+    w1: f64,
+    w0: f64,
+    k: f64,
+    det: f64,
+    trace: f64,
+    mu: f64,
+    cos: f64,
+    sin: f64,
+    /// Size of the block, for the test of absurd impulses.
+    size: f64,
+    deficient: bool,
+}
+
+impl PreparedDisc {
+    /// Prepares the row-major block `w` with `shift` added to its diagonal.
+    ///
+    /// A block with W_NN ≤ 0 belongs to a contact without movable body; such a contact
+    /// only ever answers [`DiscOutcome::Open`] or [`DiscOutcome::NoSolution`].
+    #[inline]
+    pub fn new(w: &[f64; 9], mu: f64, shift: f64) -> Self {
+        let w_nn = w[0] + shift;
+        if w_nn.is_nan() || w_nn <= 0.0 {
+            return Self::default();
+        }
+        let inverse_w_nn = 1.0 / w_nn;
+        let n = [w[1], w[2]];
+        let c = [w[3] * inverse_w_nn, w[6] * inverse_w_nn];
+
+        // Schur complement of the normal row: symmetric part and skew number.
+        let s00 = w[4] + shift - c[0] * n[0];
+        let s11 = w[8] + shift - c[1] * n[1];
+        let s01 = w[5] - c[0] * n[1];
+        let s10 = w[7] - c[1] * n[0];
+        let k = 0.5 * (s01 - s10);
+        let off = 0.5 * (s01 + s10);
+
+        // Rotation to the principal tangents; the branch keeps the eigenvector free of cancellation.
+        let half = 0.5 * (s00 - s11);
+        let mean = 0.5 * (s00 + s11);
+        let radius = (half * half + off * off).sqrt();
+        let (x, y) = if half >= 0.0 {
+            (half + radius, off)
+        } else {
+            (off, radius - half)
+        };
+        let length = (x * x + y * y).sqrt();
+        let (cos, sin) = if length > 0.0 {
+            (x / length, y / length)
+        } else {
+            (1.0, 0.0)
+        };
+
+        // The small eigenvalue from the determinant, which stays accurate when the rows of
+        // W differ by orders of magnitude; mean − radius would lose it.
+        let (w11, w22) = (w[4] + shift, w[8] + shift);
+        let trace_tt = w11 + w22;
+        let scale = if trace_tt > 0.0 { trace_tt } else { w_nn };
+        let w1 = (mean + radius).max(EIGENVALUE_FLOOR * scale);
+        let determinant = s00 * s11 - off * off;
+        let graded = scale.min(w11.max(0.0) * w22.max(0.0) / w1);
+        let floor = (EIGENVALUE_FLOOR * graded).max(1e-28 * scale);
+        let w0 = (determinant / w1).min(w1).max(floor);
+        Self {
+            w_nn,
+            inverse_w_nn,
+            n: [cos * n[0] + sin * n[1], cos * n[1] - sin * n[0]],
+            c: [cos * c[0] + sin * c[1], cos * c[1] - sin * c[0]],
+            w1,
+            w0,
+            k,
+            det: w1 * w0 + k * k,
+            trace: w1 + w0,
+            mu,
+            cos,
+            sin,
+            size: w_nn.max(scale),
+            deficient: determinant <= DEFICIENT * w11 * w22,
+        }
+    }
+
+    /// Impulse of the contact whose velocity without impulse is `q`.
+    ///
+    /// `lambda` carries the sliding multiplier from one visit to the next; start with 0.
+    /// With [`DiscOutcome::NoSolution`] the impulse returned is zero.
+    #[inline(always)]
+    pub fn solve(&self, q: &[f64; 3], lambda: &mut f64) -> ([f64; 3], DiscOutcome) {
+        if q[0] >= 0.0 {
+            return ([0.0; 3], DiscOutcome::Open);
+        }
+        if self.w_nn <= 0.0 {
+            return ([0.0; 3], DiscOutcome::NoSolution);
+        }
+        if self.mu == 0.0 {
+            return ([-q[0] * self.inverse_w_nn, 0.0, 0.0], DiscOutcome::Slip);
+        }
+
+        // Tangential velocity with the normal row eliminated, in the rotated frame.
+        let qb = [
+            self.cos * q[1] + self.sin * q[2] - self.c[0] * q[0],
+            self.cos * q[2] - self.sin * q[1] - self.c[1] * q[0],
+        ];
+        let a = [
+            self.w0 * qb[0] - self.k * qb[1],
+            self.w1 * qb[1] + self.k * qb[0],
+        ];
+        let c0 = self.n[0] * a[0] + self.n[1] * a[1] - q[0] * self.det;
+        let ratio = self.mu * self.inverse_w_nn;
+        let radius = ratio * c0;
+        let aa = a[0] * a[0] + a[1] * a[1];
+
+        // Stick: the impulse that stops the contact lies in the cone.
+        if c0 >= 0.0 && aa <= radius * radius {
+            let inverse_det = 1.0 / self.det;
+            let tangential = [-a[0] * inverse_det, -a[1] * inverse_det];
+            let normal = c0 * inverse_det * self.inverse_w_nn;
+            if !self.deficient || !self.is_absurd(normal, &qb, q[0]) {
+                return (self.in_given_frame(normal, tangential), DiscOutcome::Stick);
+            }
+            return self.rescue(q, &qb, &a, c0, lambda);
+        }
+
+        // Slide: bracketed Newton iteration on the quotient.
+        let qq = qb[0] * qb[0] + qb[1] * qb[1];
+        let q_length = qq.sqrt();
+        let aq = a[0] * qb[0] + a[1] * qb[1];
+        let c1 = self.n[0] * qb[0] + self.n[1] * qb[1] - q[0] * self.trace;
+        let c2 = -q[0];
+        let n_length = (self.n[0] * self.n[0] + self.n[1] * self.n[1]).sqrt();
+        let mut high = q_length * (self.w_nn + self.mu * n_length) / (self.mu * c2);
+        let mut low = 0.0;
+        let mut x = *lambda;
+        if x <= 0.0 || x >= high {
+            x = (q_length / (ratio * c2) - 0.5 * self.trace).max(1e-3 * high);
+        }
+        for iteration in 0..60 {
+            let numerator = ratio * (c0 + x * (c1 + x * c2));
+            let pp = aa + x * (2.0 * aq + x * qq);
+            let p_length = pp.sqrt();
+            let phi = numerator - p_length;
+            let noise = 1e-15 * p_length + 2e-16 * ratio * (c0.abs() + x * (c1.abs() + x * c2));
+            if phi.abs() <= noise {
+                break;
+            }
+            if phi < 0.0 {
+                low = x;
+            } else {
+                high = x;
+            }
+            let slope = ratio * (c1 + 2.0 * x * c2) * pp - numerator * (aq + x * qq);
+            let mut next = x - phi * pp / slope;
+            let inside = next > low && next < high;
+            if !inside || iteration >= 20 {
+                next = if low == 0.0 && iteration < 20 {
+                    0.05 * high
+                } else {
+                    0.5 * (low + high)
+                };
+            }
+            let step = next - x;
+            x = next;
+            if step.abs() <= 4e-16 * x {
+                break;
+            }
+        }
+        *lambda = x;
+        let (normal, tangential) = self.slide_at(x, q[0], &qb, &a);
+        if self.deficient && (normal <= 0.0 || self.is_absurd(normal, &qb, q[0])) {
+            return self.rescue(q, &qb, &a, c0, lambda);
+        }
+        (self.in_given_frame(normal, tangential), DiscOutcome::Slip)
+    }
+
+    /// Friction coefficient the block was prepared with.
+    pub fn friction(&self) -> f64 {
+        self.mu
+    }
+
+    /// Normal and rotated tangential impulse of a contact that slides along p(λ).
+    #[inline(always)]
+    fn slide_at(&self, lambda: f64, q_n: f64, qb: &[f64; 2], a: &[f64; 2]) -> (f64, [f64; 2]) {
+        let p = [a[0] + lambda * qb[0], a[1] + lambda * qb[1]];
+        let length = (p[0] * p[0] + p[1] * p[1]).sqrt();
+        let inverse = if length > 0.0 { -1.0 / length } else { 0.0 };
+        let t = [p[0] * inverse, p[1] * inverse];
+        let normal = -q_n / (self.w_nn + self.mu * (self.n[0] * t[0] + self.n[1] * t[1]));
+        let tangential = self.mu * normal;
+        (normal, [tangential * t[0], tangential * t[1]])
+    }
+
+    #[inline(always)]
+    fn in_given_frame(&self, normal: f64, t: [f64; 2]) -> [f64; 3] {
+        [
+            normal,
+            self.cos * t[0] - self.sin * t[1],
+            self.sin * t[0] + self.cos * t[1],
+        ]
+    }
+
+    #[inline(always)]
+    fn is_absurd(&self, normal: f64, qb: &[f64; 2], q_n: f64) -> bool {
+        let size = normal * (1.0 + self.mu) * self.size;
+        let data = qb[0] * qb[0] + qb[1] * qb[1] + q_n * q_n;
+        size * size > ABSURD * ABSURD * data
+    }
+
+    /// Search for a sliding root of moderate size, from above.
+    #[cold]
+    #[inline(never)]
+    fn rescue(
+        &self,
+        q: &[f64; 3],
+        qb: &[f64; 2],
+        a: &[f64; 2],
+        c0: f64,
+        lambda: &mut f64,
+    ) -> ([f64; 3], DiscOutcome) {
+        let ratio = self.mu * self.inverse_w_nn;
+        let c1 = self.n[0] * qb[0] + self.n[1] * qb[1] - q[0] * self.trace;
+        let phi = |x: f64| {
+            let p = [a[0] + x * qb[0], a[1] + x * qb[1]];
+            ratio * (c0 + x * (c1 - x * q[0])) - (p[0] * p[0] + p[1] * p[1]).sqrt()
+        };
+        let q_length = (qb[0] * qb[0] + qb[1] * qb[1]).sqrt();
+        let n_length = (self.n[0] * self.n[0] + self.n[1] * self.n[1]).sqrt();
+        let mut high = q_length * (self.w_nn + self.mu * n_length) / (-self.mu * q[0]);
+        for _ in 0..400 {
+            let low = 0.85 * high;
+            if phi(low) < 0.0 {
+                let mut bracket = (low, high);
+                for _ in 0..80 {
+                    let middle = 0.5 * (bracket.0 + bracket.1);
+                    if phi(middle) < 0.0 {
+                        bracket.0 = middle;
+                    } else {
+                        bracket.1 = middle;
+                    }
+                }
+                let (normal, tangential) = self.slide_at(bracket.1, q[0], qb, a);
+                if normal > 0.0 && !self.is_absurd(normal, qb, q[0]) {
+                    *lambda = bracket.1;
+                    return (self.in_given_frame(normal, tangential), DiscOutcome::Slip);
+                }
+                break;
+            }
+            high = low;
+        }
+        *lambda = 0.0;
+        ([0.0; 3], DiscOutcome::NoSolution)
+    }
+}
+
+/// Block of one contact in the plane, prepared for many right-hand sides.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PreparedInterval {
+    w_nn: f64,
+    w_nt: f64,
+    /// W_TN / W_NN.
+    c: f64,
+    /// Floored Schur complement of the normal row.
+    s: f64,
+    mu: f64,
+    size: f64,
+    deficient: bool,
+}
+
+impl PreparedInterval {
+    /// Prepares the row-major 2×2 block `w` with `shift` added to its diagonal.
+    #[inline]
+    pub fn new(w: &[f64; 4], mu: f64, shift: f64) -> Self {
+        let w_nn = w[0] + shift;
+        if w_nn.is_nan() || w_nn <= 0.0 {
+            return Self::default();
+        }
+        let w_tt = w[3] + shift;
+        let c = w[2] / w_nn;
+        let s = w_tt - c * w[1];
+        let scale = if w_tt > 0.0 { w_tt } else { w_nn };
+        Self {
+            w_nn,
+            w_nt: w[1],
+            c,
+            s: s.max(EIGENVALUE_FLOOR * scale),
+            mu,
+            size: w_nn.max(scale),
+            deficient: s < DEFICIENT * scale,
+        }
+    }
+
+    /// Impulse of the contact whose velocity without impulse is `q`; the closed
+    /// form tries take-off, stick, then the two directions of sliding.
+    #[inline(always)]
+    pub fn solve(&self, q: &[f64; 2]) -> ([f64; 2], DiscOutcome) {
+        if q[0] >= 0.0 {
+            return ([0.0; 2], DiscOutcome::Open);
+        }
+        if self.w_nn <= 0.0 {
+            return ([0.0; 2], DiscOutcome::NoSolution);
+        }
+        let qb = q[1] - self.c * q[0];
+        // r_N S W_NN of the sticking impulse, and its test against the cone.
+        let normal = self.w_nt * qb - q[0] * self.s;
+        let absurd =
+            |n: f64| self.deficient && n * (1.0 + self.mu) * self.size > ABSURD * q[0].hypot(qb);
+        if normal >= 0.0 && qb.abs() * self.w_nn <= self.mu * normal {
+            let r = [normal / (self.s * self.w_nn), -qb / self.s];
+            if !absurd(r[0]) {
+                return (r, DiscOutcome::Stick);
+            }
+        }
+        // Sliding against the velocity left, first against q̄, then the other way.
+        let first = if qb > 0.0 { -1.0 } else { 1.0 };
+        for direction in [first, -first] {
+            let slope = self.w_nn + self.mu * self.w_nt * direction;
+            if slope <= 0.0 {
+                continue;
+            }
+            let n = -q[0] / slope;
+            let tangential = self.mu * n * direction;
+            let u_t = self.s * tangential + qb;
+            if (u_t * direction <= 0.0 || self.mu == 0.0) && !absurd(n) {
+                return ([n, tangential], DiscOutcome::Slip);
+            }
+        }
+        ([0.0; 2], DiscOutcome::NoSolution)
+    }
+}
+
+/// One solution found by the enumeration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EnumeratedSolution<const D: usize> {
+    /// Impulse, normal component first.
+    pub impulse: [f64; D],
+    /// What the contact does.
+    pub outcome: DiscOutcome,
+}
+
+/// All solutions of one contact in space, in the order take-off, stick, slips by angle.
+///
+/// Slips come from r = r_N (1, μ cos θ, μ sin θ), for which parallelism of
+/// u_T and the impulse is a trigonometric polynomial of degree two in θ, hence at most
+/// four roots. Meant for studies of multiplicity and as the reference of the tests:
+/// about a thousand times dearer than [`PreparedDisc::solve`]. A sticking continuum (W of
+/// smaller rank and q in its range) is represented by its least-norm member where it lies in the cone.
+pub fn enumerate_disc(w: &[f64; 9], q: &[f64; 3], mu: f64) -> Vec<EnumeratedSolution<3>> {
+    let mut found = Vec::new();
+    if q[0] >= 0.0 {
+        found.push(EnumeratedSolution {
+            impulse: [0.0; 3],
+            outcome: DiscOutcome::Open,
+        });
+    }
+    let size = w[0].abs() + w[4].abs() + w[8].abs();
+    if size == 0.0 {
+        return found;
+    }
+    if let Some(r) = stick_impulse(w, q) {
+        let tangential = r[1].hypot(r[2]);
+        if r[0] >= 0.0 && tangential <= mu * r[0] * (1.0 + 1e-12) && r[0] > 0.0 {
+            found.push(EnumeratedSolution {
+                impulse: r,
+                outcome: DiscOutcome::Stick,
+            });
+        }
+    }
+    if mu == 0.0 {
+        if q[0] < 0.0 && w[0] > 0.0 {
+            found.push(EnumeratedSolution {
+                impulse: [-q[0] / w[0], 0.0, 0.0],
+                outcome: DiscOutcome::Slip,
+            });
+        }
+        return found;
+    }
+
+    // f(θ) = −q_N (W_T d × t) + (W_N·d)(q_T × t) and its derivative by hand.
+    let parts = |angle: f64| {
+        let (s, c) = angle.sin_cos();
+        let d = [1.0, mu * c, mu * s];
+        let row = |i: usize| w[i] * d[0] + w[i + 1] * d[1] + w[i + 2] * d[2];
+        (row(0), [row(3), row(6)], [c, s])
+    };
+    let f = |angle: f64| {
+        let (wn, wt, t) = parts(angle);
+        -q[0] * (wt[0] * t[1] - wt[1] * t[0]) + wn * (q[1] * t[1] - q[2] * t[0])
+    };
+    for angle in trigonometric_roots(&f) {
+        let (wn, wt, t) = parts(angle);
+        if wn == 0.0 {
+            continue;
+        }
+        let normal = -q[0] / wn;
+        if normal <= 0.0 || !normal.is_finite() {
+            continue;
+        }
+        let along = (wt[0] * normal + q[1]) * t[0] + (wt[1] * normal + q[2]) * t[1];
+        if along <= 0.0 {
+            found.push(EnumeratedSolution {
+                impulse: [normal, mu * normal * t[0], mu * normal * t[1]],
+                outcome: DiscOutcome::Slip,
+            });
+        }
+    }
+    found
+}
+
+/// All solutions of one contact in the plane.
+pub fn enumerate_interval(w: &[f64; 4], q: &[f64; 2], mu: f64) -> Vec<EnumeratedSolution<2>> {
+    let mut found = Vec::new();
+    if q[0] >= 0.0 {
+        found.push(EnumeratedSolution {
+            impulse: [0.0; 2],
+            outcome: DiscOutcome::Open,
+        });
+    }
+    let det = w[0] * w[3] - w[1] * w[2];
+    if det > 1e-14 * w[0] * w[3] {
+        let r = [
+            (w[1] * q[1] - w[3] * q[0]) / det,
+            (w[2] * q[0] - w[0] * q[1]) / det,
+        ];
+        if r[0] > 0.0 && r[1].abs() <= mu * r[0] {
+            found.push(EnumeratedSolution {
+                impulse: r,
+                outcome: DiscOutcome::Stick,
+            });
+        }
+    }
+    for direction in [-1.0, 1.0] {
+        let slope = w[0] + mu * w[1] * direction;
+        let normal = -q[0] / slope;
+        if normal > 0.0 && normal.is_finite() {
+            let tangential = mu * normal * direction;
+            let u_t = w[2] * normal + w[3] * tangential + q[1];
+            if u_t * direction < 0.0 || (mu == 0.0 && direction > 0.0) {
+                found.push(EnumeratedSolution {
+                    impulse: [normal, tangential],
+                    outcome: DiscOutcome::Slip,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Solves W r = −q by elimination with full pivoting; `None` if W is singular to
+/// 1e-13 and q is outside its range. A singular W in whose range q lies gives one member.
+fn stick_impulse(w: &[f64; 9], q: &[f64; 3]) -> Option<[f64; 3]> {
+    let mut a = [
+        [w[0], w[1], w[2], -q[0]],
+        [w[3], w[4], w[5], -q[1]],
+        [w[6], w[7], w[8], -q[2]],
+    ];
+    let mut columns = [0, 1, 2];
+    let size = w.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let rhs = q.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let mut rank = 3;
+    for step in 0..3 {
+        let (mut pi, mut pj, mut best) = (step, step, 0.0);
+        for (i, row) in a.iter().enumerate().skip(step) {
+            for (j, value) in row.iter().enumerate().take(3).skip(step) {
+                if value.abs() > best {
+                    (pi, pj, best) = (i, j, value.abs());
+                }
+            }
+        }
+        if best <= 1e-13 * size {
+            rank = step;
+            break;
+        }
+        a.swap(step, pi);
+        for row in &mut a {
+            row.swap(step, pj);
+        }
+        columns.swap(step, pj);
+        for i in step + 1..3 {
+            let factor = a[i][step] / a[step][step];
+            let pivot_row = a[step];
+            for (value, pivot) in a[i].iter_mut().zip(pivot_row).skip(step) {
+                *value -= factor * pivot;
+            }
+        }
+    }
+    if a[rank..].iter().any(|row| row[3].abs() > 1e-11 * rhs) {
+        return None;
+    }
+    let mut r = [0.0; 3];
+    for i in (0..rank).rev() {
+        let mut value = a[i][3];
+        for j in i + 1..rank {
+            value -= a[i][j] * r[columns[j]];
+        }
+        r[columns[i]] = value / a[i][i];
+    }
+    Some(r)
+}
+
+/// Roots in [−π, π) of a trigonometric polynomial of degree at most two: its
+/// critical points split the circle in monotone arcs, each bisected.
+fn trigonometric_roots(f: &dyn Fn(f64) -> f64) -> Vec<f64> {
+    use std::f64::consts::PI;
+    // The five coefficients by discrete Fourier sums on eight points.
+    let mut coefficient = [0.0; 5];
+    for j in 0..8 {
+        let angle = j as f64 * PI / 4.0;
+        let value = f(angle) / 4.0;
+        coefficient[0] += 0.5 * value;
+        coefficient[1] += value * angle.cos();
+        coefficient[2] += value * angle.sin();
+        coefficient[3] += value * (2.0 * angle).cos();
+        coefficient[4] += value * (2.0 * angle).sin();
+    }
+    let slope = |x: f64| {
+        -coefficient[1] * x.sin() + coefficient[2] * x.cos()
+            - 2.0 * coefficient[3] * (2.0 * x).sin()
+            + 2.0 * coefficient[4] * (2.0 * x).cos()
+    };
+    let bisect = |g: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64| {
+        let sign = g(low) > 0.0;
+        for _ in 0..70 {
+            let middle = 0.5 * (low + high);
+            if (g(middle) > 0.0) == sign {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        0.5 * (low + high)
+    };
+    let points = 720;
+    let mut knots = vec![-PI];
+    let mut previous = (-PI, slope(-PI));
+    for j in 1..=points {
+        let x = -PI + 2.0 * PI * j as f64 / points as f64;
+        let value = slope(x);
+        if (value > 0.0) != (previous.1 > 0.0) {
+            knots.push(bisect(&slope, previous.0, x));
+        }
+        previous = (x, value);
+    }
+    knots.push(PI);
+    let mut roots = Vec::new();
+    for pair in knots.windows(2) {
+        let values = (f(pair[0]), f(pair[1]));
+        if values.0 == 0.0 {
+            roots.push(pair[0]);
+        } else if values.1 != 0.0 && (values.0 > 0.0) != (values.1 > 0.0) {
+            roots.push(bisect(f, pair[0], pair[1]));
+        }
+    }
+    roots
+}
+
+#[cfg(test)]
+mod tests;
