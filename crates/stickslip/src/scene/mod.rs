@@ -1,1 +1,3 @@
 //! Scene files: expressions, parsing, building a simulation, the gallery.
+
+pub mod expression;

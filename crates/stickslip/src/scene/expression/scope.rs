@@ -1,0 +1,63 @@
+//! What the names in an expression mean.
+
+use std::collections::BTreeMap;
+
+use super::graph::Expression;
+use super::nearest::nearest_name;
+
+/// Meaning of one name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Meaning {
+    /// Stands for this expression.
+    Value(Expression),
+    /// A known name that has no place here, with the reason as the end of a sentence.
+    Refused(String),
+}
+
+/// The names an expression may use.
+///
+/// Names that exist but do not belong here (a velocity inside a gap) are entered with
+/// [`Scope::refuse`], so that the message can say why instead of "unknown".
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    names: BTreeMap<String, Meaning>,
+}
+
+impl Scope {
+    /// A scope that knows only the constant `pi` (built into the parser) and the functions.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets `name` stand for `expression`.
+    pub fn define(&mut self, name: impl Into<String>, expression: Expression) {
+        self.names.insert(name.into(), Meaning::Value(expression));
+    }
+
+    /// Makes `name` known but refused; `reason` completes the sentence "`name` …".
+    pub fn refuse(&mut self, name: impl Into<String>, reason: impl Into<String>) {
+        self.names
+            .insert(name.into(), Meaning::Refused(reason.into()));
+    }
+
+    /// The meaning of `name`, if it has one.
+    #[must_use]
+    pub fn lookup(&self, name: &str) -> Option<&Meaning> {
+        self.names.get(name)
+    }
+
+    /// All names that may be used, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names
+            .iter()
+            .filter(|(_, meaning)| matches!(meaning, Meaning::Value(_)))
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// The usable name nearest to `name`.
+    #[must_use]
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        nearest_name(name, self.names())
+    }
+}
