@@ -1,1 +1,33 @@
 //! Friction sets and impact laws: convex analysis, no time, no bodies.
+//!
+//! A [`FrictionSection`] is the closed convex set D of tangential impulses that one unit of
+//! normal impulse can carry; the reaction cone of a contact is
+//! `K = {(p_n, p_t) : p_n ≥ 0, p_t ∈ p_n D}`. An [`ImpactLaw`] says what the normal velocity
+//! becomes; a [`ContactLaw`] attaches both to one constraint; a [`FlowRule`] says which velocity
+//! friction opposes. Impact maps for several frictionless constraints are in [`impact_map`].
+//!
+//! Not the place for time stepping or for solving coupled contacts: a scheme tells a law which
+//! velocity to read, a solver finds the impulses.
+//!
+//! ```
+//! use stickslip::laws::FrictionSection;
+//! let disc = FrictionSection::disc(0.5)?;
+//! assert_eq!(disc.support(&[3.0, 4.0]), 2.5);
+//! # Ok::<(), stickslip::laws::FrictionError>(())
+//! ```
+
+pub mod contact_law;
+pub mod flow_rule;
+pub mod friction_section;
+pub mod friction_set;
+mod hull;
+pub mod impact_law;
+mod nearest_point;
+pub mod polytope;
+
+pub use contact_law::{ContactLaw, ContactLawError, FrictionCoefficient};
+pub use flow_rule::FlowRule;
+pub use friction_section::{FrictionError, FrictionSection};
+pub use friction_set::{FrictionSet, SetFromProjection, SetFromSupport};
+pub use impact_law::{ImpactLaw, ImpactLawError};
+pub use polytope::Polytope;

@@ -1,3 +1,27 @@
-//! Exact solvers of one contact, one file per friction section.
+//! One contact solved exactly: the block of a Gauss-Seidel sweep and the whole of a single impact.
+//!
+//! u = W p + q with m = 1 + d rows, normal first; W is row-major with a positive semidefinite
+//! symmetric part and W_nn > 0; q is the velocity at p = 0, bias included; D the friction section,
+//! K its cone. Three laws:
+//!
+//! * [`solve_coulomb`]: 0 ≤ p_n − p_min ⟂ u_n ≥ 0, −u_t ∈ N_{p_n D}(p_t);
+//! * [`solve_known_normal`]: p_n given, −u_t ∈ N_{p_n D}(p_t) (Tresca);
+//! * kinetic projection S(q, v), least kinetic energy at u_n = 0.
+//!
+//! No allocation for one tangential direction and for the disc in space.
 
+mod coulomb;
 pub mod coulomb_disc;
+mod gamma;
+mod known_normal;
+mod outcome;
+pub mod planar;
+mod projected_newton;
+
+pub use coulomb::solve_coulomb;
+pub use gamma::gamma;
+pub use known_normal::solve_known_normal;
+pub use outcome::{LocalOutcome, LocalScratch, LocalState, OneContact};
+
+#[cfg(test)]
+mod tests;

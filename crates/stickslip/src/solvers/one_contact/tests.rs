@@ -1,0 +1,157 @@
+//! Laws of one contact against independent residuals, reference values and brute force.
+
+use super::*;
+use crate::laws::FrictionSection;
+
+/// Small deterministic generator (splitmix64).
+pub(crate) struct Random(pub u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+    /// Uniform in [-1, 1).
+    pub fn signed(&mut self) -> f64 {
+        2.0 * self.unit() - 1.0
+    }
+    /// Log-uniform in [10^a, 10^b).
+    pub fn decade(&mut self, a: f64, b: f64) -> f64 {
+        10f64.powf(a + (b - a) * self.unit())
+    }
+    pub fn vector(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| self.signed()).collect()
+    }
+    /// H Hᵀ of rank at most `rank`, and H v: a block and a velocity in its range.
+    pub fn contact(&mut self, m: usize, rank: usize) -> (Vec<f64>, Vec<f64>) {
+        let h: Vec<Vec<f64>> = (0..m).map(|_| self.vector(rank)).collect();
+        let v = self.vector(rank);
+        let w = (0..m * m).map(|k| dot(&h[k / m], &h[k % m])).collect();
+        let q = h.iter().map(|row| dot(row, &v)).collect();
+        (w, q)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// Independent residual of Coulomb's law, in units of velocity and relative to
+/// (1 + reach of D)(|q| + |W||p|): Signorini, membership of the cone, defect of maximal dissipation.
+/// The reach multiplies the rounding of u_t, so the factor is inherent.
+fn coulomb_residual(contact: &OneContact, p: &[f64]) -> f64 {
+    let m = contact.rows();
+    let mut u = vec![0.0; m];
+    contact.velocity(p, &mut u);
+    let size = norm(contact.w);
+    let scale = (1.0 + reach(contact.section)) * (norm(contact.q) + size * norm(p));
+    if scale == 0.0 {
+        return 0.0;
+    }
+    let signorini = (-u[0])
+        .max(((p[0] - contact.normal_impulse_min) * size).min(u[0]))
+        .max((contact.normal_impulse_min - p[0]) * size);
+    let outside = contact.section.distance(&p[1..], p[0]) * size;
+    // p_n σ(−u_t) + p_t·u_t ≥ 0 vanishes at maximal dissipation; divided by |p| a velocity.
+    let minus: Vec<f64> = u[1..].iter().map(|x| -x).collect();
+    let defect = p[0] * contact.section.support(&minus) + dot(&p[1..], &u[1..]);
+    let defect = if norm(p) > 0.0 {
+        (defect / norm(p)).abs()
+    } else {
+        0.0
+    };
+    signorini.max(outside).max(defect) / scale
+}
+
+/// Largest support along the coordinates.
+fn reach(section: &FrictionSection) -> f64 {
+    let d = section.dimension();
+    let mut direction = vec![0.0; d];
+    let mut largest = 0.0_f64;
+    for i in 0..d {
+        for sign in [1.0, -1.0] {
+            direction[i] = sign;
+            largest = largest.max(section.support(&direction));
+        }
+        direction[i] = 0.0;
+    }
+    largest
+}
+
+fn sections(random: &mut Random) -> Vec<FrictionSection> {
+    let mu = random.decade(-3.0, 3.0);
+    let polygon: Vec<Vec<f64>> = (0..7)
+        .map(|k| {
+            let angle = 0.9 * k as f64 + 0.3 * random.unit();
+            let r = mu * (0.5 + random.unit());
+            vec![r * angle.cos(), r * angle.sin()]
+        })
+        .collect();
+    vec![
+        FrictionSection::disc(mu).unwrap(),
+        FrictionSection::segment(mu).unwrap(),
+        FrictionSection::interval(-mu, mu * random.unit()).unwrap(),
+        FrictionSection::ellipse([mu, mu * random.unit()]).unwrap(),
+        FrictionSection::ellipse_from_map([
+            [mu, mu * random.signed()],
+            [mu * random.signed(), mu * random.signed()],
+        ])
+        .unwrap(),
+        FrictionSection::polytope(&polygon).unwrap(),
+        FrictionSection::ball(mu, 3).unwrap(),
+        FrictionSection::product(vec![
+            FrictionSection::disc(mu).unwrap(),
+            FrictionSection::segment(mu * random.unit()).unwrap(),
+        ])
+        .unwrap(),
+        FrictionSection::hull(vec![
+            FrictionSection::disc(mu).unwrap(),
+            FrictionSection::disc(mu * random.unit()).unwrap(),
+        ])
+        .unwrap(),
+    ]
+}
+
+#[test]
+fn coulomb_residual_is_rounding_for_every_set() {
+    let mut scratch = LocalScratch::default();
+    let mut worst: Vec<(f64, u64)> = vec![(0.0, 0); 9];
+    let mut failures = vec![0; 9];
+    for seed in 0..2000 {
+        let mut random = Random(seed);
+        for (kind, section) in sections(&mut random).iter().enumerate() {
+            let m = 1 + section.dimension();
+            let (w, mut q) = random.contact(m, m + 1);
+            q[0] = -q[0].abs();
+            let contact = OneContact {
+                w: &w,
+                q: &q,
+                section,
+                normal_impulse_min: 0.0,
+            };
+            let mut p = vec![0.0; m];
+            let outcome = solve_coulomb(&contact, &mut p, &mut scratch);
+            if outcome.state().is_none() {
+                failures[kind] += 1;
+                continue;
+            }
+            let residual = coulomb_residual(&contact, &p);
+            if residual > worst[kind].0 {
+                worst[kind] = (residual, seed);
+            }
+        }
+    }
+    println!("worst residual and seed per set: {worst:?}; not solved: {failures:?}");
+    assert!(worst.iter().all(|(r, _)| *r < 1e-12) && failures.iter().all(|f| *f == 0));
+}
