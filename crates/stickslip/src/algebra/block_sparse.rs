@@ -85,8 +85,12 @@ impl BlockSparse {
     /// Block columns and blocks (by columns) of block row `i`.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, &[f64])> + '_ {
         let area = self.size * self.size;
-        (self.row_start[i] as usize..self.row_start[i + 1] as usize)
-            .map(move |k| (self.column[k] as usize, &self.value[k * area..(k + 1) * area]))
+        (self.row_start[i] as usize..self.row_start[i + 1] as usize).map(move |k| {
+            (
+                self.column[k] as usize,
+                &self.value[k * area..(k + 1) * area],
+            )
+        })
     }
 
     /// Diagonal block `i`, by columns.
@@ -198,9 +202,9 @@ impl BlockSparseBuilder {
     pub fn start_row(&mut self, columns: &[usize]) -> usize {
         let row = self.diagonal.len();
         let first = self.value.len();
-        let at = columns
-            .binary_search(&row)
-            .unwrap_or_else(|_| panic!("row {row} of a block-sparse matrix lacks its diagonal block"));
+        let at = columns.binary_search(&row).unwrap_or_else(|_| {
+            panic!("row {row} of a block-sparse matrix lacks its diagonal block")
+        });
         self.diagonal.push((self.column.len() + at) as u32);
         self.column.extend(columns.iter().map(|&j| j as u32));
         self.row_start.push(self.column.len() as u32);
@@ -231,7 +235,9 @@ mod tests {
         let rows = SparseRows::from_dense(
             4,
             4,
-            &[1.0, 2.0, 0.0, 3.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 7.0, 0.0, 1.0, 0.0, 0.0, 2.0],
+            &[
+                1.0, 2.0, 0.0, 3.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 7.0, 0.0, 1.0, 0.0, 0.0, 2.0,
+            ],
         );
         let blocks = BlockSparse::from_rows(&rows, 2);
         assert_eq!(blocks.stored_blocks(), 4);

@@ -64,12 +64,12 @@ impl SparseRows {
             if pair[0] > pair[1] || pair[1] > column.len() {
                 return Err(SparseRowsError::RowPointers { row });
             }
-            for entry in pair[0]..pair[1] {
-                if column[entry] >= columns {
+            for (entry, &index) in column.iter().enumerate().take(pair[1]).skip(pair[0]) {
+                if index >= columns {
                     return Err(SparseRowsError::Column {
                         row,
                         entry,
-                        column: column[entry] as i64,
+                        column: index as i64,
                         columns,
                     });
                 }
@@ -99,7 +99,10 @@ impl SparseRows {
         let mut last = None;
         for k in order {
             let (i, j, x) = triplets[k];
-            assert!(i < rows && j < columns, "triplet ({i}, {j}) outside a {rows} x {columns} matrix");
+            assert!(
+                i < rows && j < columns,
+                "triplet ({i}, {j}) outside a {rows} x {columns} matrix"
+            );
             if last == Some((i, j)) {
                 // The list is sorted, so the entry to add to is the last one written.
                 if let Some(value) = matrix.value.last_mut() {
@@ -120,7 +123,11 @@ impl SparseRows {
 
     /// Dense row-major matrix, zeros left out.
     pub fn from_dense(rows: usize, columns: usize, values: &[f64]) -> Self {
-        assert_eq!(values.len(), rows * columns, "dense matrix of the stated size");
+        assert_eq!(
+            values.len(),
+            rows * columns,
+            "dense matrix of the stated size"
+        );
         let mut matrix = Self {
             columns,
             row_start: vec![0],
@@ -209,7 +216,11 @@ impl SparseRows {
 
     /// Position (row, column) of the first entry that is not a finite number.
     pub fn first_not_finite(&self) -> Option<(usize, usize)> {
-        (0..self.rows()).find_map(|i| self.row(i).find(|(_, a)| !a.is_finite()).map(|(j, _)| (i, j)))
+        (0..self.rows()).find_map(|i| {
+            self.row(i)
+                .find(|(_, a)| !a.is_finite())
+                .map(|(j, _)| (i, j))
+        })
     }
 }
 
@@ -233,6 +244,13 @@ mod tests {
     #[test]
     fn wrong_column_is_named() {
         let error = SparseRows::new(2, vec![0, 1], vec![2], vec![1.0]).unwrap_err();
-        assert!(matches!(error, SparseRowsError::Column { row: 0, column: 2, .. }));
+        assert!(matches!(
+            error,
+            SparseRowsError::Column {
+                row: 0,
+                column: 2,
+                ..
+            }
+        ));
     }
 }

@@ -135,7 +135,11 @@ mod tests {
     fn exact_solution_has_no_residual_and_a_wrong_one_has() {
         assert!(CoulombResidual::of(&sliding(), &[1.0, 0.5, 0.0]).error < 1e-15);
         assert!(CoulombResidual::of(&sliding(), &[1.0, 0.4, 0.0]).error > 1e-3);
-        assert!(CoulombResidual::of(&sliding(), &[f64::NAN, 0.4, 0.0]).error.is_infinite());
+        assert!(
+            CoulombResidual::of(&sliding(), &[f64::NAN, 0.4, 0.0])
+                .error
+                .is_infinite()
+        );
     }
 
     #[test]

@@ -133,10 +133,7 @@ impl FclibFile {
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), FclibError> {
         let mut builder = FileBuilder::new();
         let (name, groups) = match &self.problem {
-            FclibProblem::Local(local) => (
-                "fclib_local",
-                vec![("W", local.matrix().to_rows())],
-            ),
+            FclibProblem::Local(local) => ("fclib_local", vec![("W", local.matrix().to_rows())]),
             FclibProblem::Global(global) => (
                 "fclib_global",
                 vec![
@@ -182,7 +179,11 @@ impl FclibFile {
         }
         if !self.guesses.is_empty() {
             let mut group = builder.create_group("guesses");
-            integers(&mut group, "number_of_guesses", &[self.guesses.len() as i32]);
+            integers(
+                &mut group,
+                "number_of_guesses",
+                &[self.guesses.len() as i32],
+            );
             for (k, guess) in self.guesses.iter().enumerate() {
                 let mut inner = group.create_group(&(k + 1).to_string());
                 write_solution(&mut inner, guess);
@@ -190,10 +191,12 @@ impl FclibFile {
             }
             builder.add_group(group.finish());
         }
-        builder.write(path.as_ref()).map_err(|error| FclibError::File {
-            path: path.as_ref().display().to_string(),
-            message: error.to_string(),
-        })
+        builder
+            .write(path.as_ref())
+            .map_err(|error| FclibError::File {
+                path: path.as_ref().display().to_string(),
+                message: error.to_string(),
+            })
     }
 
     fn dimension(&self) -> usize {
@@ -317,7 +320,9 @@ impl Reader {
             self.numbers("fclib_local/vectors/q")?,
             self.numbers("fclib_local/vectors/mu")?,
         );
-        problem.map(FclibProblem::Local).map_err(|source| self.wrong(source))
+        problem
+            .map(FclibProblem::Local)
+            .map_err(|source| self.wrong(source))
     }
 
     fn global(&self) -> Result<FclibProblem, FclibError> {
@@ -330,7 +335,9 @@ impl Reader {
             self.numbers("fclib_global/vectors/w")?,
             self.numbers("fclib_global/vectors/mu")?,
         );
-        problem.map(FclibProblem::Global).map_err(|source| self.wrong(source))
+        problem
+            .map(FclibProblem::Global)
+            .map_err(|source| self.wrong(source))
     }
 
     fn refuse(&self, root: &str, names: &[&str]) -> Result<(), FclibError> {
@@ -374,7 +381,9 @@ impl Reader {
             return SparseRows::new(n, p, i, x).map_err(wrong);
         }
         if nz == -1 {
-            return SparseRows::new(m, p, i, x).map(|a| a.transposed()).map_err(wrong);
+            return SparseRows::new(m, p, i, x)
+                .map(|a| a.transposed())
+                .map_err(wrong);
         }
         // Triplets: p holds rows and i columns; some writers swap them.
         let count = (nz as usize).min(p.len()).min(i.len()).min(x.len());
@@ -456,7 +465,8 @@ mod tests {
         };
         file.solution = Some(solution.clone());
         file.guesses = vec![solution.clone(), solution];
-        let path = std::env::temp_dir().join(format!("stickslip-fclib-{}.hdf5", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("stickslip-fclib-{}.hdf5", std::process::id()));
         file.write(&path).unwrap();
         let back = FclibFile::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();

@@ -11,7 +11,7 @@ use super::coulomb_problem::{
     check_vector,
 };
 use crate::algebra::block_sparse::{BlockSparse, BlockSparseBuilder};
-use crate::algebra::dense::invert;
+use crate::algebra::small_inverse::invert;
 use crate::algebra::sparse_factor::SparseFactor;
 use crate::algebra::sparse_rows::SparseRows;
 
@@ -41,7 +41,7 @@ pub struct CondensedProblem {
 #[derive(Debug)]
 enum MassInverse {
     Bodies(Vec<(Vec<usize>, Vec<f64>)>),
-    Factor(SparseFactor),
+    Factor(Box<SparseFactor>),
 }
 
 impl GlobalCoulombProblem {
@@ -134,7 +134,7 @@ impl GlobalCoulombProblem {
     fn condense_mesh(&self) -> Result<CondensedProblem, CoulombProblemError> {
         let factor = SparseFactor::new(&self.mass)
             .map_err(|row| CoulombProblemError::SingularMass { row })?;
-        let inverse = MassInverse::Factor(factor);
+        let inverse = MassInverse::Factor(Box::new(factor));
         let q = self.free_velocity(&inverse);
         let columns = self.jacobian.transposed();
         let order = columns.rows();
@@ -171,7 +171,11 @@ impl GlobalCoulombProblem {
         let n = self.mass.rows();
         let rigid = if self.dimension == 3 { 6 } else { 3 };
         let in_blocks = n.is_multiple_of(rigid)
-            && (0..n).all(|i| self.mass.row(i).all(|(j, a)| a == 0.0 || j / rigid == i / rigid));
+            && (0..n).all(|i| {
+                self.mass
+                    .row(i)
+                    .all(|(j, a)| a == 0.0 || j / rigid == i / rigid)
+            });
         if in_blocks {
             return (0..n / rigid)
                 .map(|b| (rigid * b..rigid * (b + 1)).collect())
@@ -230,8 +234,7 @@ impl GlobalCoulombProblem {
             form.mass.push(mass);
             form.inverse_mass.push(inverse);
         }
-        for i in 0..self.jacobian.rows() {
-            let (body, k) = place[i];
+        for (i, &(body, k)) in place.iter().enumerate() {
             let size = parts[body].len();
             for (j, a) in self.jacobian.row(i) {
                 if a == 0.0 {
@@ -359,7 +362,8 @@ mod tests {
     #[test]
     fn two_unit_masses_and_one_contact_between_them() {
         // Two points of mass 2 in the plane of three freedoms each, the contact sees their difference.
-        let mass = SparseRows::from_triplets(6, 6, &(0..6).map(|i| (i, i, 2.0)).collect::<Vec<_>>());
+        let mass =
+            SparseRows::from_triplets(6, 6, &(0..6).map(|i| (i, i, 2.0)).collect::<Vec<_>>());
         let jacobian = SparseRows::from_triplets(
             6,
             2,

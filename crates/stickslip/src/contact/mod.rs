@@ -2,5 +2,6 @@
 
 pub mod coulomb_problem;
 pub mod coulomb_residual;
+pub mod coulomb_solution;
 pub mod fclib;
 pub mod global_coulomb_problem;

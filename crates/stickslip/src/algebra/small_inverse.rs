@@ -9,11 +9,8 @@ pub fn invert(a: &[f64], order: usize) -> Option<Vec<f64>> {
     }
     let size = a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     for k in 0..order {
-        let pivot = (k..order).max_by(|&i, &j| {
-            lu[i * order + k]
-                .abs()
-                .total_cmp(&lu[j * order + k].abs())
-        })?;
+        let pivot = (k..order)
+            .max_by(|&i, &j| lu[i * order + k].abs().total_cmp(&lu[j * order + k].abs()))?;
         if lu[pivot * order + k].abs() <= 1e-300_f64.max(1e-32 * size) {
             return None;
         }

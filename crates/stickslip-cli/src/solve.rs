@@ -1,0 +1,191 @@
+//! `stickslip solve`: Coulomb problems from FCLIB files, one row each.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use stickslip::contact::coulomb_solution::CoulombSolution;
+use stickslip::contact::fclib::{FclibError, FclibFile, FclibProblem, FclibSolution};
+use stickslip::solvers::cascade::{CoulombMethod, solve};
+use stickslip::solvers::progress::SolverLimits;
+
+/// Solve frictional contact problems stored as FCLIB files.
+#[derive(clap::Args, Debug)]
+pub struct SolveArgs {
+    /// Problem files (HDF5), local or global form.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Residual to reach, by the natural map with unit step over the norm of q.
+    #[arg(long, default_value_t = 1e-8)]
+    tolerance: f64,
+    /// Solver: cascade (default), or one method by name.
+    #[arg(long, default_value = "cascade")]
+    solver: String,
+    /// Seconds after which the best point is returned.
+    #[arg(long)]
+    time_limit: Option<f64>,
+    /// Number of threads for coloured sweeps.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Directory for solution files of the same name.
+    #[arg(long)]
+    output: Option<PathBuf>,
+    /// One JSON object per problem instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand; the exit code is 0 if every problem was solved.
+pub fn run(args: SolveArgs) -> ExitCode {
+    let Some(method) = CoulombMethod::from_name(&args.solver) else {
+        let names: Vec<_> = CoulombMethod::ALL.iter().map(|m| m.name()).collect();
+        eprintln!(
+            "unknown solver {:?}; known: {}",
+            args.solver,
+            names.join(", ")
+        );
+        return ExitCode::from(2);
+    };
+    if let Some(directory) = &args.output
+        && let Err(error) = std::fs::create_dir_all(directory)
+    {
+        eprintln!("{}: {error}", directory.display());
+        return ExitCode::from(2);
+    }
+    let time = match args.time_limit.map(Duration::try_from_secs_f64) {
+        None => None,
+        Some(Ok(time)) => Some(time),
+        Some(Err(error)) => {
+            eprintln!("--time-limit: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let limits = SolverLimits {
+        tolerance: args.tolerance,
+        time,
+        threads: args.threads.max(1),
+        ..SolverLimits::default()
+    };
+    if !args.json {
+        println!(
+            "{:<50} {:>8} {:>14} {:>10} {:>10} {:>8} {:>9}  method",
+            "problem", "contacts", "status", "residual", "iterations", "factors", "seconds"
+        );
+    }
+    let (mut all_solved, mut failed) = (true, false);
+    for path in &args.files {
+        match solve_file(path, method, &limits, args.output.as_deref()) {
+            Ok(row) => {
+                all_solved &= row.solution.status.is_solved();
+                print_row(&row, args.json);
+            }
+            Err(error) => {
+                failed = true;
+                eprintln!("{error}");
+            }
+        }
+    }
+    if failed {
+        ExitCode::from(2)
+    } else if all_solved {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// One solved file.
+pub struct Row {
+    /// File name without extension.
+    pub name: String,
+    /// Number of contacts.
+    pub contacts: usize,
+    /// The answer.
+    pub solution: CoulombSolution,
+    /// Seconds of the solve, condensation of global problems included.
+    pub seconds: f64,
+}
+
+/// Reads, solves and, if asked, writes one problem.
+pub fn solve_file(
+    path: &Path,
+    method: CoulombMethod,
+    limits: &SolverLimits,
+    output: Option<&Path>,
+) -> Result<Row, FclibError> {
+    let mut file = FclibFile::read(path)?;
+    let name = path
+        .file_stem()
+        .map(|s| s.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let guess = file.guesses.first().map(|g| g.r.clone());
+    let start = Instant::now();
+    let (solution, contacts, v, seconds) = match &file.problem {
+        FclibProblem::Local(local) => {
+            let solution = solve(local, method, limits, guess.as_deref());
+            (solution, local.contacts(), None, start.elapsed())
+        }
+        FclibProblem::Global(global) => {
+            let condensed = global.condense().map_err(|source| FclibError::Problem {
+                path: path.display().to_string(),
+                source,
+            })?;
+            let mut limits = limits.clone();
+            if let Some(time) = &mut limits.time {
+                *time = time.saturating_sub(start.elapsed());
+            }
+            let solution = solve(&condensed.local, method, &limits, guess.as_deref());
+            let v = condensed.generalized_velocity(global, &solution.impulses);
+            let seconds = start.elapsed();
+            (solution, condensed.local.contacts(), Some(v), seconds)
+        }
+    };
+    if let Some(directory) = output {
+        file.solution = Some(FclibSolution {
+            v,
+            u: solution.velocities.clone(),
+            r: solution.impulses.clone(),
+        });
+        let target = directory.join(path.file_name().unwrap_or_default());
+        file.write(target)?;
+    }
+    Ok(Row {
+        name,
+        contacts,
+        solution,
+        seconds: seconds.as_secs_f64(),
+    })
+}
+
+fn print_row(row: &Row, json: bool) {
+    let s = &row.solution;
+    if json {
+        let object = serde_json::json!({
+            "name": row.name,
+            "contacts": row.contacts,
+            "status": s.status.name(),
+            "residual": s.residual.error,
+            "scaled_residual": s.residual.scaled_error,
+            "floor": s.residual.floor,
+            "iterations": s.products,
+            "factorizations": s.factorizations,
+            "seconds": row.seconds,
+            "method": s.method,
+        });
+        println!("{object}");
+    } else {
+        println!(
+            "{:<50} {:>8} {:>14} {:>10.2e} {:>10} {:>8} {:>9.4}  {}",
+            row.name,
+            row.contacts,
+            s.status.name(),
+            s.residual.error,
+            s.products,
+            s.factorizations,
+            row.seconds,
+            s.method
+        );
+    }
+    // A closed pipe is no reason to fail.
+    let _ = std::io::stdout().flush();
+}

@@ -1,0 +1,145 @@
+//! What the arms of a solve share: the best point so far, the true error, the clock.
+
+use super::scaled_problem::ScaledProblem;
+use super::sweep::{Instructions, product};
+use std::time::{Duration, Instant};
+
+/// When a solve stops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverLimits {
+    /// Error at which the solve is done.
+    pub tolerance: f64,
+    /// Time after which the best point is returned, `None` for no limit.
+    pub time: Option<Duration>,
+    /// Number of products with W (or equivalents) after which the best point is returned.
+    pub iterations: u64,
+    /// Judge by the natural map with ρ = rows/trace W, which no change of units alters.
+    pub scale_free: bool,
+    /// Threads for the coloured sweep; the other methods use one.
+    pub threads: usize,
+}
+
+impl Default for SolverLimits {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-8,
+            time: None,
+            iterations: 2_000_000,
+            scale_free: false,
+            threads: 1,
+        }
+    }
+}
+
+/// Shared state of a solve.
+#[derive(Debug)]
+pub struct Progress<'a> {
+    pub(crate) problem: &'a ScaledProblem,
+    pub(crate) how: Instructions,
+    pub(crate) limits: &'a SolverLimits,
+    /// Best point found and its error.
+    pub(crate) best: Vec<f64>,
+    pub(crate) best_error: f64,
+    /// Level of rounding at the best point, once computed.
+    pub(crate) floor: f64,
+    floor_age: u32,
+    /// Products with W so far.
+    pub(crate) products: u64,
+    start: Instant,
+    /// Velocity of the last checked point.
+    pub(crate) u: Vec<f64>,
+}
+
+impl<'a> Progress<'a> {
+    /// Starts the clock; the best point is `start`.
+    pub fn new(problem: &'a ScaledProblem, limits: &'a SolverLimits, start: Vec<f64>) -> Self {
+        let mut progress = Self {
+            problem,
+            how: Instructions::detect(),
+            limits,
+            best: start.clone(),
+            best_error: f64::INFINITY,
+            floor: 0.0,
+            floor_age: u32::MAX,
+            products: 0,
+            start: Instant::now(),
+            u: vec![0.0; start.len()],
+        };
+        progress.check(&start);
+        progress
+    }
+
+    /// True error of `x`; keeps it if it is the best.
+    pub fn check(&mut self, x: &[f64]) -> f64 {
+        let mut u = std::mem::take(&mut self.u);
+        product(self.problem, self.how, x, &mut u);
+        self.products += 1;
+        let error = self.check_with(x, &u);
+        self.u = u;
+        error
+    }
+
+    /// True error of `x` whose velocity is known.
+    pub fn check_with(&mut self, x: &[f64], u: &[f64]) -> f64 {
+        let error = self.problem.error(x, u);
+        if error < self.best_error {
+            self.best_error = error;
+            self.best.copy_from_slice(x);
+        }
+        error
+    }
+
+    /// Whether the best point is within the tolerance or at the floor of rounding.
+    pub fn done(&mut self) -> bool {
+        let tolerance = self.limits.tolerance;
+        if self.best_error <= tolerance {
+            return true;
+        }
+        if self.best_error > 100.0 * tolerance || self.best_error > 1e-6 {
+            return false;
+        }
+        // The floor changes little from one point to the next: renew it now and then.
+        if self.floor_age >= 30 {
+            self.floor = self.rounding_floor();
+            self.floor_age = 0;
+        }
+        self.floor_age += 1;
+        self.best_error <= self.floor
+    }
+
+    /// Whether the limits allow no more.
+    pub fn out_of_budget(&self) -> bool {
+        self.products >= self.limits.iterations
+            || self
+                .limits
+                .time
+                .is_some_and(|limit| self.start.elapsed() >= limit)
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// 8 ε (‖|W||r| + |q|‖ + ‖r‖)/‖q‖ in the original variables.
+    fn rounding_floor(&self) -> f64 {
+        let p = self.problem;
+        let (mut velocity, mut impulse) = (0.0, 0.0);
+        for i in 0..p.contacts() {
+            let mut sum = [0.0; 3];
+            for k in p.row_start[i] as usize..p.row_start[i + 1] as usize {
+                let j = 3 * p.column[k] as usize;
+                for c in 0..3 {
+                    for (row, sum) in sum.iter_mut().enumerate() {
+                        *sum += (p.value[9 * k + 3 * c + row] * self.best[j + c]).abs();
+                    }
+                }
+            }
+            for (row, sum) in sum.iter().enumerate() {
+                velocity += ((sum + p.q[3 * i + row].abs()) * p.scale[i]).powi(2);
+                impulse += (self.best[3 * i + row] / p.scale[i]).powi(2);
+            }
+        }
+        8.0 * 2.2e-16 * (velocity.sqrt() + impulse.sqrt() / p.rho) / p.q_norm
+    }
+}
