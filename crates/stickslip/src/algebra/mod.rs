@@ -1,5 +1,9 @@
 //! Vectors, matrices, factorizations and automatic differentiation.
+//!
+//! The only module that names the linear-algebra crates in depth. Use it to hand matrices to a
+//! system; nothing here knows mechanics.
 
+pub mod autodiff;
 pub mod ball_quadratic;
 pub mod block_sparse;
 pub mod root;
@@ -7,3 +11,7 @@ pub mod small_dense;
 pub mod small_inverse;
 pub mod sparse_factor;
 pub mod sparse_rows;
+mod symmetric;
+
+pub use autodiff::Jet;
+pub use symmetric::{CholeskyFactor, PivotedCholesky, SymmetricMatrix, dot};

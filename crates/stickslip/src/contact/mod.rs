@@ -1,7 +1,24 @@
 //! The one-step contact problem, its solution, residuals and certificates.
+//!
+//! A problem knows no bodies, no time, no scheme: `w = W p + q` and one law per block. It can be
+//! built by a scheme, by hand, or read from a file; any [`ContactSolver`] solves it and
+//! [`ContactResidual`] judges the answer with code that no solver shares.
 
+mod block;
+mod certificate;
 pub mod coulomb_problem;
 pub mod coulomb_residual;
 pub mod coulomb_solution;
 pub mod fclib;
 pub mod global_coulomb_problem;
+mod problem;
+mod residual;
+mod solution;
+mod solver;
+
+pub use block::{BlockKind, ContactBlock, ContactId};
+pub use certificate::{Certificate, Worst};
+pub use problem::OneStepContactProblem;
+pub use residual::{BlockResidual, ContactResidual};
+pub use solution::{OneStepSolution, SolveStatus};
+pub use solver::ContactSolver;

@@ -1,1 +1,15 @@
 //! Step records, trajectories and the energy ledger.
+//!
+//! Records compute nothing of mechanics: they hold what a step did and check sums.
+
+mod energy_ledger;
+mod event_log;
+mod step_record;
+mod trajectory;
+mod trajectory_file;
+
+pub use energy_ledger::{EnergyEntry, EnergyLedger};
+pub use event_log::{Event, EventKind, EventLog};
+pub use step_record::{ContactMode, ContactRecord, StepOutcome, StepRecord};
+pub use trajectory::Trajectory;
+pub use trajectory_file::{TrajectoryFile, TrajectoryFileError, TrajectoryLayout};

@@ -1,1 +1,22 @@
 //! Time-stepping schemes, one file each.
+//!
+//! A [`TimeSteppingScheme`] turns a system and a state into one contact problem per step, hands it
+//! to whatever [`crate::contact::ContactSolver`] it is given, and completes the step with its
+//! energy entry. It cannot name a solver.
+
+mod assembly;
+mod contact_stage;
+mod implicit_step;
+mod joints;
+mod moreau_contact_dynamics;
+mod moreau_jean;
+mod restitution;
+mod scheme;
+mod step_energy;
+
+pub use assembly::{ContactLayout, ContactSlot};
+pub use contact_stage::ContactStage;
+pub use joints::JointVelocity;
+pub use moreau_contact_dynamics::MoreauContactDynamics;
+pub use moreau_jean::{Activation, InternalForce, MoreauJean, MoreauJeanSettings, ThetaWarning};
+pub use scheme::{State, TimeSteppingScheme};

@@ -1,1 +1,24 @@
 //! Mechanical systems with unilateral and bilateral constraints.
+//!
+//! A [`MechanicalSystem`] answers questions (mass, forces, gaps, frames, energies) at a given
+//! instant; it is never changed by a step. [`GeneralizedSystem`] is any system in generalized
+//! coordinates, [`RigidBody`] a free rigid body in space. Rates and covectors are always taken
+//! with respect to the velocity variables, which differ from the derivatives of the stored
+//! coordinates where rotations are kept as quaternions.
+
+pub mod constraint;
+pub mod frame;
+pub mod functions;
+pub mod generalized;
+pub mod joint;
+pub mod rigid;
+mod system;
+mod system_error;
+
+pub use constraint::UnilateralConstraint;
+pub use frame::ContactFrame;
+pub use generalized::{GeneralizedSystem, GeneralizedSystemBuilder};
+pub use joint::BilateralConstraint;
+pub use rigid::RigidBody;
+pub use system::{ForceDependence, Instant, LinearPart, MechanicalSystem};
+pub use system_error::SystemError;

@@ -1,0 +1,52 @@
+//! One contact of a one-step problem.
+
+use crate::laws::{FlowRule, FrictionSection};
+
+/// Which contact point a block belongs to; a problem only carries it along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ContactId {
+    /// Index of the constraint.
+    pub constraint: usize,
+    /// Index of the contact point within the constraint.
+    pub point: usize,
+}
+
+/// How the normal impulse of a block is determined.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BlockKind {
+    /// Unilateral: `p_N ≥ minimum`, `w_N ≥ 0`, complementary. The minimum is zero except in the
+    /// expansion phase of Poisson's law.
+    Unilateral {
+        /// Lower bound of the normal impulse.
+        minimum: f64,
+    },
+    /// Known normal impulse: only the friction impulse is unknown.
+    KnownNormal {
+        /// The normal impulse.
+        impulse: f64,
+    },
+}
+
+/// Law of one contact: rows `start .. start + size` of the problem, normal first.
+#[derive(Clone, Debug)]
+pub struct ContactBlock {
+    /// Contact point the block belongs to.
+    pub id: ContactId,
+    /// First row.
+    pub start: usize,
+    /// Number of rows (1 + tangents).
+    pub size: usize,
+    /// Friction section; [`FrictionSection::None`] on a block of size 1.
+    pub section: FrictionSection,
+    /// Flow rule of the friction.
+    pub flow_rule: FlowRule,
+    /// How the normal impulse is determined.
+    pub kind: BlockKind,
+}
+
+impl ContactBlock {
+    /// Rows of the block.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.start..self.start + self.size
+    }
+}

@@ -1,0 +1,78 @@
+//! The certificate of a run: the worst residuals, with time and contact.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ContactId, ContactResidual, OneStepContactProblem};
+
+/// Largest value of one measure and where it was met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Worst {
+    /// The value.
+    pub value: f64,
+    /// Time of the step.
+    pub t: f64,
+    /// Constraint of the contact.
+    pub constraint: usize,
+    /// Point of the constraint.
+    pub point: usize,
+}
+
+impl Worst {
+    fn update(&mut self, value: f64, t: f64, id: ContactId) {
+        // A NaN must win and stay.
+        if value > self.value || (value.is_nan() && !self.value.is_nan()) {
+            *self = Self { value, t, constraint: id.constraint, point: id.point };
+        }
+    }
+}
+
+/// Worst residuals over a run, and the counts that tell how far it can be trusted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Natural-map residual of the unrelaxed law.
+    pub natural_map: Worst,
+    /// Cone violation.
+    pub cone: Worst,
+    /// Signorini violation.
+    pub signorini: Worst,
+    /// Defect of maximal dissipation.
+    pub dissipation: Worst,
+    /// Contact problems solved.
+    pub problems: u64,
+    /// Problems in which some contact had several solutions.
+    pub several_solutions: u64,
+    /// Problems without solution.
+    pub no_solution: u64,
+    /// Problems that stalled or ran into the iteration limit.
+    pub not_converged: u64,
+    /// Steps whose implicit iteration (nonlinear forces) did not converge.
+    pub nonlinear_failures: u64,
+}
+
+impl Certificate {
+    /// Enters the residual of one problem solved at time `t`.
+    pub fn enter(&mut self, t: f64, problem: &OneStepContactProblem, residual: &ContactResidual) {
+        self.problems += 1;
+        for (block, measure) in problem.blocks().iter().zip(residual.blocks()) {
+            self.natural_map.update(measure.natural_map, t, block.id);
+            self.cone.update(measure.cone, t, block.id);
+            self.signorini.update(measure.signorini, t, block.id);
+            self.dissipation.update(measure.dissipation, t, block.id);
+        }
+    }
+
+    /// Largest of all residuals.
+    pub fn worst(&self) -> f64 {
+        [self.natural_map.value, self.cone.value, self.signorini.value, self.dissipation.value]
+            .into_iter()
+            .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
+    }
+
+    /// Whether every problem was solved, with residuals at most `tolerance`.
+    pub fn holds(&self, tolerance: f64) -> bool {
+        self.worst() <= tolerance
+            && self.no_solution == 0
+            && self.not_converged == 0
+            && self.nonlinear_failures == 0
+    }
+}

@@ -1,0 +1,13 @@
+//! The interface of every solver.
+
+use super::{OneStepContactProblem, OneStepSolution};
+
+/// Solves one-step problems; owns its workspace.
+pub trait ContactSolver: Send {
+    /// Solves `problem`. `solution.impulse` holds the guess on entry (zero where none is known);
+    /// on return the impulses, the local velocities and an honest status.
+    fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution);
+
+    /// Name for records and messages.
+    fn name(&self) -> &str;
+}

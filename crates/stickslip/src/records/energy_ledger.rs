@@ -1,0 +1,159 @@
+//! The energy account: one entry per step, whose terms must add up to rounding.
+//!
+//! `ΔT + ΔV = W_ext + W_damp + D_mass + D_stiffness + D_potential + D_covariant + W_joints + Σ(W_N + W_T)`
+
+use serde::{Deserialize, Serialize};
+
+/// Where the energy went in one step (or, summed, in a run).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergyEntry {
+    /// Change of kinetic energy.
+    pub kinetic_change: f64,
+    /// Change of potential energy, elastic part included.
+    pub potential_change: f64,
+    /// Work of external forces.
+    pub external: f64,
+    /// Work of linear damping.
+    pub damping: f64,
+    /// Numerical dissipation of the scheme, `(½ − θ)|Δv|²_M`.
+    pub numerical_mass: f64,
+    /// Numerical dissipation of the scheme, `(½ − θ)|Δq|²_K`.
+    pub numerical_stiffness: f64,
+    /// Integration defect of a nonlinear potential, `ΔV − Δq·∇V` at the point of evaluation.
+    pub potential_defect: f64,
+    /// Integration defect of the covariant term and of a configuration-dependent mass.
+    pub covariant_defect: f64,
+    /// Work of joint impulses.
+    pub joints: f64,
+    /// Work of normal contact impulses.
+    pub contact_normal: f64,
+    /// Work of friction impulses.
+    pub contact_tangential: f64,
+}
+
+impl EnergyEntry {
+    /// Sum of all works and defects.
+    pub fn supply(&self) -> f64 {
+        self.external
+            + self.damping
+            + self.numerical_mass
+            + self.numerical_stiffness
+            + self.potential_defect
+            + self.covariant_defect
+            + self.joints
+            + self.contact_normal
+            + self.contact_tangential
+    }
+
+    /// Change of energy minus what was supplied; must be rounding.
+    pub fn imbalance(&self) -> f64 {
+        self.kinetic_change + self.potential_change - self.supply()
+    }
+
+    /// Terms with their names, in the order of the account.
+    pub fn terms(&self) -> [(&'static str, f64); 11] {
+        [
+            ("kinetic_change", self.kinetic_change),
+            ("potential_change", self.potential_change),
+            ("external", self.external),
+            ("damping", self.damping),
+            ("numerical_mass", self.numerical_mass),
+            ("numerical_stiffness", self.numerical_stiffness),
+            ("potential_defect", self.potential_defect),
+            ("covariant_defect", self.covariant_defect),
+            ("joints", self.joints),
+            ("contact_normal", self.contact_normal),
+            ("contact_tangential", self.contact_tangential),
+        ]
+    }
+
+    fn absolute_sum(&self) -> f64 {
+        self.terms().iter().map(|(_, value)| value.abs()).sum()
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.kinetic_change += other.kinetic_change;
+        self.potential_change += other.potential_change;
+        self.external += other.external;
+        self.damping += other.damping;
+        self.numerical_mass += other.numerical_mass;
+        self.numerical_stiffness += other.numerical_stiffness;
+        self.potential_defect += other.potential_defect;
+        self.covariant_defect += other.covariant_defect;
+        self.joints += other.joints;
+        self.contact_normal += other.contact_normal;
+        self.contact_tangential += other.contact_tangential;
+    }
+}
+
+/// Sums the entries of a run and checks each of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergyLedger {
+    /// Sum of all entries.
+    pub totals: EnergyEntry,
+    /// Energy at the start (kinetic plus potential).
+    pub energy_start: f64,
+    /// Largest imbalance in units of the rounding allowance; at most 1 means closed.
+    pub worst_ratio: f64,
+    /// Largest absolute imbalance of one step.
+    pub worst_imbalance: f64,
+    /// Time of the largest ratio.
+    pub worst_time: f64,
+    /// Number of steps that did not close.
+    pub open_steps: u64,
+    /// Number of entries.
+    pub entries: u64,
+}
+
+/// The allowance is this many units of rounding of the absolute sum of the terms and the energy.
+const ROUNDING_UNITS: f64 = 50.0;
+
+impl EnergyLedger {
+    /// Starts an account at the given energy.
+    pub fn new(energy_start: f64) -> Self {
+        Self { energy_start, ..Self::default() }
+    }
+
+    /// Enters a step that ended at time `t` with the given kinetic and potential energies; returns
+    /// whether it closed within 50 units of rounding.
+    pub fn enter(&mut self, t: f64, entry: &EnergyEntry, kinetic: f64, potential: f64) -> bool {
+        self.totals.add(entry);
+        self.entries += 1;
+        let imbalance = entry.imbalance().abs();
+        let allowance =
+            ROUNDING_UNITS * f64::EPSILON * (entry.absolute_sum() + kinetic.abs() + potential.abs());
+        let ratio = if imbalance == 0.0 { 0.0 } else { imbalance / allowance };
+        if ratio > self.worst_ratio || (ratio.is_nan() && !self.worst_ratio.is_nan()) {
+            self.worst_ratio = ratio;
+            self.worst_time = t;
+        }
+        if imbalance > self.worst_imbalance || imbalance.is_nan() {
+            self.worst_imbalance = imbalance;
+        }
+        let closed = ratio <= 1.0;
+        if !closed {
+            self.open_steps += 1;
+        }
+        closed
+    }
+
+    /// Whether every step closed.
+    pub fn is_closed(&self) -> bool {
+        self.open_steps == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_that_does_not_add_up_is_reported() {
+        let mut ledger = EnergyLedger::new(1.0);
+        let closed = EnergyEntry { kinetic_change: -0.5, contact_normal: -0.5, ..Default::default() };
+        assert!(ledger.enter(0.1, &closed, 0.5, 0.0));
+        let open = EnergyEntry { kinetic_change: -0.5, contact_normal: -0.5 + 1e-13, ..Default::default() };
+        assert!(!ledger.enter(0.2, &open, 0.5, 0.0));
+        assert_eq!((ledger.open_steps, ledger.worst_time), (1, 0.2));
+    }
+}

@@ -1,0 +1,165 @@
+//! What happened in one step.
+
+use super::EnergyEntry;
+
+/// Mode of one contact in one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ContactMode {
+    /// No impulse.
+    #[default]
+    Open,
+    /// The friction impulse is strictly inside its section.
+    Stick,
+    /// The friction impulse is on the boundary of its section.
+    Slip,
+    /// An impulse at a contact without friction.
+    Closed,
+}
+
+impl ContactMode {
+    /// Small number used in files: 0 open, 1 stick, 2 slip, 3 closed without friction.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Open => 0,
+            Self::Stick => 1,
+            Self::Slip => 2,
+            Self::Closed => 3,
+        }
+    }
+
+    /// Word used in summaries and files of text.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Stick => "stick",
+            Self::Slip => "slip",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// How the step ended; never hidden.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StepOutcome {
+    /// Every law was satisfied to the tolerance.
+    #[default]
+    Solved,
+    /// A contact had several solutions; the rule take-off, stick, slip chose one.
+    SeveralSolutions {
+        /// Constraint.
+        constraint: usize,
+        /// Point of the constraint.
+        point: usize,
+    },
+    /// A contact has no solution.
+    NoSolution {
+        /// Constraint.
+        constraint: usize,
+        /// Point of the constraint.
+        point: usize,
+    },
+    /// The contact solver stopped above its tolerance.
+    NotConverged,
+    /// The implicit iteration on nonlinear forces stopped above its tolerance.
+    NonlinearNotConverged,
+    /// A quantity became NaN or infinite.
+    NonFinite,
+    /// A friction coefficient was negative or not finite.
+    BadCoefficient {
+        /// Constraint.
+        constraint: usize,
+        /// Point of the constraint.
+        point: usize,
+    },
+    /// The mass matrix lost definiteness at this configuration.
+    SingularMass,
+}
+
+impl StepOutcome {
+    /// Whether the run may go on: the step satisfies its laws.
+    pub fn is_solved(self) -> bool {
+        matches!(self, Self::Solved | Self::SeveralSolutions { .. })
+    }
+}
+
+/// State of one contact point after a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactRecord {
+    /// Constraint.
+    pub constraint: usize,
+    /// Point of the constraint.
+    pub point: usize,
+    /// Gap at the end of the step.
+    pub gap: f64,
+    /// Mode.
+    pub mode: ContactMode,
+    /// First row in [`StepRecord::impulses`].
+    pub start: usize,
+    /// Number of rows.
+    pub size: usize,
+    /// Work of the normal impulse.
+    pub work_normal: f64,
+    /// Work of the friction impulse.
+    pub work_tangential: f64,
+    /// Normal velocity before the step, read with the frame of the step.
+    pub approach: f64,
+}
+
+/// Everything about one step; the buffers are reused from step to step.
+#[derive(Clone, Debug, Default)]
+pub struct StepRecord {
+    /// Number of the step; 0 is the initial instant.
+    pub step: u64,
+    /// Time at the end of the step.
+    pub t: f64,
+    /// Length of the step (0 for the impact at the initial instant).
+    pub h: f64,
+    /// Configuration at the end of the step.
+    pub q: Vec<f64>,
+    /// Left velocity: free velocity that would hold without contact impulses.
+    pub velocity_left: Vec<f64>,
+    /// Right velocity at the end of the step.
+    pub velocity: Vec<f64>,
+    /// All contact points, in the order of the system.
+    pub contacts: Vec<ContactRecord>,
+    /// Contact impulses, row by row.
+    pub impulses: Vec<f64>,
+    /// Local velocities that the friction law read (the sliding velocity of the scheme).
+    pub local_velocities: Vec<f64>,
+    /// Joint impulses.
+    pub joint_impulses: Vec<f64>,
+    /// Kinetic energy at the end.
+    pub kinetic: f64,
+    /// Potential energy at the end (elastic part included).
+    pub potential: f64,
+    /// Where the energy went.
+    pub energy: EnergyEntry,
+    /// Speed of stuck contacts that only reverse their tangential velocity (Frémond's law).
+    pub stick_jitter: f64,
+    /// Worst contact residual of the step.
+    pub residual: f64,
+    /// Iterations of the contact solver.
+    pub iterations: usize,
+    /// How the step ended.
+    pub outcome: StepOutcome,
+}
+
+impl StepRecord {
+    /// Number of contacts that carry an impulse.
+    pub fn active_contacts(&self) -> usize {
+        self.contacts.iter().filter(|contact| contact.mode != ContactMode::Open).count()
+    }
+
+    /// Impulse of a contact, normal first.
+    pub fn impulse(&self, contact: usize) -> &[f64] {
+        let c = &self.contacts[contact];
+        &self.impulses[c.start..c.start + c.size]
+    }
+
+    /// Local velocity of a contact, normal first.
+    pub fn local_velocity(&self, contact: usize) -> &[f64] {
+        let c = &self.contacts[contact];
+        &self.local_velocities[c.start..c.start + c.size]
+    }
+}

@@ -1,0 +1,257 @@
+//! A trajectory streamed to disk as one structured NumPy array.
+//!
+//! The file is an ordinary `.npy` file of format version 1.0 whose rows are records with named
+//! columns, so that `numpy.load("trajectory.npy")["y"]` reads a column. Rows are appended; the
+//! number of rows in the header is written last, at every [`TrajectoryFile::commit`], so a reader
+//! never sees a row that is not whole, and a run that was killed is cut back to the last commit
+//! when it is resumed. Memory does not grow with the length of the run.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::StepRecord;
+
+/// Why a trajectory file could not be opened or written.
+#[derive(Debug, Error)]
+pub enum TrajectoryFileError {
+    /// Reading or writing failed.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The file holds other columns than the run writes.
+    #[error("{path}: the columns of this file are not those of the run")]
+    OtherColumns {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file holds fewer rows than the checkpoint says.
+    #[error("{path}: {found} rows, the checkpoint says {expected}")]
+    TooShort {
+        /// The file.
+        path: PathBuf,
+        /// Rows in the file.
+        found: u64,
+        /// Rows of the checkpoint.
+        expected: u64,
+    },
+}
+
+/// Names of the columns, which fix the width of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrajectoryLayout {
+    columns: Vec<String>,
+    contacts: usize,
+}
+
+impl TrajectoryLayout {
+    /// Columns for a system: `t`, coordinates, velocities (`v_` and the name), left velocities
+    /// (`left_`), and for each contact its gap, mode (0 open, 1 stick, 2 slip, 3 closed without
+    /// friction), impulses and sliding velocities; then energies, ledger terms and residual.
+    ///
+    /// `contacts` lists name and number of rows of every contact point.
+    pub fn new(coordinates: &[String], velocities: &[String], contacts: &[(String, usize)]) -> Self {
+        let mut columns = vec!["t".to_string(), "h".to_string()];
+        columns.extend(coordinates.iter().cloned());
+        let plain = |name: &String| name.trim_end_matches('\'').to_string();
+        columns.extend(velocities.iter().map(|name| format!("v_{}", plain(name))));
+        columns.extend(velocities.iter().map(|name| format!("left_{}", plain(name))));
+        for (name, rows) in contacts {
+            columns.push(format!("{name}.gap"));
+            columns.push(format!("{name}.mode"));
+            for prefix in ["p", "u"] {
+                columns.push(format!("{name}.{prefix}_n"));
+                columns.extend((1..*rows).map(|k| format!("{name}.{prefix}_t{k}")));
+            }
+        }
+        columns.extend(["kinetic", "potential"].map(String::from));
+        let terms = super::EnergyEntry::default().terms();
+        columns.extend(terms.iter().map(|(name, _)| format!("energy.{name}")));
+        columns.push("residual".to_string());
+        Self { columns, contacts: contacts.len() }
+    }
+
+    /// Names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Appends the numbers of one record to `row`.
+    pub fn fill(&self, record: &StepRecord, row: &mut Vec<f64>) {
+        row.push(record.t);
+        row.push(record.h);
+        row.extend_from_slice(&record.q);
+        row.extend_from_slice(&record.velocity);
+        row.extend_from_slice(&record.velocity_left);
+        for i in 0..self.contacts {
+            let contact = &record.contacts[i];
+            row.push(contact.gap);
+            row.push(f64::from(contact.mode.code()));
+            row.extend_from_slice(record.impulse(i));
+            row.extend_from_slice(record.local_velocity(i));
+        }
+        row.push(record.kinetic);
+        row.push(record.potential);
+        row.extend(record.energy.terms().iter().map(|(_, value)| *value));
+        row.push(record.residual);
+        debug_assert_eq!(row.len() % self.columns.len(), 0, "a record fills whole rows");
+    }
+
+    /// The header of the file, of fixed length, for the given number of rows.
+    fn header(&self, rows: u64) -> Vec<u8> {
+        let fields: Vec<String> =
+            self.columns.iter().map(|name| format!("('{}', '<f8')", name.replace(['\'', '\\'], "_"))).collect();
+        let text = format!("{{'descr': [{}], 'fortran_order': False, 'shape': ({rows:>20},), }}", fields.join(", "));
+        // Magic, version and length take 10 (version 1) or 12 bytes; the whole is padded to 64.
+        let long = text.len() + 1 + 10 > usize::from(u16::MAX);
+        let prefix = if long { 12 } else { 10 };
+        let total = (prefix + text.len() + 1).div_ceil(64) * 64;
+        let mut header = b"\x93NUMPY".to_vec();
+        let length = total - prefix;
+        if long {
+            header.extend([2, 0]);
+            header.extend((length as u32).to_le_bytes());
+        } else {
+            header.extend([1, 0]);
+            header.extend((length as u16).to_le_bytes());
+        }
+        header.extend(text.as_bytes());
+        header.resize(total - 1, b' ');
+        header.push(b'\n');
+        header
+    }
+}
+
+/// A trajectory file being written.
+#[derive(Debug)]
+pub struct TrajectoryFile {
+    path: PathBuf,
+    layout: TrajectoryLayout,
+    writer: BufWriter<File>,
+    rows: u64,
+    buffer: Vec<f64>,
+    bytes: Vec<u8>,
+}
+
+impl TrajectoryFile {
+    /// Creates the file with no rows.
+    pub fn create(path: &Path, layout: TrajectoryLayout) -> Result<Self, TrajectoryFileError> {
+        let file = File::create(path).map_err(|source| io_error(path, source))?;
+        let mut this = Self::new(path, layout, file, 0);
+        let header = this.layout.header(0);
+        this.writer.write_all(&header).map_err(|source| io_error(path, source))?;
+        this.commit()?;
+        Ok(this)
+    }
+
+    /// Opens an existing file to append after its first `rows` rows; later ones are cut off.
+    pub fn resume(path: &Path, layout: TrajectoryLayout, rows: u64) -> Result<Self, TrajectoryFileError> {
+        let io = |source| io_error(path, source);
+        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(io)?;
+        let expected = layout.header(rows);
+        let mut header = vec![0; expected.len()];
+        file.read_exact(&mut header).map_err(io)?;
+        // The headers agree except for the number of rows.
+        let text = String::from_utf8_lossy(&header);
+        let expected_text = String::from_utf8_lossy(&expected);
+        let same = |text: &str| text.split("'shape'").next().map(str::to_owned);
+        if same(&text) != same(&expected_text) {
+            return Err(TrajectoryFileError::OtherColumns { path: path.to_path_buf() });
+        }
+        let width = 8 * layout.columns.len() as u64;
+        let length = expected.len() as u64 + rows * width;
+        let found = file.metadata().map_err(io)?.len();
+        if found < length {
+            let found = found.saturating_sub(expected.len() as u64) / width;
+            return Err(TrajectoryFileError::TooShort { path: path.to_path_buf(), found, expected: rows });
+        }
+        file.set_len(length).map_err(io)?;
+        file.seek(SeekFrom::End(0)).map_err(io)?;
+        let mut this = Self::new(path, layout, file, rows);
+        this.commit()?;
+        Ok(this)
+    }
+
+    fn new(path: &Path, layout: TrajectoryLayout, file: File, rows: u64) -> Self {
+        let writer = BufWriter::with_capacity(1 << 16, file);
+        Self { path: path.to_path_buf(), layout, writer, rows, buffer: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// Appends a record; it counts once committed.
+    pub fn push(&mut self, record: &StepRecord) -> Result<(), TrajectoryFileError> {
+        self.buffer.clear();
+        self.layout.fill(record, &mut self.buffer);
+        self.bytes.clear();
+        for value in &self.buffer {
+            self.bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        self.writer.write_all(&self.bytes).map_err(|source| io_error(&self.path, source))?;
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Makes all rows so far durable: first the rows, then the number of rows in the header.
+    pub fn commit(&mut self) -> Result<(), TrajectoryFileError> {
+        let header = self.layout.header(self.rows);
+        let mut write = || -> io::Result<()> {
+            self.writer.flush()?;
+            let file = self.writer.get_mut();
+            file.sync_data()?;
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(&header)?;
+            file.seek(SeekFrom::End(0))?;
+            file.sync_data()
+        };
+        write().map_err(|source| io_error(&self.path, source))
+    }
+
+    /// Number of rows pushed.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+}
+
+/// Columns and values of a trajectory file, read back whole.
+impl TrajectoryLayout {
+    /// Reads the committed rows of a file: names of the columns and row-major values.
+    pub fn read(path: &Path) -> Result<(Vec<String>, Vec<f64>), TrajectoryFileError> {
+        let io = |source| io_error(path, source);
+        let mut file = File::open(path).map_err(io)?;
+        let mut start = [0u8; 12];
+        file.read_exact(&mut start).map_err(io)?;
+        let (prefix, length) = if start[6] == 1 {
+            (10, usize::from(u16::from_le_bytes([start[8], start[9]])))
+        } else {
+            (12, u32::from_le_bytes([start[8], start[9], start[10], start[11]]) as usize)
+        };
+        let bad = || io_error(path, io::Error::new(io::ErrorKind::InvalidData, "not a trajectory file"));
+        if &start[..6] != b"\x93NUMPY" || length > 1 << 24 {
+            return Err(bad());
+        }
+        file.seek(SeekFrom::Start(prefix)).map_err(io)?;
+        let mut header = vec![0; length];
+        file.read_exact(&mut header).map_err(io)?;
+        let text = String::from_utf8_lossy(&header).into_owned();
+        let columns: Vec<String> =
+            text.split("('").skip(1).filter_map(|part| part.split('\'').next().map(String::from)).collect();
+        let shape = text.split("'shape': (").nth(1).and_then(|part| part.split(',').next()).ok_or_else(bad)?;
+        let rows: usize = shape.trim().parse().map_err(|_| bad())?;
+        let available = file.metadata().map_err(io)?.len() as usize;
+        let count = rows.checked_mul(columns.len()).filter(|&n| n <= available / 8).ok_or_else(bad)?;
+        let mut bytes = vec![0u8; count * 8];
+        file.read_exact(&mut bytes).map_err(io)?;
+        // chunks_exact(8) yields slices of 8 bytes, so the conversion cannot fail.
+        let values = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect();
+        Ok((columns, values))
+    }
+}
+
+fn io_error(path: &Path, source: io::Error) -> TrajectoryFileError {
+    TrajectoryFileError::Io { path: path.to_path_buf(), source }
+}

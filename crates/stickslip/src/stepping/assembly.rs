@@ -1,0 +1,306 @@
+//! From the constraints of a system to the blocks of a contact problem.
+
+use crate::algebra::dot;
+use crate::contact::{BlockKind, ContactId, OneStepContactProblem};
+use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
+use crate::records::{ContactMode, ContactRecord, StepOutcome, StepRecord};
+use crate::systems::{MechanicalSystem, UnilateralConstraint};
+
+/// Fixed place of one contact point in impulse vectors and records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactSlot {
+    /// Constraint and point.
+    pub id: ContactId,
+    /// First row.
+    pub start: usize,
+    /// Number of rows.
+    pub size: usize,
+}
+
+/// Places of all contact points of a system.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactLayout {
+    slots: Vec<ContactSlot>,
+    rows: usize,
+}
+
+impl ContactLayout {
+    /// Layout of a system: one slot per contact point, in order.
+    pub fn new(system: &dyn MechanicalSystem) -> Self {
+        let mut layout = Self::default();
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            for (k, point) in constraint.points().iter().enumerate() {
+                let size = 1 + point.law.tangent_dimension();
+                layout.slots.push(ContactSlot {
+                    id: ContactId { constraint: c, point: k },
+                    start: layout.rows,
+                    size,
+                });
+                layout.rows += size;
+            }
+        }
+        layout
+    }
+
+    /// All slots.
+    pub fn slots(&self) -> &[ContactSlot] {
+        &self.slots
+    }
+
+    /// Number of rows of all slots.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Name and number of rows of every contact point.
+    pub fn names(&self, system: &dyn MechanicalSystem) -> Vec<(String, usize)> {
+        self.slots
+            .iter()
+            .map(|slot| {
+                let constraint = &system.constraints()[slot.id.constraint];
+                let name = match constraint.points().len() {
+                    1 => constraint.name().to_string(),
+                    _ => format!("{}-{}", constraint.name(), slot.id.point),
+                };
+                (name, slot.size)
+            })
+            .collect()
+    }
+}
+
+/// One active contact point: where its rows are in the problem and in the layout.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ActiveContact {
+    pub slot: usize,
+    pub block: usize,
+    /// First tangent row of the point inside the problem (the normal row is the block's first).
+    pub tangents: usize,
+    /// Whether the point owns the normal impulse of its block.
+    pub owns_normal: bool,
+    pub impact: ImpactLaw,
+}
+
+/// Gathers active contacts; all buffers are reused.
+#[derive(Debug, Default)]
+pub(crate) struct ContactAssembly {
+    pub layout: ContactLayout,
+    pub gaps: Vec<f64>,
+    pub approach: Vec<f64>,
+    pub active: Vec<ActiveContact>,
+    /// Local velocity at the start of the step, drift included, per problem row.
+    pub before: Vec<f64>,
+    /// Local velocity at v = 0 per problem row (moving obstacles).
+    pub drift: Vec<f64>,
+    gradients: Vec<f64>,
+    rows: Vec<f64>,
+    parts: Vec<FrictionSection>,
+}
+
+impl ContactAssembly {
+    /// Makes room for a system; cheap when nothing changed.
+    pub fn prepare(&mut self, system: &dyn MechanicalSystem) {
+        if self.layout.slots.is_empty() && !system.constraints().is_empty() {
+            self.layout = ContactLayout::new(system);
+        }
+        let count = system.constraints().len();
+        self.gaps.resize(count, 0.0);
+        self.approach.resize(count, 0.0);
+        self.gradients.resize(count * system.dof(), 0.0);
+    }
+
+    /// Evaluates gaps, gradients and linear approach rates at (t, q) for the velocity v.
+    pub fn evaluate_gaps(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64], v: &[f64]) {
+        let n = system.dof();
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            let gradient = &mut self.gradients[c * n..(c + 1) * n];
+            self.gaps[c] = constraint.gap().value(t, q);
+            constraint.gap().gradient(t, q, gradient);
+            self.approach[c] = dot(gradient, v) + constraint.gap().rate(t, q);
+        }
+    }
+
+    /// Rounding of a gap: the size of the numbers that cancel in it.
+    pub fn gap_rounding(&self, c: usize, q: &[f64], n: usize) -> f64 {
+        let gradient = &self.gradients[c * n..(c + 1) * n];
+        16.0 * f64::EPSILON * gradient.iter().zip(q).map(|(g, q)| (g * q).abs()).sum::<f64>()
+    }
+
+    /// Empties the problem and the list of active contacts.
+    pub fn begin(&mut self, system: &dyn MechanicalSystem, problem: &mut OneStepContactProblem) {
+        problem.begin(system.dof());
+        self.active.clear();
+        self.before.clear();
+        self.drift.clear();
+    }
+
+    /// Adds the contact points of constraint `c`, with frames at (t, q) and velocity `v` before.
+    pub fn activate(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        c: usize,
+        (t, q, v): (f64, &[f64], &[f64]),
+        problem: &mut OneStepContactProblem,
+    ) -> Result<(), StepOutcome> {
+        let constraint = &system.constraints()[c];
+        // slots are sorted by constraint, so the first one is found by bisection
+        let first = self.layout.slots.partition_point(|slot| slot.id.constraint < c);
+        let joint_section = constraint.points().len() > 1
+            && constraint.points()[0].law.flow_rule() == FlowRule::KineticProjection;
+        if joint_section {
+            return self.activate_jointly(constraint, first, (t, q, v), problem);
+        }
+        let n = v.len();
+        for (k, point) in constraint.points().iter().enumerate() {
+            let bad = StepOutcome::BadCoefficient { constraint: c, point: k };
+            let section = point.law.section_at(t, q).map_err(|_| bad)?;
+            let slot = self.layout.slots[first + k];
+            let all = 1 + point.frame.tangent_count();
+            self.rows.resize(all * n, 0.0);
+            point.frame.rows(t, q, &self.gradients[c * n..(c + 1) * n], &mut self.rows);
+            let start = self.before.len();
+            self.drift.resize(start + all, 0.0);
+            point.frame.drift(constraint.gap(), t, q, &mut self.drift[start..]);
+            self.drift.truncate(start + slot.size);
+            let block = problem.blocks().len();
+            let kind = BlockKind::Unilateral { minimum: 0.0 };
+            let (rows, _) = problem.push(slot.id, slot.size, section, point.law.flow_rule(), kind);
+            rows.copy_from_slice(&self.rows[..slot.size * n]);
+            for (i, row) in rows.chunks(n).enumerate() {
+                self.before.push(dot(row, v) + self.drift[start + i]);
+            }
+            self.active.push(ActiveContact {
+                slot: first + k,
+                block,
+                tangents: start + 1,
+                owns_normal: true,
+                impact: point.law.impact(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Several points that share one normal row under the kinetic projection form one block: the
+    /// reaction cone of the constraint is the sum of the cones of its points.
+    fn activate_jointly(
+        &mut self,
+        constraint: &UnilateralConstraint,
+        first: usize,
+        (t, q, v): (f64, &[f64], &[f64]),
+        problem: &mut OneStepContactProblem,
+    ) -> Result<(), StepOutcome> {
+        let n = v.len();
+        let c = self.layout.slots[first].id.constraint;
+        let bad = |point| StepOutcome::BadCoefficient { constraint: c, point };
+        self.parts.clear();
+        for (k, point) in constraint.points().iter().enumerate() {
+            self.parts.push(point.law.section_at(t, q).map_err(|_| bad(k))?);
+        }
+        let section = FrictionSection::hull(self.parts.clone()).map_err(|_| bad(0))?;
+        let size = 1 + section.dimension();
+        let start = self.before.len();
+        let block = problem.blocks().len();
+        let kind = BlockKind::Unilateral { minimum: 0.0 };
+        let id = self.layout.slots[first].id;
+        let (rows, _) = problem.push(id, size, section, FlowRule::KineticProjection, kind);
+        self.drift.resize(start + size, 0.0);
+        let mut row = 1;
+        for (k, point) in constraint.points().iter().enumerate() {
+            let tangents = self.layout.slots[first + k].size - 1;
+            let all = 1 + point.frame.tangent_count();
+            self.rows.resize(all * n, 0.0);
+            point.frame.rows(t, q, &self.gradients[c * n..(c + 1) * n], &mut self.rows);
+            if k == 0 {
+                rows[..n].copy_from_slice(&self.rows[..n]);
+            }
+            rows[row * n..(row + tangents) * n].copy_from_slice(&self.rows[n..(1 + tangents) * n]);
+            self.active.push(ActiveContact {
+                slot: first + k,
+                block,
+                tangents: start + row,
+                owns_normal: k == 0,
+                impact: point.law.impact(),
+            });
+            row += tangents;
+        }
+        for row in rows.chunks(n) {
+            self.before.push(dot(row, v));
+        }
+        Ok(())
+    }
+
+    /// Problem row of a row of an active contact, or none for a normal impulse it does not own.
+    pub fn problem_row(&self, problem: &OneStepContactProblem, contact: &ActiveContact, i: usize) -> Option<usize> {
+        match i {
+            0 if contact.owns_normal => Some(problem.blocks()[contact.block].start),
+            0 => None,
+            _ => Some(contact.tangents + i - 1),
+        }
+    }
+
+    /// Copies last step's impulses of the active contacts into `guess`.
+    pub fn warm_start(&self, problem: &OneStepContactProblem, impulses: &[f64], guess: &mut Vec<f64>) {
+        guess.clear();
+        guess.resize(problem.size(), 0.0);
+        for contact in &self.active {
+            let slot = self.layout.slots[contact.slot];
+            for i in 0..slot.size {
+                if let Some(row) = self.problem_row(problem, contact, i) {
+                    guess[row] = impulses[slot.start + i];
+                }
+            }
+        }
+    }
+
+    /// Fills the contact part of a record: gaps, impulses, modes, works with the velocity
+    /// `velocity_of_work`, and the sliding velocities in `sliding` (per problem row).
+    pub fn fill_record(
+        &self,
+        problem: &OneStepContactProblem,
+        impulse: &[f64],
+        velocity_of_work: &[f64],
+        sliding: &[f64],
+        record: &mut StepRecord,
+    ) {
+        record.impulses.clear();
+        record.impulses.resize(self.layout.rows, 0.0);
+        record.local_velocities.clear();
+        record.local_velocities.resize(self.layout.rows, 0.0);
+        record.contacts.clear();
+        record.contacts.extend(self.layout.slots.iter().map(|slot| ContactRecord {
+            constraint: slot.id.constraint,
+            point: slot.id.point,
+            gap: self.gaps[slot.id.constraint],
+            start: slot.start,
+            size: slot.size,
+            approach: self.approach[slot.id.constraint],
+            ..ContactRecord::default()
+        }));
+        for contact in &self.active {
+            let slot = self.layout.slots[contact.slot];
+            let block = &problem.blocks()[contact.block];
+            let entry = &mut record.contacts[contact.slot];
+            for i in 0..slot.size {
+                let Some(row) = self.problem_row(problem, contact, i) else { continue };
+                record.impulses[slot.start + i] = impulse[row];
+                record.local_velocities[slot.start + i] = sliding[row];
+                let work = impulse[row] * dot(problem.row(row), velocity_of_work);
+                if i == 0 { entry.work_normal = work } else { entry.work_tangential += work }
+            }
+            let normal = impulse[block.start];
+            entry.mode = mode(&block.section, normal, &impulse[block.start + 1..block.start + block.size]);
+        }
+    }
+}
+
+/// Mode of a contact from its impulse alone.
+fn mode(section: &FrictionSection, normal: f64, tangential: &[f64]) -> ContactMode {
+    if !(normal > 0.0) {
+        ContactMode::Open
+    } else if tangential.is_empty() {
+        ContactMode::Closed
+    } else if section.gauge(tangential) < normal * (1.0 - 1e-9) {
+        ContactMode::Stick
+    } else {
+        ContactMode::Slip
+    }
+}

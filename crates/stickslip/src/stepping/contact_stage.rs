@@ -1,0 +1,74 @@
+//! The contact problem of a step with its solver, residual and certificate.
+
+use crate::contact::{Certificate, ContactResidual, ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus};
+use crate::records::StepOutcome;
+
+/// Buffers of the contact problem, reused from step to step, and the solver that is called on it.
+pub struct ContactStage {
+    /// The problem of the current stage.
+    pub problem: OneStepContactProblem,
+    /// Its solution.
+    pub solution: OneStepSolution,
+    /// Worst residuals so far.
+    pub certificate: Certificate,
+    residual: ContactResidual,
+    solver: Box<dyn ContactSolver>,
+}
+
+impl ContactStage {
+    /// A stage with the given solver.
+    pub fn new(solver: Box<dyn ContactSolver>) -> Self {
+        Self {
+            problem: OneStepContactProblem::default(),
+            solution: OneStepSolution::default(),
+            certificate: Certificate::default(),
+            residual: ContactResidual::default(),
+            solver,
+        }
+    }
+
+    /// Name of the solver.
+    pub fn solver_name(&self) -> &str {
+        self.solver.name()
+    }
+
+    /// Solves the problem from the impulses in the solution.
+    pub fn solve(&mut self) {
+        self.solution.prepare(self.problem.size());
+        if !self.problem.blocks().is_empty() {
+            self.solver.solve(&self.problem, &mut self.solution);
+        }
+    }
+
+    /// Measures the solution again from the problem alone and enters it into the certificate;
+    /// returns the worst residual.
+    pub fn certify(&mut self, t: f64) -> f64 {
+        if self.problem.blocks().is_empty() {
+            return 0.0;
+        }
+        self.residual.measure(&self.problem, &self.solution.impulse);
+        self.certificate.enter(t, &self.problem, &self.residual);
+        match self.solution.status {
+            SolveStatus::Converged => {}
+            SolveStatus::SeveralSolutions { .. } => self.certificate.several_solutions += 1,
+            SolveStatus::NoSolution { .. } => self.certificate.no_solution += 1,
+            SolveStatus::Stalled | SolveStatus::LimitReached => self.certificate.not_converged += 1,
+        }
+        self.residual.worst()
+    }
+
+    /// The outcome of the step, as far as the contact problem decides it.
+    pub fn outcome(&self) -> StepOutcome {
+        let id = |block: usize| self.problem.blocks()[block].id;
+        match self.solution.status {
+            SolveStatus::Converged => StepOutcome::Solved,
+            SolveStatus::Stalled | SolveStatus::LimitReached => StepOutcome::NotConverged,
+            SolveStatus::NoSolution { block } => {
+                StepOutcome::NoSolution { constraint: id(block).constraint, point: id(block).point }
+            }
+            SolveStatus::SeveralSolutions { block } => {
+                StepOutcome::SeveralSolutions { constraint: id(block).constraint, point: id(block).point }
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Forces and operator of one theta step, for any mechanical system.
+//!
+//! The balance is `M(q_θ)(v − v_k) = h F_θ(v) + H p + Gᵀλ` with
+//! `F_θ = f + f_cov − g − K q_θ − C v_θ`, everything at θ. It is solved by the iteration
+//! `M̂ (v_{j+1} − v_j) = h F_θ(v_j) − M(v_j − v_k) + H p + Gᵀλ`, `M̂ = M + hθC + h²θ²(K + V″)`, which is
+//! exact after one solve when all forces are linear.
+
+use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use crate::systems::{ForceDependence, Instant, MechanicalSystem};
+
+use super::moreau_jean::InternalForce;
+
+/// Data of the step that do not change during its iteration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepFrame<'a> {
+    pub h: f64,
+    pub theta: f64,
+    pub t_start: f64,
+    pub t_end: f64,
+    pub q: &'a [f64],
+    pub v: &'a [f64],
+}
+
+/// Buffers of the iteration.
+#[derive(Debug, Default)]
+pub(crate) struct ImplicitStep {
+    prepared: bool,
+    pub mass: SymmetricMatrix,
+    operator: SymmetricMatrix,
+    factored: SymmetricMatrix,
+    pub factor: CholeskyFactor,
+    hessian: SymmetricMatrix,
+    has_hessian: bool,
+    pub v_theta: Vec<f64>,
+    pub q_theta: Vec<f64>,
+    pub q_end: Vec<f64>,
+    pub external: Vec<f64>,
+    pub gradient: Vec<f64>,
+    pub covariant: Vec<f64>,
+    elastic: Vec<f64>,
+    pub viscous: Vec<f64>,
+    load: Vec<f64>,
+    delta: Vec<f64>,
+    /// h F_θ at the last evaluation.
+    pub impulse: Vec<f64>,
+    /// Right-hand side `h F_θ − M (v − v_k)`.
+    pub residual: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl ImplicitStep {
+    /// Makes room and evaluates what is constant over the run.
+    pub fn prepare(&mut self, system: &dyn MechanicalSystem, q: &[f64]) {
+        if self.prepared {
+            return;
+        }
+        let n = system.dof();
+        self.mass = SymmetricMatrix::zeros(n);
+        self.operator = SymmetricMatrix::zeros(n);
+        self.factored = SymmetricMatrix::zeros(n);
+        self.hessian = SymmetricMatrix::zeros(n);
+        system.mass(q, &mut self.mass);
+        for buffer in [
+            &mut self.v_theta,
+            &mut self.external,
+            &mut self.gradient,
+            &mut self.covariant,
+            &mut self.elastic,
+            &mut self.viscous,
+            &mut self.load,
+            &mut self.delta,
+            &mut self.impulse,
+            &mut self.residual,
+            &mut self.scale,
+        ] {
+            buffer.resize(n, 0.0);
+        }
+        self.q_theta.resize(q.len(), 0.0);
+        self.q_end.resize(q.len(), 0.0);
+        self.prepared = true;
+    }
+
+    /// Whether one solve is exact: constant mass and no force that depends on the unknown velocity
+    /// other than linearly.
+    pub fn is_linear(system: &dyn MechanicalSystem) -> bool {
+        !system.has_potential() && !system.has_covariant_force() && system.force_dependence() != ForceDependence::State
+    }
+
+    /// Starts a step: second derivatives of the potential at the start, loads in time.
+    pub fn begin(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) {
+        self.has_hessian = system.has_potential() && system.potential_hessian(frame.q, &mut self.hessian);
+        if system.force_dependence() == ForceDependence::Time {
+            // F_{k+θ} = (1−θ) F_k + θ F_{k+1}
+            let theta = frame.theta;
+            system.force(&Instant { t: frame.t_start, q: frame.q, v: frame.v }, &mut self.load);
+            system.force(&Instant { t: frame.t_end, q: frame.q, v: frame.v }, &mut self.external);
+            for (f, f0) in self.external.iter_mut().zip(&self.load) {
+                *f = (1.0 - theta) * f0 + theta * *f;
+            }
+        }
+    }
+
+    /// Evaluates all forces for the end velocity `v`; returns whether any number changed.
+    pub fn evaluate(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64], internal: InternalForce) -> bool {
+        let StepFrame { h, theta, .. } = *frame;
+        for ((vt, v0), v1) in self.v_theta.iter_mut().zip(frame.v).zip(v) {
+            *vt = (1.0 - theta) * v0 + theta * v1;
+        }
+        system.displace(frame.q, &self.v_theta, h * theta, &mut self.q_theta);
+        system.displace(frame.q, &self.v_theta, h, &mut self.q_end);
+        if !system.mass_is_constant() {
+            system.mass(&self.q_theta, &mut self.mass);
+        }
+        if system.force_dependence() == ForceDependence::State {
+            let t = (1.0 - theta) * frame.t_start + theta * frame.t_end;
+            system.force(&Instant { t, q: &self.q_theta, v: &self.v_theta }, &mut self.external);
+        }
+        if system.has_covariant_force() {
+            system.covariant_force(&self.q_theta, &self.v_theta, &mut self.covariant);
+        }
+        if system.has_potential() {
+            self.evaluate_gradient(system, frame, internal);
+        }
+        let mut changed = false;
+        let linear = system.linear_part();
+        if let Some(stiffness) = linear.and_then(|linear| linear.stiffness.as_ref()) {
+            stiffness.multiply(&self.q_theta, &mut self.elastic);
+        }
+        if let Some(damping) = linear.and_then(|linear| linear.damping.as_ref()) {
+            damping.multiply(&self.v_theta, &mut self.viscous);
+        }
+        for i in 0..v.len() {
+            let force = self.external[i] + self.covariant[i] - self.gradient[i] - self.elastic[i] - self.viscous[i];
+            changed |= h * force != self.impulse[i];
+            self.impulse[i] = h * force;
+            self.delta[i] = v[i] - frame.v[i];
+        }
+        self.mass.multiply(&self.delta, &mut self.residual);
+        for i in 0..v.len() {
+            self.scale[i] = self.residual[i].abs() + self.impulse[i].abs();
+            self.residual[i] = self.impulse[i] - self.residual[i];
+        }
+        changed
+    }
+
+    /// ∇V at q_θ, or the discrete gradient between the ends of the step.
+    fn evaluate_gradient(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, internal: InternalForce) {
+        system.potential_gradient(&self.q_theta, &mut self.gradient);
+        if internal != InternalForce::DiscreteGradient || frame.h == 0.0 {
+            return;
+        }
+        // ∇V(q_θ) + (ΔV − Δq·∇V) M Δq/(Δq·M Δq): the correction is taken in the kinetic metric, so
+        // that it does not depend on the units of the coordinates.
+        for (d, v) in self.delta.iter_mut().zip(&self.v_theta) {
+            *d = frame.h * v;
+        }
+        self.mass.multiply(&self.delta, &mut self.load);
+        let length = dot(&self.delta, &self.load);
+        let change = system.potential(&self.q_end) - system.potential(frame.q);
+        let defect = change - dot(&self.delta, &self.gradient);
+        if length > 0.0 && defect.is_finite() {
+            let factor = defect / length;
+            for (g, m) in self.gradient.iter_mut().zip(&self.load) {
+                *g += factor * m;
+            }
+        }
+    }
+
+    /// Builds and factors M̂ unless it is the matrix factored last; `Err` names a bad pivot.
+    pub fn factor(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) -> Result<(), usize> {
+        let (h, theta) = (frame.h, frame.theta);
+        self.operator.copy_from(&self.mass);
+        if let Some(linear) = system.linear_part() {
+            if let Some(damping) = &linear.damping {
+                self.operator.add_scaled(h * theta, damping);
+            }
+            if let Some(stiffness) = &linear.stiffness {
+                self.operator.add_scaled(h * h * theta * theta, stiffness);
+            }
+        }
+        if self.has_hessian {
+            self.operator.add_scaled(h * h * theta * theta, &self.hessian);
+        }
+        if self.factor.order() == self.operator.order() && self.factored == self.operator {
+            return Ok(());
+        }
+        let mut outcome = self.factor.factor(&self.operator);
+        if outcome.is_err() && self.has_hessian {
+            // A concave potential with a large step: the mass alone still gives a convergent
+            // iteration where the step resolves the motion.
+            self.has_hessian = false;
+            self.operator.add_scaled(-h * h * theta * theta, &self.hessian);
+            outcome = self.factor.factor(&self.operator);
+        }
+        self.factored.copy_from(&self.operator);
+        outcome
+    }
+
+    /// Relative size of the balance defect `residual + contact`, in the dual metric of M̂.
+    pub fn defect(&mut self, contact: &[f64]) -> f64 {
+        for i in 0..contact.len() {
+            self.scale[i] += contact[i].abs();
+            self.delta[i] = self.residual[i] + contact[i];
+        }
+        self.factor.solve_lower_in_place(&mut self.delta);
+        // The norm of |scale| with signs as they come is only a yardstick.
+        self.load.copy_from_slice(&self.scale);
+        self.factor.solve_lower_in_place(&mut self.load);
+        let (defect, scale) = (dot(&self.delta, &self.delta), dot(&self.load, &self.load));
+        if scale == 0.0 { 0.0 } else { (defect / scale).sqrt() }
+    }
+}

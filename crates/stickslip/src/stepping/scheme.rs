@@ -1,0 +1,47 @@
+//! What every scheme offers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::records::StepRecord;
+use crate::systems::MechanicalSystem;
+
+use super::ContactStage;
+
+/// Position and velocity at a time, with the impulses that warm-start the next contact problem.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Time.
+    pub t: f64,
+    /// Configuration.
+    pub q: Vec<f64>,
+    /// Right velocity.
+    pub v: Vec<f64>,
+    /// Kinetic energy.
+    pub kinetic: f64,
+    /// Potential energy, elastic part included.
+    pub potential: f64,
+    /// Last impulses of every contact point, row by row.
+    pub impulses: Vec<f64>,
+}
+
+/// A time-stepping scheme.
+pub trait TimeSteppingScheme: Send {
+    /// Name for records and messages.
+    fn name(&self) -> &'static str;
+
+    /// One step of length `h` from `state` to the time `t_end`, into `record`; on an outcome that
+    /// is not solved `state` is left untouched. With `h = 0` the impact law acts at the instant of
+    /// the state: that is how an initial velocity, which is a left velocity, meets its constraints.
+    fn step(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &mut State,
+        h: f64,
+        t_end: f64,
+        stage: &mut ContactStage,
+        record: &mut StepRecord,
+    );
+
+    /// What a user should know about this scheme on this system before the run.
+    fn warnings(&self, system: &dyn MechanicalSystem) -> Vec<String>;
+}

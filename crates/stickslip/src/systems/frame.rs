@@ -1,0 +1,178 @@
+//! Contact frames: the rows that turn a generalized velocity into a local one.
+
+use crate::algebra::autodiff::{self, Jet};
+use crate::algebra::dot;
+
+use super::functions::{FrameRows, ScalarFunction};
+
+/// Frame at one contact point: normal row first, then the tangent rows.
+///
+/// With [`ContactFrame::Frictionless`] and [`ContactFrame::Tangents`] the normal row is dφ, so the
+/// normal impulse multiplies dφ. With [`ContactFrame::Material`] all rows come from the velocity
+/// of the material point, so the impulse is the real contact impulse whatever the scale of φ.
+pub enum ContactFrame {
+    /// Normal row dφ only.
+    Frictionless,
+    /// Normal row dφ and `count` tangent covectors.
+    Tangents {
+        /// Number of tangent rows.
+        count: usize,
+        /// Writes the tangent rows (not the normal one).
+        rows: Box<dyn FrameRows>,
+    },
+    /// All rows, normal first, from the motion of a material point.
+    Material {
+        /// Number of tangent rows (one in the plane, two in space).
+        count: usize,
+        /// Writes all rows.
+        rows: Box<dyn FrameRows>,
+    },
+}
+
+impl ContactFrame {
+    /// Tangent covectors given directly, `count` rows written one after the other.
+    pub fn tangents(count: usize, rows: impl FrameRows + 'static) -> Self {
+        Self::Tangents { count, rows: Box::new(rows) }
+    }
+
+    /// Frame of a material point of the plane, position `x(q)` over jets, on a surface with the
+    /// constant unit normal `normal`; the tangent is the normal turned clockwise, so that the
+    /// ground with normal +y has the tangent +x.
+    pub fn planar_point<F>(point: F, normal: [f64; 2]) -> Self
+    where
+        F: Fn(&[Jet]) -> [Jet; 2] + Send + Sync + 'static,
+    {
+        let axes = [normal, [normal[1], -normal[0]]];
+        Self::Material { count: 1, rows: Box::new(PointRows { point, axes: move |_: &[f64]| axes }) }
+    }
+
+    /// Frame of a material point of the plane whose surface normal depends on q.
+    pub fn planar_point_on<F, N>(point: F, normal: N) -> Self
+    where
+        F: Fn(&[Jet]) -> [Jet; 2] + Send + Sync + 'static,
+        N: Fn(&[f64]) -> [f64; 2] + Send + Sync + 'static,
+    {
+        let axes = move |q: &[f64]| {
+            let n = normal(q);
+            [n, [n[1], -n[0]]]
+        };
+        Self::Material { count: 1, rows: Box::new(PointRows { point, axes }) }
+    }
+
+    /// Frame of a material point in space on a surface with unit normal `normal(q)`; the tangents
+    /// complete it to a right-handed basis (see [`orthonormal_tangents`]).
+    pub fn spatial_point<F, N>(point: F, normal: N) -> Self
+    where
+        F: Fn(&[Jet]) -> [Jet; 3] + Send + Sync + 'static,
+        N: Fn(&[f64]) -> [f64; 3] + Send + Sync + 'static,
+    {
+        let axes = move |q: &[f64]| {
+            let n = normal(q);
+            let [t1, t2] = orthonormal_tangents(n);
+            [n, t1, t2]
+        };
+        Self::Material { count: 2, rows: Box::new(PointRows { point, axes }) }
+    }
+
+    /// Number of tangent rows.
+    pub fn tangent_count(&self) -> usize {
+        match self {
+            Self::Frictionless => 0,
+            Self::Tangents { count, .. } | Self::Material { count, .. } => *count,
+        }
+    }
+
+    /// Writes all rows, normal first, each of length `dof`; `gradient` is dφ at the same place.
+    pub fn rows(&self, t: f64, q: &[f64], gradient: &[f64], out: &mut [f64]) {
+        let dof = gradient.len();
+        match self {
+            Self::Frictionless => out[..dof].copy_from_slice(gradient),
+            Self::Tangents { rows, .. } => {
+                out[..dof].copy_from_slice(gradient);
+                rows.rows(t, q, &mut out[dof..]);
+            }
+            Self::Material { rows, .. } => rows.rows(t, q, out),
+        }
+    }
+
+    /// Writes the local velocity of the frame at v = 0 (moving obstacles).
+    pub fn drift(&self, gap: &dyn ScalarFunction, t: f64, q: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        match self {
+            Self::Frictionless => out[0] = gap.rate(t, q),
+            Self::Tangents { rows, .. } => {
+                out[0] = gap.rate(t, q);
+                rows.drift(t, q, &mut out[1..]);
+            }
+            Self::Material { rows, .. } => rows.drift(t, q, out),
+        }
+    }
+}
+
+impl std::fmt::Debug for ContactFrame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = match self {
+            Self::Frictionless => "Frictionless",
+            Self::Tangents { .. } => "Tangents",
+            Self::Material { .. } => "Material",
+        };
+        write!(f, "{name}({} tangents)", self.tangent_count())
+    }
+}
+
+/// Two unit vectors that complete the unit normal `n` to a right-handed orthonormal basis.
+///
+/// They depend on `n` alone and are continuous except where the sign of `n_z` changes.
+pub fn orthonormal_tangents(n: [f64; 3]) -> [[f64; 3]; 2] {
+    let sign = 1.0f64.copysign(n[2]);
+    let a = -1.0 / (sign + n[2]);
+    let b = n[0] * n[1] * a;
+    [
+        [1.0 + sign * n[0] * n[0] * a, sign * b, -sign * n[0]],
+        [b, sign + n[1] * n[1] * a, -n[1]],
+    ]
+}
+
+/// Rows `axis · ∂x/∂q` of a material point, one for each axis.
+struct PointRows<F, A> {
+    point: F,
+    axes: A,
+}
+
+impl<F, A, const D: usize> FrameRows for PointRows<F, A>
+where
+    F: Fn(&[Jet]) -> [Jet; D] + Send + Sync,
+    A: Fn(&[f64]) -> [[f64; D]; D] + Send + Sync,
+{
+    fn rows(&self, _t: f64, q: &[f64], out: &mut [f64]) {
+        let n = q.len();
+        let axes = (self.axes)(q);
+        autodiff::with_jets(q, |jets| {
+            for i in 0..n {
+                jets[i].eps1 = 1.0;
+                let velocity = (self.point)(jets).map(|x| x.eps1);
+                jets[i].eps1 = 0.0;
+                for (k, axis) in axes.iter().enumerate() {
+                    out[k * n + i] = dot(axis, &velocity);
+                }
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tangents_complete_the_normal() {
+        for n in [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.6, 0.0, 0.8], [-0.48, 0.64, -0.6]] {
+            let [a, b] = orthonormal_tangents(n);
+            for (x, y, expected) in [(&a, &a, 1.0), (&b, &b, 1.0), (&a, &b, 0.0), (&a, &n, 0.0), (&b, &n, 0.0)] {
+                assert!((dot(x, y) - expected).abs() < 1e-14);
+            }
+            let cross = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+            assert!((dot(&cross, &n) - 1.0).abs() < 1e-14);
+        }
+    }
+}

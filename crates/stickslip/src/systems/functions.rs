@@ -1,0 +1,316 @@
+//! The functions a system is made of, as traits with adapters for closures.
+//!
+//! Each trait has an `auto` adapter that differentiates a closure written over [`Jet`] and a
+//! `given` adapter for closures over `f64` with hand-written derivatives. Scene files implement
+//! the same traits with compiled expressions.
+
+use crate::algebra::autodiff::{self, Jet};
+use crate::algebra::{SymmetricMatrix, dot};
+
+use super::{ForceDependence, Instant};
+
+/// Kinetic metric M(q) with its covariant force.
+pub trait Inertia: Send + Sync {
+    /// Whether M is the same everywhere (then the covariant force is zero).
+    fn is_constant(&self) -> bool;
+    /// Writes M(q).
+    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix);
+    /// Writes `−Ṁ v + ½ ∂_q (v·M v)`.
+    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]);
+}
+
+/// Potential energy V(q).
+pub trait Potential: Send + Sync {
+    /// V(q).
+    fn value(&self, q: &[f64]) -> f64;
+    /// Writes ∇V(q).
+    fn gradient(&self, q: &[f64], out: &mut [f64]);
+    /// Writes ∂²V and returns true, or returns false if unknown.
+    fn hessian(&self, _q: &[f64], _out: &mut SymmetricMatrix) -> bool {
+        false
+    }
+}
+
+/// External force f(t, q, v).
+pub trait Force: Send + Sync {
+    /// What the force depends on.
+    fn dependence(&self) -> ForceDependence;
+    /// Writes the force.
+    fn evaluate(&self, at: &Instant, out: &mut [f64]);
+}
+
+/// Scalar function φ(t, q): a gap or a bilateral constraint.
+pub trait ScalarFunction: Send + Sync {
+    /// φ(t, q).
+    fn value(&self, t: f64, q: &[f64]) -> f64;
+    /// Writes the covector dφ with respect to the velocity variables.
+    fn gradient(&self, t: f64, q: &[f64], out: &mut [f64]);
+    /// ∂φ/∂t at fixed configuration.
+    fn rate(&self, _t: f64, _q: &[f64]) -> f64 {
+        0.0
+    }
+}
+
+/// Rows of a contact frame: the covectors whose products with v are local velocities.
+pub trait FrameRows: Send + Sync {
+    /// Writes the rows one after the other (each as long as the velocity).
+    fn rows(&self, t: f64, q: &[f64], out: &mut [f64]);
+    /// Adds the local velocity that exists at v = 0 (moving obstacle) to `out`.
+    fn drift(&self, _t: f64, _q: &[f64], _out: &mut [f64]) {}
+}
+
+/// Constant mass matrix.
+#[derive(Clone, Debug)]
+pub struct ConstantInertia(pub SymmetricMatrix);
+
+impl Inertia for ConstantInertia {
+    fn is_constant(&self) -> bool {
+        true
+    }
+    fn mass(&self, _q: &[f64], out: &mut SymmetricMatrix) {
+        out.copy_from(&self.0);
+    }
+    fn covariant_force(&self, _q: &[f64], _v: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+    }
+}
+
+/// Inertia from the kinetic energy T(q, v), differentiated automatically.
+pub struct KineticEnergy<F>(pub F);
+
+impl<F: Fn(&[Jet], &[Jet]) -> Jet + Send + Sync> Inertia for KineticEnergy<F> {
+    fn is_constant(&self) -> bool {
+        false
+    }
+
+    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
+        // M_ij = ∂²T/∂v_i∂v_j, at v = 0 because T is quadratic in v.
+        let zero = ZeroVelocity::new(q.len());
+        autodiff::with_jets(q, |qj| {
+            autodiff::hessian(zero.slice(), |vj| (self.0)(qj, vj), out.values_mut());
+        });
+    }
+
+    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        autodiff::with_jets(q, |qj| {
+            autodiff::with_jets(v, |vj| {
+                for i in 0..v.len() {
+                    // ∂T/∂q_i
+                    qj[i].eps1 = 1.0;
+                    let slope = (self.0)(qj, vj).eps1;
+                    qj[i].eps1 = 0.0;
+                    // (Ṁ v)_i = Σ_j ∂²T/∂v_i∂q_j v_j: derivative of ∂T/∂v_i along v.
+                    vj[i].eps1 = 1.0;
+                    for (jet, &velocity) in qj.iter_mut().zip(v) {
+                        jet.eps2 = velocity;
+                    }
+                    let transport = (self.0)(qj, vj).eps1eps2;
+                    vj[i].eps1 = 0.0;
+                    for jet in qj.iter_mut() {
+                        jet.eps2 = 0.0;
+                    }
+                    out[i] = slope - transport;
+                }
+            });
+        });
+    }
+}
+
+/// Inertia from the entries of M(q) written row-major over jets.
+pub struct MassMatrix<F>(pub F);
+
+impl<F: Fn(&[Jet], &mut [Jet]) + Send + Sync> MassMatrix<F> {
+    /// ½ v·M(q) v over jets.
+    fn kinetic_energy(&self, q: &[Jet], v: &[Jet]) -> Jet {
+        let n = q.len();
+        let zeros = vec![0.0; n * n];
+        autodiff::with_jets(&zeros, |m| {
+            (self.0)(q, m);
+            let mut sum = autodiff::constant(0.0);
+            for i in 0..n {
+                for j in 0..n {
+                    sum += m[i * n + j] * v[i] * v[j];
+                }
+            }
+            sum * 0.5
+        })
+    }
+}
+
+impl<F: Fn(&[Jet], &mut [Jet]) + Send + Sync> Inertia for MassMatrix<F> {
+    fn is_constant(&self) -> bool {
+        false
+    }
+    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
+        let zeros = vec![0.0; q.len() * q.len()];
+        autodiff::with_jets(q, |qj| {
+            autodiff::with_jets(&zeros, |m| {
+                (self.0)(qj, m);
+                for (o, jet) in out.values_mut().iter_mut().zip(m.iter()) {
+                    *o = jet.re;
+                }
+            });
+        });
+    }
+    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        KineticEnergy(|q: &[Jet], v: &[Jet]| self.kinetic_energy(q, v)).covariant_force(q, v, out);
+    }
+}
+
+/// Inertia with hand-written mass matrix and covariant force.
+pub struct GivenInertia<M, C> {
+    /// Writes M(q) row-major.
+    pub mass: M,
+    /// Writes `−Ṁ v + ½ ∂_q (v·M v)`.
+    pub covariant_force: C,
+}
+
+impl<M, C> Inertia for GivenInertia<M, C>
+where
+    M: Fn(&[f64], &mut [f64]) + Send + Sync,
+    C: Fn(&[f64], &[f64], &mut [f64]) + Send + Sync,
+{
+    fn is_constant(&self) -> bool {
+        false
+    }
+    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
+        (self.mass)(q, out.values_mut());
+    }
+    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        (self.covariant_force)(q, v, out);
+    }
+}
+
+/// Potential differentiated automatically.
+pub struct AutoPotential<F>(pub F);
+
+impl<F: Fn(&[Jet]) -> Jet + Send + Sync> Potential for AutoPotential<F> {
+    fn value(&self, q: &[f64]) -> f64 {
+        autodiff::with_jets(q, |jets| (self.0)(jets).re)
+    }
+    fn gradient(&self, q: &[f64], out: &mut [f64]) {
+        autodiff::gradient(q, &self.0, out);
+    }
+    fn hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool {
+        autodiff::hessian(q, &self.0, out.values_mut());
+        true
+    }
+}
+
+/// Potential with hand-written gradient.
+pub struct GivenPotential<V, G> {
+    /// V(q).
+    pub value: V,
+    /// Writes ∇V(q).
+    pub gradient: G,
+}
+
+impl<V, G> Potential for GivenPotential<V, G>
+where
+    V: Fn(&[f64]) -> f64 + Send + Sync,
+    G: Fn(&[f64], &mut [f64]) + Send + Sync,
+{
+    fn value(&self, q: &[f64]) -> f64 {
+        (self.value)(q)
+    }
+    fn gradient(&self, q: &[f64], out: &mut [f64]) {
+        (self.gradient)(q, out);
+    }
+}
+
+/// Linear potential V = −F·q of a constant force, with zero second derivative.
+#[derive(Clone, Debug)]
+pub struct DeadLoad(pub Vec<f64>);
+
+impl Potential for DeadLoad {
+    fn value(&self, q: &[f64]) -> f64 {
+        -dot(&self.0, q)
+    }
+    fn gradient(&self, _q: &[f64], out: &mut [f64]) {
+        for (o, f) in out.iter_mut().zip(&self.0) {
+            *o = -f;
+        }
+    }
+    fn hessian(&self, _q: &[f64], out: &mut SymmetricMatrix) -> bool {
+        out.clear();
+        true
+    }
+}
+
+/// Force given by a closure of (t, q, v).
+pub struct GivenForce<F> {
+    /// What the closure depends on.
+    pub dependence: ForceDependence,
+    /// Writes f(t, q, v).
+    pub evaluate: F,
+}
+
+impl<F: Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync> Force for GivenForce<F> {
+    fn dependence(&self) -> ForceDependence {
+        self.dependence
+    }
+    fn evaluate(&self, at: &Instant, out: &mut [f64]) {
+        (self.evaluate)(at.t, at.q, at.v, out);
+    }
+}
+
+/// Scalar function φ(t, q) differentiated automatically, also in time.
+pub struct AutoScalar<F>(pub F);
+
+impl<F: Fn(Jet, &[Jet]) -> Jet + Send + Sync> ScalarFunction for AutoScalar<F> {
+    fn value(&self, t: f64, q: &[f64]) -> f64 {
+        autodiff::with_jets(q, |jets| (self.0)(autodiff::constant(t), jets).re)
+    }
+    fn gradient(&self, t: f64, q: &[f64], out: &mut [f64]) {
+        autodiff::gradient(q, |jets| (self.0)(autodiff::constant(t), jets), out);
+    }
+    fn rate(&self, t: f64, q: &[f64]) -> f64 {
+        autodiff::with_jets(q, |jets| (self.0)(Jet::new(t, 1.0, 0.0, 0.0), jets).eps1)
+    }
+}
+
+/// Time-independent scalar function with hand-written gradient.
+pub struct GivenScalar<V, G> {
+    /// φ(q).
+    pub value: V,
+    /// Writes dφ(q).
+    pub gradient: G,
+}
+
+impl<V, G> ScalarFunction for GivenScalar<V, G>
+where
+    V: Fn(&[f64]) -> f64 + Send + Sync,
+    G: Fn(&[f64], &mut [f64]) + Send + Sync,
+{
+    fn value(&self, _t: f64, q: &[f64]) -> f64 {
+        (self.value)(q)
+    }
+    fn gradient(&self, _t: f64, q: &[f64], out: &mut [f64]) {
+        (self.gradient)(q, out);
+    }
+}
+
+/// Rows given by a closure of q.
+pub struct GivenRows<F>(pub F);
+
+impl<F: Fn(&[f64], &mut [f64]) + Send + Sync> FrameRows for GivenRows<F> {
+    fn rows(&self, _t: f64, q: &[f64], out: &mut [f64]) {
+        (self.0)(q, out);
+    }
+}
+
+/// Zero velocity of any length without allocating for short ones.
+struct ZeroVelocity {
+    inline: [f64; 24],
+    heap: Vec<f64>,
+    len: usize,
+}
+
+impl ZeroVelocity {
+    fn new(len: usize) -> Self {
+        Self { inline: [0.0; 24], heap: if len > 24 { vec![0.0; len] } else { Vec::new() }, len }
+    }
+    fn slice(&self) -> &[f64] {
+        if self.len > 24 { &self.heap } else { &self.inline[..self.len] }
+    }
+}

@@ -1,0 +1,107 @@
+//! What every mechanical system answers.
+
+use crate::algebra::SymmetricMatrix;
+
+use super::{BilateralConstraint, UnilateralConstraint};
+
+/// Where and when a function of the motion is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub struct Instant<'a> {
+    /// Time.
+    pub t: f64,
+    /// Coordinates.
+    pub q: &'a [f64],
+    /// Velocity.
+    pub v: &'a [f64],
+}
+
+/// What the external force depends on; schemes skip iterations that cannot change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForceDependence {
+    /// No external force.
+    None,
+    /// The force depends on time at most.
+    Time,
+    /// The force depends on position or velocity.
+    State,
+}
+
+/// Linear elastic and viscous part `K q + C v` of the internal force.
+#[derive(Clone, Debug)]
+pub struct LinearPart {
+    /// Stiffness K, symmetric positive semidefinite.
+    pub stiffness: Option<SymmetricMatrix>,
+    /// Damping C, symmetric positive semidefinite.
+    pub damping: Option<SymmetricMatrix>,
+}
+
+/// A mechanical system `M(q) dv = (f − ∇V − K q − C v + f_cov) dt + H dp`.
+///
+/// `f_cov(q, v) = −Ṁ v + ½ ∂_q (v·M v)` is the covariant (Coriolis, centrifugal, gyroscopic) term.
+/// All methods are pure: the same arguments give the same bits.
+pub trait MechanicalSystem: Send + Sync {
+    /// Number of velocity variables.
+    fn dof(&self) -> usize;
+
+    /// Number of stored coordinates (larger than [`Self::dof`] with quaternions).
+    fn coordinate_count(&self) -> usize {
+        self.dof()
+    }
+
+    /// Names of the coordinates.
+    fn coordinate_names(&self) -> &[String];
+
+    /// Names of the velocity variables.
+    fn velocity_names(&self) -> &[String];
+
+    /// Whether the mass matrix is the same in every configuration.
+    fn mass_is_constant(&self) -> bool;
+
+    /// Writes M(q).
+    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix);
+
+    /// Whether [`Self::covariant_force`] can be nonzero.
+    fn has_covariant_force(&self) -> bool {
+        !self.mass_is_constant()
+    }
+
+    /// Writes the covariant force f_cov(q, v).
+    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]);
+
+    /// What the external force depends on.
+    fn force_dependence(&self) -> ForceDependence;
+
+    /// Writes the external force f(t, q, v), without potential, linear and covariant parts.
+    fn force(&self, at: &Instant, out: &mut [f64]);
+
+    /// Whether there is a potential besides the linear stiffness.
+    fn has_potential(&self) -> bool;
+
+    /// Potential V(q), without the energy of the linear stiffness.
+    fn potential(&self, q: &[f64]) -> f64;
+
+    /// Writes ∇V(q).
+    fn potential_gradient(&self, q: &[f64], out: &mut [f64]);
+
+    /// Writes the second derivatives of V and returns true, or returns false where they are not
+    /// known; they only speed up the implicit iteration.
+    fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool;
+
+    /// The linear part K, C.
+    fn linear_part(&self) -> Option<&LinearPart> {
+        None
+    }
+
+    /// Moves the configuration: `out = q ⊕ h v`.
+    fn displace(&self, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
+        for ((o, q), v) in out.iter_mut().zip(q).zip(v) {
+            *o = q + h * v;
+        }
+    }
+
+    /// Unilateral constraints.
+    fn constraints(&self) -> &[UnilateralConstraint];
+
+    /// Perfect bilateral constraints.
+    fn joints(&self) -> &[BilateralConstraint];
+}
