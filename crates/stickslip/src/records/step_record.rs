@@ -77,7 +77,15 @@ pub enum StepOutcome {
 }
 
 impl StepOutcome {
-    /// Whether the run may go on: the step satisfies its laws.
+    /// Whether the step could not be made; the state is then that before the step.
+    pub fn is_fatal(self) -> bool {
+        matches!(
+            self,
+            Self::NoSolution { .. } | Self::NonFinite | Self::BadCoefficient { .. } | Self::SingularMass
+        )
+    }
+
+    /// Whether the step satisfies its laws.
     pub fn is_solved(self) -> bool {
         matches!(self, Self::Solved | Self::SeveralSolutions { .. })
     }

@@ -1,1 +1,40 @@
 //! The loop that joins system, scheme, solver and records.
+//!
+//! ```
+//! use stickslip::laws::{ContactLaw, ImpactLaw};
+//! use stickslip::simulation::{Simulation, SimulationSettings};
+//! use stickslip::solvers::GaussSeidel;
+//! use stickslip::stepping::MoreauJean;
+//! use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint, functions::AutoScalar};
+//! use stickslip::algebra::Jet;
+//!
+//! let law = ContactLaw::frictionless(ImpactLaw::Newton { restitution: 0.5 })?;
+//! let ground = UnilateralConstraint::new("ground", AutoScalar(|_t: Jet, q: &[Jet]| q[0]))
+//!     .with_point(ContactFrame::Frictionless, law);
+//! let ball = GeneralizedSystem::builder(["y"])
+//!     .mass_diagonal(&[1.0])
+//!     .dead_load(&[-9.81])
+//!     .constraint(ground)
+//!     .build(&[1.0])?;
+//! let settings = SimulationSettings::fixed(1e-3);
+//! let mut run = Simulation::new(
+//!     Box::new(ball),
+//!     Box::new(MoreauJean::default()),
+//!     Box::new(GaussSeidel::default()),
+//!     (&[1.0], &[0.0]),
+//!     settings,
+//! )?;
+//! run.run_until(3.0, |_| std::ops::ControlFlow::Continue(()));
+//! assert!(run.state().q[0].abs() < 1e-2 && run.ledger().is_closed());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod checkpoint;
+mod run_folder;
+mod simulation_loop;
+mod step_control;
+
+pub use checkpoint::{Checkpoint, CheckpointError};
+pub use run_folder::{RunFolder, RunFolderError};
+pub use simulation_loop::{RunEnd, Simulation, SimulationError, SimulationSettings};
+pub use step_control::StepControl;

@@ -2,8 +2,11 @@
 
 pub mod accelerated_gauss_seidel;
 pub mod cascade;
+mod gauss_seidel;
 pub mod one_contact;
 pub mod progress;
 pub mod projected_gradient;
 pub mod scaled_problem;
 pub mod sweep;
+
+pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};

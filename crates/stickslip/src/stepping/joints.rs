@@ -134,14 +134,4 @@ impl JointSystem {
         let n = v.len();
         (0..self.count).map(|i| self.multipliers[i] * dot(&self.rows[i * n..(i + 1) * n], v)).sum()
     }
-
-    /// Whether the velocity violates a joint.
-    pub fn violated(&self, v: &[f64]) -> bool {
-        let n = v.len();
-        (0..self.count).any(|i| {
-            let row = &self.rows[i * n..(i + 1) * n];
-            let size: f64 = row.iter().zip(v).map(|(r, v)| (r * v).abs()).sum();
-            (dot(row, v) + self.rates[i]).abs() > 1e-12 * size
-        })
-    }
 }

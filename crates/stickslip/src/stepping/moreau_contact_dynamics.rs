@@ -263,6 +263,8 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         stage.problem.velocity(&stage.solution.impulse, &mut self.v);
         if self.v.iter().any(|v| !v.is_finite()) {
             record.outcome = StepOutcome::NonFinite;
+        }
+        if record.outcome.is_fatal() {
             return;
         }
 

@@ -438,7 +438,7 @@ impl TimeSteppingScheme for MoreauJean {
         record.outcome = outcome;
         record.residual = residual;
         record.iterations = stage.solution.iterations;
-        if outcome == StepOutcome::SingularMass || outcome == StepOutcome::NonFinite {
+        if outcome.is_fatal() {
             return;
         }
 

@@ -29,8 +29,8 @@ pub trait TimeSteppingScheme: Send {
     /// Name for records and messages.
     fn name(&self) -> &'static str;
 
-    /// One step of length `h` from `state` to the time `t_end`, into `record`; on an outcome that
-    /// is not solved `state` is left untouched. With `h = 0` the impact law acts at the instant of
+    /// One step of length `h` from `state` to the time `t_end`, into `record`; on a fatal
+    /// outcome `state` is left untouched. With `h = 0` the impact law acts at the instant of
     /// the state: that is how an initial velocity, which is a left velocity, meets its constraints.
     fn step(
         &mut self,

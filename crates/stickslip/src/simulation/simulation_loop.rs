@@ -1,0 +1,460 @@
+//! The simulation and its loop.
+
+use std::ops::ControlFlow;
+
+use thiserror::Error;
+
+use crate::algebra::SymmetricMatrix;
+use crate::contact::{Certificate, ContactSolver};
+use crate::laws::FlowRule;
+use crate::records::{EnergyLedger, EventLog, StepOutcome, StepRecord, TrajectoryLayout};
+use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
+use crate::systems::MechanicalSystem;
+
+use super::step_control::{self, StepControl};
+use super::{Checkpoint, CheckpointError};
+
+/// Settings of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulationSettings {
+    /// Step length.
+    pub control: StepControl,
+    /// Time at the start.
+    pub t_start: f64,
+    /// Whether the initial velocity is a left velocity, on which the impact law acts at the initial
+    /// instant (default); otherwise the first step meets it.
+    pub initial_impact: bool,
+}
+
+impl SimulationSettings {
+    /// Fixed step `h` from time zero.
+    pub fn fixed(h: f64) -> Self {
+        Self { control: StepControl::Fixed { h }, t_start: 0.0, initial_impact: true }
+    }
+
+    /// Adaptive step with the given tolerance on positions, starting with `h`.
+    pub fn adaptive(h: f64, tolerance: f64) -> Self {
+        let control = StepControl::Adaptive { h, tolerance, h_min: 1e-9 * h, h_max: 1e3 * h };
+        Self { control, t_start: 0.0, initial_impact: true }
+    }
+}
+
+/// Why a simulation was refused.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SimulationError {
+    /// The initial position or velocity has the wrong length.
+    #[error("the initial {what} has {found} entries, expected {expected}")]
+    Dimension {
+        /// Position or velocity.
+        what: &'static str,
+        /// Length found.
+        found: usize,
+        /// Length expected.
+        expected: usize,
+    },
+    /// An initial value is not finite.
+    #[error("the initial value of `{name}` is {value}, expected a finite number")]
+    NonFinite {
+        /// The variable.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// A step length or tolerance is not positive.
+    #[error("{what} is {value}, expected a positive finite number")]
+    NotPositive {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Moreau's S(q, v) is inelastic.
+    #[error(
+        "constraint `{constraint}`: the law S(q, v) (kinetic projection) is inelastic, restitution {restitution} \
+         needs Coulomb's flow rule"
+    )]
+    ElasticProjection {
+        /// Constraint.
+        constraint: String,
+        /// Restitution found.
+        restitution: f64,
+    },
+}
+
+/// How a call to [`Simulation::run_until`] ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RunEnd {
+    /// The end time was reached.
+    Finished,
+    /// The observer asked to stop.
+    Interrupted,
+    /// A step could not be made.
+    Stopped {
+        /// Time at which the step began.
+        t: f64,
+        /// Why.
+        outcome: StepOutcome,
+    },
+}
+
+/// A run: system, scheme and solver with the current state and its accounts.
+pub struct Simulation {
+    system: Box<dyn MechanicalSystem>,
+    scheme: Box<dyn TimeSteppingScheme>,
+    stage: ContactStage,
+    settings: SimulationSettings,
+    layout: ContactLayout,
+    state: State,
+    saved: State,
+    record: StepRecord,
+    ledger: EnergyLedger,
+    events: EventLog,
+    step: u64,
+    h: f64,
+    planned: Vec<f64>,
+    stick_jitter: f64,
+}
+
+impl Simulation {
+    /// Joins the parts and, where the initial velocity violates an active constraint or a joint,
+    /// lets the laws act at the initial instant. The record then holds the initial state.
+    pub fn new(
+        system: Box<dyn MechanicalSystem>,
+        scheme: Box<dyn TimeSteppingScheme>,
+        solver: Box<dyn ContactSolver>,
+        (q, v): (&[f64], &[f64]),
+        settings: SimulationSettings,
+    ) -> Result<Self, SimulationError> {
+        check(system.as_ref(), q, v, &settings)?;
+        let layout = ContactLayout::new(system.as_ref());
+        let mut mass = SymmetricMatrix::zeros(system.dof());
+        system.mass(q, &mut mass);
+        let kinetic = 0.5 * mass.bilinear(v, v);
+        let elastic = system.linear_part().and_then(|linear| linear.stiffness.as_ref());
+        let potential = system.potential(q) + elastic.map_or(0.0, |stiffness| 0.5 * stiffness.bilinear(q, q));
+        let state = State {
+            t: settings.t_start,
+            q: q.to_vec(),
+            v: v.to_vec(),
+            kinetic,
+            potential,
+            impulses: vec![0.0; layout.rows()],
+        };
+        let h = settings.control.initial();
+        let mut simulation = Self {
+            system,
+            scheme,
+            stage: ContactStage::new(solver),
+            settings,
+            layout,
+            saved: state.clone(),
+            state,
+            record: StepRecord::default(),
+            ledger: EnergyLedger::new(kinetic + potential),
+            events: EventLog::default(),
+            step: 0,
+            h,
+            planned: Vec::new(),
+            stick_jitter: 0.0,
+        };
+        simulation.start();
+        Ok(simulation)
+    }
+
+    /// Record of the initial instant, with the impact that happens there if there is one.
+    fn start(&mut self) {
+        let t = self.state.t;
+        let impact = self.settings.initial_impact && self.violates_at_start();
+        let (system, scheme) = (self.system.as_ref(), self.scheme.as_mut());
+        if impact {
+            scheme.step(system, &mut self.state, 0.0, t, &mut self.stage, &mut self.record);
+            self.ledger.enter(t, &self.record.energy, self.record.kinetic, self.record.potential);
+        }
+        if !impact || self.record.outcome.is_fatal() {
+            self.fill_initial_record();
+        }
+        self.record.step = 0;
+        self.events.observe(&self.record);
+    }
+
+    /// Whether a touching constraint approaches or a joint moves at the start.
+    fn violates_at_start(&self) -> bool {
+        let (t, q, v) = (self.state.t, &self.state.q, &self.state.v);
+        let mut gradient = vec![0.0; self.system.dof()];
+        let mut approaches = |function: &dyn crate::systems::functions::ScalarFunction| {
+            function.gradient(t, q, &mut gradient);
+            let size: f64 = gradient.iter().zip(v).map(|(g, v)| (g * v).abs()).sum();
+            let rate = gradient.iter().zip(v).map(|(g, v)| g * v).sum::<f64>() + function.rate(t, q);
+            (rate, 1e-12 * size)
+        };
+        let contact = self.system.constraints().iter().any(|constraint| {
+            let (rate, rounding) = approaches(constraint.gap());
+            constraint.gap().value(t, q) <= 1e-12 && rate < -rounding
+        });
+        contact
+            || self.system.joints().iter().any(|joint| {
+                let (rate, rounding) = approaches(joint.function());
+                rate.abs() > rounding
+            })
+    }
+
+    fn fill_initial_record(&mut self) {
+        let record = &mut self.record;
+        record.t = self.state.t;
+        record.h = 0.0;
+        record.q.clone_from(&self.state.q);
+        record.velocity.clone_from(&self.state.v);
+        record.velocity_left.clone_from(&self.state.v);
+        record.impulses.clone_from(&self.state.impulses);
+        record.local_velocities.clone_from(&self.state.impulses);
+        record.kinetic = self.state.kinetic;
+        record.potential = self.state.potential;
+        record.contacts.clear();
+        for slot in self.layout.slots() {
+            let gap = self.system.constraints()[slot.id.constraint].gap().value(self.state.t, &self.state.q);
+            record.contacts.push(crate::records::ContactRecord {
+                constraint: slot.id.constraint,
+                point: slot.id.point,
+                gap,
+                start: slot.start,
+                size: slot.size,
+                ..Default::default()
+            });
+        }
+    }
+
+    /// One step of the scheme towards `t_end`; the record tells how it went. After a fatal outcome
+    /// the state is that before the step.
+    pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
+        let (h, t_next) = self.next_step(t_end);
+        self.record.stick_jitter = 0.0;
+        self.scheme.step(self.system.as_ref(), &mut self.state, h, t_next, &mut self.stage, &mut self.record);
+        if self.record.outcome.is_fatal() {
+            return &self.record;
+        }
+        self.step += 1;
+        self.record.step = self.step;
+        if self.record.outcome == StepOutcome::NonlinearNotConverged {
+            self.stage.certificate.nonlinear_failures += 1;
+        }
+        self.stick_jitter = self.stick_jitter.max(self.record.stick_jitter);
+        self.ledger.enter(self.record.t, &self.record.energy, self.record.kinetic, self.record.potential);
+        self.events.observe(&self.record);
+        &self.record
+    }
+
+    /// Length and end of the next step.
+    fn next_step(&mut self, t_end: f64) -> (f64, f64) {
+        match self.settings.control {
+            StepControl::Fixed { h } => {
+                // Times are multiples of h, not sums, so that rounding does not accumulate.
+                let t_next = self.settings.t_start + (self.step + 1) as f64 * h;
+                if t_next > t_end + 1e-9 * h { (t_end - self.state.t, t_end) } else { (h, t_next) }
+            }
+            StepControl::Adaptive { tolerance, h_min, h_max, .. } => {
+                if self.planned.is_empty() {
+                    self.plan(t_end, tolerance, h_min, h_max);
+                }
+                // plan() always leaves at least one step
+                let h = self.planned.pop().expect("a planned step");
+                let t_next = self.state.t + h;
+                if t_next >= t_end - 1e-9 * h { (t_end - self.state.t, t_end) } else { (h, t_next) }
+            }
+        }
+    }
+
+    /// Finds a step whose two halves agree with the whole, and plans the halves.
+    fn plan(&mut self, t_end: f64, tolerance: f64, h_min: f64, h_max: f64) {
+        self.saved.clone_from(&self.state);
+        let certificate = self.stage.certificate.clone();
+        let mut record = std::mem::take(&mut self.record);
+        loop {
+            let h = self.h.min(t_end - self.saved.t).max(h_min);
+            let whole = self.trial(&[h], &mut record);
+            let halves = self.trial(&[0.5 * h, 0.5 * h], &mut record);
+            let error = match (whole, halves) {
+                (Some(a), Some(b)) => a
+                    .iter()
+                    .zip(&b)
+                    .map(|(x, y)| (x - y).abs() / (tolerance * (1.0 + y.abs())))
+                    .fold(0.0, f64::max),
+                _ => f64::INFINITY,
+            };
+            let proposal = (h * step_control::growth(error)).clamp(h_min, h_max);
+            if error <= 1.0 || h <= h_min {
+                self.h = proposal;
+                self.planned.extend([0.5 * h, 0.5 * h]);
+                break;
+            }
+            self.h = proposal;
+        }
+        self.state.clone_from(&self.saved);
+        self.stage.certificate = certificate;
+        self.record = record;
+    }
+
+    /// Configuration after the given steps from the saved state, or none if one of them failed.
+    fn trial(&mut self, steps: &[f64], record: &mut StepRecord) -> Option<Vec<f64>> {
+        self.state.clone_from(&self.saved);
+        for &h in steps {
+            let t = self.state.t + h;
+            self.scheme.step(self.system.as_ref(), &mut self.state, h, t, &mut self.stage, record);
+            if record.outcome.is_fatal() {
+                return None;
+            }
+        }
+        Some(self.state.q.clone())
+    }
+
+    /// Steps until `t_end`, showing every record to `observe`, which may ask to stop.
+    pub fn run_until(&mut self, t_end: f64, mut observe: impl FnMut(&StepRecord) -> ControlFlow<()>) -> RunEnd {
+        let h = self.settings.control.initial();
+        while self.state.t < t_end - 1e-9 * h {
+            let t = self.state.t;
+            let record = self.step_towards(t_end);
+            if record.outcome.is_fatal() {
+                return RunEnd::Stopped { t, outcome: record.outcome };
+            }
+            if observe(record).is_break() {
+                return RunEnd::Interrupted;
+            }
+        }
+        RunEnd::Finished
+    }
+
+    /// The current state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The last record.
+    pub fn record(&self) -> &StepRecord {
+        &self.record
+    }
+
+    /// The energy account.
+    pub fn ledger(&self) -> &EnergyLedger {
+        &self.ledger
+    }
+
+    /// The certificate.
+    pub fn certificate(&self) -> &Certificate {
+        &self.stage.certificate
+    }
+
+    /// The events so far.
+    pub fn events(&self) -> &EventLog {
+        &self.events
+    }
+
+    /// Number of steps made.
+    pub fn steps(&self) -> u64 {
+        self.step
+    }
+
+    /// Largest tangential speed of stuck contacts that only alternate (Frémond's law, θ near ½).
+    pub fn stick_jitter(&self) -> f64 {
+        self.stick_jitter
+    }
+
+    /// The system.
+    pub fn system(&self) -> &dyn MechanicalSystem {
+        self.system.as_ref()
+    }
+
+    /// Name of the scheme.
+    pub fn scheme_name(&self) -> &'static str {
+        self.scheme.name()
+    }
+
+    /// Name of the solver.
+    pub fn solver_name(&self) -> &str {
+        self.stage.solver_name()
+    }
+
+    /// What the user should know before the run.
+    pub fn warnings(&self) -> Vec<String> {
+        self.scheme.warnings(self.system.as_ref())
+    }
+
+    /// Columns of a trajectory file of this run.
+    pub fn trajectory_layout(&self) -> TrajectoryLayout {
+        TrajectoryLayout::new(
+            self.system.coordinate_names(),
+            self.system.velocity_names(),
+            &self.layout.names(self.system.as_ref()),
+        )
+    }
+
+    /// Everything needed to go on with the same bits.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let mut checkpoint = Checkpoint::new(
+            self.step,
+            self.state.clone(),
+            self.ledger.clone(),
+            self.stage.certificate.clone(),
+            self.events.clone(),
+        );
+        checkpoint.h = self.h;
+        checkpoint.planned.clone_from(&self.planned);
+        checkpoint.stick_jitter = self.stick_jitter;
+        checkpoint
+    }
+
+    /// Goes on from a checkpoint of the same scene.
+    pub fn restore(&mut self, checkpoint: Checkpoint) -> Result<(), CheckpointError> {
+        let (found, expected) = (checkpoint.state.q.len(), self.state.q.len());
+        if found != expected || checkpoint.state.impulses.len() != self.layout.rows() {
+            return Err(CheckpointError::OtherSystem { path: "checkpoint".into(), found, expected });
+        }
+        self.step = checkpoint.step;
+        self.state = checkpoint.state;
+        self.ledger = checkpoint.ledger;
+        self.stage.certificate = checkpoint.certificate;
+        self.events = checkpoint.events;
+        self.h = checkpoint.h;
+        self.planned = checkpoint.planned;
+        self.stick_jitter = checkpoint.stick_jitter;
+        Ok(())
+    }
+}
+
+/// Sizes, finiteness, positive steps, and laws that cannot be combined.
+fn check(
+    system: &dyn MechanicalSystem,
+    q: &[f64],
+    v: &[f64],
+    settings: &SimulationSettings,
+) -> Result<(), SimulationError> {
+    for (what, values, names) in
+        [("position", q, system.coordinate_names()), ("velocity", v, system.velocity_names())]
+    {
+        if values.len() != names.len() {
+            return Err(SimulationError::Dimension { what, found: values.len(), expected: names.len() });
+        }
+        for (name, &value) in names.iter().zip(values) {
+            if !value.is_finite() {
+                return Err(SimulationError::NonFinite { name: name.clone(), value });
+            }
+        }
+    }
+    let positive = |what, value: f64| {
+        if value > 0.0 && value.is_finite() { Ok(()) } else { Err(SimulationError::NotPositive { what, value }) }
+    };
+    positive("the step", settings.control.initial())?;
+    if let StepControl::Adaptive { tolerance, h_min, h_max, .. } = settings.control {
+        positive("the tolerance of the adaptive step", tolerance)?;
+        positive("the shortest step", h_min)?;
+        positive("the longest step", h_max)?;
+    }
+    for constraint in system.constraints() {
+        for point in constraint.points() {
+            let restitution = point.law.impact().restitution();
+            if point.law.flow_rule() == FlowRule::KineticProjection && restitution > 0.0 {
+                let constraint = constraint.name().to_string();
+                return Err(SimulationError::ElasticProjection { constraint, restitution });
+            }
+        }
+    }
+    Ok(())
+}
