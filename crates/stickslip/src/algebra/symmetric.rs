@@ -13,7 +13,10 @@ pub struct SymmetricMatrix {
 impl SymmetricMatrix {
     /// The zero matrix of the given order.
     pub fn zeros(order: usize) -> Self {
-        Self { order, values: vec![0.0; order * order] }
+        Self {
+            order,
+            values: vec![0.0; order * order],
+        }
     }
 
     /// Diagonal matrix with the given entries.
@@ -31,7 +34,12 @@ impl SymmetricMatrix {
     /// If `values` does not hold `order²` numbers. Symmetry is not checked here; see
     /// [`SymmetricMatrix::asymmetry`].
     pub fn from_rows(order: usize, values: Vec<f64>) -> Self {
-        assert_eq!(values.len(), order * order, "a matrix of order {order} has {} entries", order * order);
+        assert_eq!(
+            values.len(),
+            order * order,
+            "a matrix of order {order} has {} entries",
+            order * order
+        );
         Self { order, values }
     }
 
@@ -94,7 +102,9 @@ impl SymmetricMatrix {
     /// Bilinear form `x · self y`.
     pub fn bilinear(&self, x: &[f64], y: &[f64]) -> f64 {
         let n = self.order;
-        (0..n).map(|i| x[i] * dot(&self.values[i * n..(i + 1) * n], y)).sum()
+        (0..n)
+            .map(|i| x[i] * dot(&self.values[i * n..(i + 1) * n], y))
+            .sum()
     }
 
     /// Largest `|a_ij - a_ji|` relative to the largest entry.

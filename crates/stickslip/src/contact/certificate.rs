@@ -21,7 +21,12 @@ impl Worst {
     fn update(&mut self, value: f64, t: f64, id: ContactId) {
         // A NaN must win and stay.
         if value > self.value || (value.is_nan() && !self.value.is_nan()) {
-            *self = Self { value, t, constraint: id.constraint, point: id.point };
+            *self = Self {
+                value,
+                t,
+                constraint: id.constraint,
+                point: id.point,
+            };
         }
     }
 }
@@ -63,9 +68,14 @@ impl Certificate {
 
     /// Largest of all residuals.
     pub fn worst(&self) -> f64 {
-        [self.natural_map.value, self.cone.value, self.signorini.value, self.dissipation.value]
-            .into_iter()
-            .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
+        [
+            self.natural_map.value,
+            self.cone.value,
+            self.signorini.value,
+            self.dissipation.value,
+        ]
+        .into_iter()
+        .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
     }
 
     /// Whether every problem was solved, with residuals at most `tolerance`.

@@ -31,8 +31,18 @@ impl OneStepContactProblem {
     pub fn from_local(delassus: Vec<f64>, free: Vec<f64>, blocks: Vec<ContactBlock>) -> Self {
         let size = free.len();
         assert_eq!(delassus.len(), size * size, "W has the order of q");
-        assert_eq!(blocks.iter().map(|b| b.size).sum::<usize>(), size, "the blocks cover all rows");
-        Self { bias: vec![0.0; size], free, delassus, blocks, ..Self::default() }
+        assert_eq!(
+            blocks.iter().map(|b| b.size).sum::<usize>(),
+            size,
+            "the blocks cover all rows"
+        );
+        Self {
+            bias: vec![0.0; size],
+            free,
+            delassus,
+            blocks,
+            ..Self::default()
+        }
     }
 
     /// Empties the problem for a system with `dof` velocities.
@@ -58,7 +68,14 @@ impl OneStepContactProblem {
         kind: BlockKind,
     ) -> (&mut [f64], &mut [f64]) {
         let start = self.bias.len();
-        self.blocks.push(ContactBlock { id, start, size, section, flow_rule, kind });
+        self.blocks.push(ContactBlock {
+            id,
+            start,
+            size,
+            section,
+            flow_rule,
+            kind,
+        });
         self.bias.resize(start + size, 0.0);
         self.rows.resize((start + size) * self.dof, 0.0);
         (&mut self.rows[start * self.dof..], &mut self.bias[start..])
@@ -75,7 +92,10 @@ impl OneStepContactProblem {
         self.delassus.resize(m * m, 0.0);
         for i in 0..m {
             for j in 0..=i {
-                let entry = dot(&self.rows[i * n..(i + 1) * n], &self.responses[j * n..(j + 1) * n]);
+                let entry = dot(
+                    &self.rows[i * n..(i + 1) * n],
+                    &self.responses[j * n..(j + 1) * n],
+                );
                 self.delassus[i * m + j] = entry;
                 self.delassus[j * m + i] = entry;
             }

@@ -25,9 +25,14 @@ impl BlockResidual {
     /// Largest of all measures.
     pub fn worst(&self) -> f64 {
         // `max` would drop a NaN; a NaN residual must survive.
-        [self.natural_map, self.cone, self.signorini, self.dissipation]
-            .into_iter()
-            .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
+        [
+            self.natural_map,
+            self.cone,
+            self.signorini,
+            self.dissipation,
+        ]
+        .into_iter()
+        .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
     }
 }
 
@@ -78,7 +83,10 @@ impl ContactResidual {
 
     /// Largest measure over all blocks (zero without contacts).
     pub fn worst(&self) -> f64 {
-        self.blocks.iter().map(BlockResidual::worst).fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
+        self.blocks
+            .iter()
+            .map(BlockResidual::worst)
+            .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
     }
 }
 
@@ -89,7 +97,9 @@ fn velocity_scale(problem: &OneStepContactProblem, impulse: &[f64]) -> f64 {
     for block in problem.blocks() {
         let stiffness = problem.delassus()[block.start * m + block.start];
         for row in block.range() {
-            scale = scale.max(problem.free()[row].abs()).max(stiffness * impulse[row].abs());
+            scale = scale
+                .max(problem.free()[row].abs())
+                .max(stiffness * impulse[row].abs());
         }
     }
     scale
@@ -111,7 +121,10 @@ impl Scratch {
         }
         if !(stiffness > 0.0) {
             // A contact that nothing can move: any nonnegative approach velocity is admissible.
-            return BlockResidual { signorini: (-w[0]).max(0.0) / scale, ..BlockResidual::default() };
+            return BlockResidual {
+                signorini: (-w[0]).max(0.0) / scale,
+                ..BlockResidual::default()
+            };
         }
         let rho = 1.0 / stiffness;
         let impulse_scale = scale * rho;
@@ -127,10 +140,16 @@ impl Scratch {
         for (t, w) in self.tangent.iter_mut().zip(&w[1..]) {
             *t = -w;
         }
-        let support = if d == 0 { 0.0 } else { block.section.support(&self.tangent) };
+        let support = if d == 0 {
+            0.0
+        } else {
+            block.section.support(&self.tangent)
+        };
         let power = dot(&p[1..], &w[1..]);
         let dissipation = match block.flow_rule {
-            FlowRule::Coulomb if p[0] > 0.0 => (power + p[0] * support).abs() / (impulse_scale * scale),
+            FlowRule::Coulomb if p[0] > 0.0 => {
+                (power + p[0] * support).abs() / (impulse_scale * scale)
+            }
             _ => 0.0,
         };
 
@@ -146,9 +165,15 @@ impl Scratch {
             BlockKind::Unilateral { minimum } if minimum == 0.0 => {
                 let shift = self.law_shift(block, delassus, m, p, w, support, power);
                 for i in 0..p.len() {
-                    self.shifted[i] = p[i] - rho * (w[i] + shift[i.min(1)] * self.direction(block, delassus, m, i));
+                    self.shifted[i] = p[i]
+                        - rho * (w[i] + shift[i.min(1)] * self.direction(block, delassus, m, i));
                 }
-                project_cone(&block.section, &self.shifted, &mut self.projected, &mut self.tangent);
+                project_cone(
+                    &block.section,
+                    &self.shifted,
+                    &mut self.projected,
+                    &mut self.tangent,
+                );
                 let map = distance(p, &self.projected) / impulse_scale;
                 let signorini = (-w[0]).max(0.0) / scale
                     + (-p[0]).max(0.0) / impulse_scale
@@ -157,14 +182,25 @@ impl Scratch {
             }
             BlockKind::Unilateral { minimum } => {
                 let normal = (p[0] - minimum.max(p[0] - rho * w[0])).abs();
-                (self.fixed_normal(block, p, w, rho, normal) / impulse_scale, normal / impulse_scale)
+                (
+                    self.fixed_normal(block, p, w, rho, normal) / impulse_scale,
+                    normal / impulse_scale,
+                )
             }
             BlockKind::KnownNormal { impulse } => {
                 let normal = (p[0] - impulse).abs();
-                (self.fixed_normal(block, p, w, rho, normal) / impulse_scale, normal / impulse_scale)
+                (
+                    self.fixed_normal(block, p, w, rho, normal) / impulse_scale,
+                    normal / impulse_scale,
+                )
             }
         };
-        BlockResidual { natural_map, cone, signorini, dissipation }
+        BlockResidual {
+            natural_map,
+            cone,
+            signorini,
+            dissipation,
+        }
     }
 
     /// Multiplier s of the law: first entry for the normal row, second for the tangent rows.
@@ -183,8 +219,14 @@ impl Scratch {
             FlowRule::Coulomb => [support, 0.0],
             FlowRule::KineticProjection => {
                 // p·(w + s W n) = 0 determines s; p·W n is the kinetic normal impulse.
-                let kinetic: f64 = (0..p.len()).map(|i| p[i] * self.direction_of(block, delassus, m, i)).sum();
-                let s = if kinetic > 0.0 { -(power + p[0] * w[0]) / kinetic } else { 0.0 };
+                let kinetic: f64 = (0..p.len())
+                    .map(|i| p[i] * self.direction_of(block, delassus, m, i))
+                    .sum();
+                let s = if kinetic > 0.0 {
+                    -(power + p[0] * w[0]) / kinetic
+                } else {
+                    0.0
+                };
                 [s, s]
             }
         }
@@ -203,17 +245,30 @@ impl Scratch {
     }
 
     /// Natural map of friction under a fixed normal impulse, plus the given normal defect.
-    fn fixed_normal(&mut self, block: &ContactBlock, p: &[f64], w: &[f64], rho: f64, normal: f64) -> f64 {
+    fn fixed_normal(
+        &mut self,
+        block: &ContactBlock,
+        p: &[f64],
+        w: &[f64],
+        rho: f64,
+        normal: f64,
+    ) -> f64 {
         for i in 1..p.len() {
             self.shifted[i] = p[i] - rho * w[i];
         }
-        block.section.project(&self.shifted[1..], p[0].max(0.0), &mut self.tangent);
+        block
+            .section
+            .project(&self.shifted[1..], p[0].max(0.0), &mut self.tangent);
         normal + distance(&p[1..], &self.tangent)
     }
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+    a.iter()
+        .zip(b)
+        .map(|(x, y)| (x - y) * (x - y))
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// Euclidean projection on `K = {p_T ∈ p_N D}`.
@@ -261,7 +316,11 @@ fn project_cone(section: &FrictionSection, z: &[f64], out: &mut [f64], tangent: 
         if middle == low || middle == high {
             break;
         }
-        if slope(middle, out) < 0.0 { low = middle } else { high = middle }
+        if slope(middle, out) < 0.0 {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     out[0] = high;
     section.project(&z[1..], high, &mut out[1..]);

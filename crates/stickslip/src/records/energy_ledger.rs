@@ -111,7 +111,10 @@ const ROUNDING_UNITS: f64 = 50.0;
 impl EnergyLedger {
     /// Starts an account at the given energy.
     pub fn new(energy_start: f64) -> Self {
-        Self { energy_start, ..Self::default() }
+        Self {
+            energy_start,
+            ..Self::default()
+        }
     }
 
     /// Enters a step that ended at time `t` with the given kinetic and potential energies; returns
@@ -120,9 +123,14 @@ impl EnergyLedger {
         self.totals.add(entry);
         self.entries += 1;
         let imbalance = entry.imbalance().abs();
-        let allowance =
-            ROUNDING_UNITS * f64::EPSILON * (entry.absolute_sum() + kinetic.abs() + potential.abs());
-        let ratio = if imbalance == 0.0 { 0.0 } else { imbalance / allowance };
+        let allowance = ROUNDING_UNITS
+            * f64::EPSILON
+            * (entry.absolute_sum() + kinetic.abs() + potential.abs());
+        let ratio = if imbalance == 0.0 {
+            0.0
+        } else {
+            imbalance / allowance
+        };
         if ratio > self.worst_ratio || (ratio.is_nan() && !self.worst_ratio.is_nan()) {
             self.worst_ratio = ratio;
             self.worst_time = t;
@@ -150,9 +158,17 @@ mod tests {
     #[test]
     fn an_account_that_does_not_add_up_is_reported() {
         let mut ledger = EnergyLedger::new(1.0);
-        let closed = EnergyEntry { kinetic_change: -0.5, contact_normal: -0.5, ..Default::default() };
+        let closed = EnergyEntry {
+            kinetic_change: -0.5,
+            contact_normal: -0.5,
+            ..Default::default()
+        };
         assert!(ledger.enter(0.1, &closed, 0.5, 0.0));
-        let open = EnergyEntry { kinetic_change: -0.5, contact_normal: -0.5 + 1e-13, ..Default::default() };
+        let open = EnergyEntry {
+            kinetic_change: -0.5,
+            contact_normal: -0.5 + 1e-13,
+            ..Default::default()
+        };
         assert!(!ledger.enter(0.2, &open, 0.5, 0.0));
         assert_eq!((ledger.open_steps, ledger.worst_time), (1, 0.2));
     }

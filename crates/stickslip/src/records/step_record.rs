@@ -81,7 +81,10 @@ impl StepOutcome {
     pub fn is_fatal(self) -> bool {
         matches!(
             self,
-            Self::NoSolution { .. } | Self::NonFinite | Self::BadCoefficient { .. } | Self::SingularMass
+            Self::NoSolution { .. }
+                | Self::NonFinite
+                | Self::BadCoefficient { .. }
+                | Self::SingularMass
         )
     }
 
@@ -156,7 +159,10 @@ pub struct StepRecord {
 impl StepRecord {
     /// Number of contacts that carry an impulse.
     pub fn active_contacts(&self) -> usize {
-        self.contacts.iter().filter(|contact| contact.mode != ContactMode::Open).count()
+        self.contacts
+            .iter()
+            .filter(|contact| contact.mode != ContactMode::Open)
+            .count()
     }
 
     /// Impulse of a contact, normal first.

@@ -56,12 +56,20 @@ impl TrajectoryLayout {
     /// friction), impulses and sliding velocities; then energies, ledger terms and residual.
     ///
     /// `contacts` lists name and number of rows of every contact point.
-    pub fn new(coordinates: &[String], velocities: &[String], contacts: &[(String, usize)]) -> Self {
+    pub fn new(
+        coordinates: &[String],
+        velocities: &[String],
+        contacts: &[(String, usize)],
+    ) -> Self {
         let mut columns = vec!["t".to_string(), "h".to_string()];
         columns.extend(coordinates.iter().cloned());
         let plain = |name: &String| name.trim_end_matches('\'').to_string();
         columns.extend(velocities.iter().map(|name| format!("v_{}", plain(name))));
-        columns.extend(velocities.iter().map(|name| format!("left_{}", plain(name))));
+        columns.extend(
+            velocities
+                .iter()
+                .map(|name| format!("left_{}", plain(name))),
+        );
         for (name, rows) in contacts {
             columns.push(format!("{name}.gap"));
             columns.push(format!("{name}.mode"));
@@ -74,7 +82,10 @@ impl TrajectoryLayout {
         let terms = super::EnergyEntry::default().terms();
         columns.extend(terms.iter().map(|(name, _)| format!("energy.{name}")));
         columns.push("residual".to_string());
-        Self { columns, contacts: contacts.len() }
+        Self {
+            columns,
+            contacts: contacts.len(),
+        }
     }
 
     /// Names of the columns.
@@ -100,14 +111,24 @@ impl TrajectoryLayout {
         row.push(record.potential);
         row.extend(record.energy.terms().iter().map(|(_, value)| *value));
         row.push(record.residual);
-        debug_assert_eq!(row.len() % self.columns.len(), 0, "a record fills whole rows");
+        debug_assert_eq!(
+            row.len() % self.columns.len(),
+            0,
+            "a record fills whole rows"
+        );
     }
 
     /// The header of the file, of fixed length, for the given number of rows.
     fn header(&self, rows: u64) -> Vec<u8> {
-        let fields: Vec<String> =
-            self.columns.iter().map(|name| format!("('{}', '<f8')", name.replace(['\'', '\\'], "_"))).collect();
-        let text = format!("{{'descr': [{}], 'fortran_order': False, 'shape': ({rows:>20},), }}", fields.join(", "));
+        let fields: Vec<String> = self
+            .columns
+            .iter()
+            .map(|name| format!("('{}', '<f8')", name.replace(['\'', '\\'], "_")))
+            .collect();
+        let text = format!(
+            "{{'descr': [{}], 'fortran_order': False, 'shape': ({rows:>20},), }}",
+            fields.join(", ")
+        );
         // Magic, version and length take 10 (version 1) or 12 bytes; the whole is padded to 64.
         let long = text.len() + 1 + 10 > usize::from(u16::MAX);
         let prefix = if long { 12 } else { 10 };
@@ -145,15 +166,25 @@ impl TrajectoryFile {
         let file = File::create(path).map_err(|source| io_error(path, source))?;
         let mut this = Self::new(path, layout, file, 0);
         let header = this.layout.header(0);
-        this.writer.write_all(&header).map_err(|source| io_error(path, source))?;
+        this.writer
+            .write_all(&header)
+            .map_err(|source| io_error(path, source))?;
         this.commit()?;
         Ok(this)
     }
 
     /// Opens an existing file to append after its first `rows` rows; later ones are cut off.
-    pub fn resume(path: &Path, layout: TrajectoryLayout, rows: u64) -> Result<Self, TrajectoryFileError> {
+    pub fn resume(
+        path: &Path,
+        layout: TrajectoryLayout,
+        rows: u64,
+    ) -> Result<Self, TrajectoryFileError> {
         let io = |source| io_error(path, source);
-        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(io)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(io)?;
         let expected = layout.header(rows);
         let mut header = vec![0; expected.len()];
         file.read_exact(&mut header).map_err(io)?;
@@ -162,14 +193,20 @@ impl TrajectoryFile {
         let expected_text = String::from_utf8_lossy(&expected);
         let same = |text: &str| text.split("'shape'").next().map(str::to_owned);
         if same(&text) != same(&expected_text) {
-            return Err(TrajectoryFileError::OtherColumns { path: path.to_path_buf() });
+            return Err(TrajectoryFileError::OtherColumns {
+                path: path.to_path_buf(),
+            });
         }
         let width = 8 * layout.columns.len() as u64;
         let length = expected.len() as u64 + rows * width;
         let found = file.metadata().map_err(io)?.len();
         if found < length {
             let found = found.saturating_sub(expected.len() as u64) / width;
-            return Err(TrajectoryFileError::TooShort { path: path.to_path_buf(), found, expected: rows });
+            return Err(TrajectoryFileError::TooShort {
+                path: path.to_path_buf(),
+                found,
+                expected: rows,
+            });
         }
         file.set_len(length).map_err(io)?;
         file.seek(SeekFrom::End(0)).map_err(io)?;
@@ -180,7 +217,14 @@ impl TrajectoryFile {
 
     fn new(path: &Path, layout: TrajectoryLayout, file: File, rows: u64) -> Self {
         let writer = BufWriter::with_capacity(1 << 16, file);
-        Self { path: path.to_path_buf(), layout, writer, rows, buffer: Vec::new(), bytes: Vec::new() }
+        Self {
+            path: path.to_path_buf(),
+            layout,
+            writer,
+            rows,
+            buffer: Vec::new(),
+            bytes: Vec::new(),
+        }
     }
 
     /// Appends a record; it counts once committed.
@@ -191,7 +235,9 @@ impl TrajectoryFile {
         for value in &self.buffer {
             self.bytes.extend_from_slice(&value.to_le_bytes());
         }
-        self.writer.write_all(&self.bytes).map_err(|source| io_error(&self.path, source))?;
+        self.writer
+            .write_all(&self.bytes)
+            .map_err(|source| io_error(&self.path, source))?;
         self.rows += 1;
         Ok(())
     }
@@ -228,9 +274,17 @@ impl TrajectoryLayout {
         let (prefix, length) = if start[6] == 1 {
             (10, usize::from(u16::from_le_bytes([start[8], start[9]])))
         } else {
-            (12, u32::from_le_bytes([start[8], start[9], start[10], start[11]]) as usize)
+            (
+                12,
+                u32::from_le_bytes([start[8], start[9], start[10], start[11]]) as usize,
+            )
         };
-        let bad = || io_error(path, io::Error::new(io::ErrorKind::InvalidData, "not a trajectory file"));
+        let bad = || {
+            io_error(
+                path,
+                io::Error::new(io::ErrorKind::InvalidData, "not a trajectory file"),
+            )
+        };
         if &start[..6] != b"\x93NUMPY" || length > 1 << 24 {
             return Err(bad());
         }
@@ -238,20 +292,36 @@ impl TrajectoryLayout {
         let mut header = vec![0; length];
         file.read_exact(&mut header).map_err(io)?;
         let text = String::from_utf8_lossy(&header).into_owned();
-        let columns: Vec<String> =
-            text.split("('").skip(1).filter_map(|part| part.split('\'').next().map(String::from)).collect();
-        let shape = text.split("'shape': (").nth(1).and_then(|part| part.split(',').next()).ok_or_else(bad)?;
+        let columns: Vec<String> = text
+            .split("('")
+            .skip(1)
+            .filter_map(|part| part.split('\'').next().map(String::from))
+            .collect();
+        let shape = text
+            .split("'shape': (")
+            .nth(1)
+            .and_then(|part| part.split(',').next())
+            .ok_or_else(bad)?;
         let rows: usize = shape.trim().parse().map_err(|_| bad())?;
         let available = file.metadata().map_err(io)?.len() as usize;
-        let count = rows.checked_mul(columns.len()).filter(|&n| n <= available / 8).ok_or_else(bad)?;
+        let count = rows
+            .checked_mul(columns.len())
+            .filter(|&n| n <= available / 8)
+            .ok_or_else(bad)?;
         let mut bytes = vec![0u8; count * 8];
         file.read_exact(&mut bytes).map_err(io)?;
         // chunks_exact(8) yields slices of 8 bytes, so the conversion cannot fail.
-        let values = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect();
+        let values = bytes
+            .chunks_exact(8)
+            .map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")))
+            .collect();
         Ok((columns, values))
     }
 }
 
 fn io_error(path: &Path, source: io::Error) -> TrajectoryFileError {
-    TrajectoryFileError::Io { path: path.to_path_buf(), source }
+    TrajectoryFileError::Io {
+        path: path.to_path_buf(),
+        source,
+    }
 }

@@ -78,7 +78,13 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(crate) fn new(step: u64, state: State, ledger: EnergyLedger, certificate: Certificate, events: EventLog) -> Self {
+    pub(crate) fn new(
+        step: u64,
+        state: State,
+        ledger: EnergyLedger,
+        certificate: Certificate,
+        events: EventLog,
+    ) -> Self {
         Self {
             version: VERSION,
             step,
@@ -95,8 +101,14 @@ impl Checkpoint {
 
     /// Writes the checkpoint so that the file is always whole: a new file replaces the old one.
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
-        let io = |source| CheckpointError::Io { path: path.to_path_buf(), source };
-        let format = |source| CheckpointError::Format { path: path.to_path_buf(), source };
+        let io = |source| CheckpointError::Io {
+            path: path.to_path_buf(),
+            source,
+        };
+        let format = |source| CheckpointError::Format {
+            path: path.to_path_buf(),
+            source,
+        };
         let text = serde_json::to_vec(self).map_err(format)?;
         let temporary = path.with_extension("new");
         let mut file = File::create(&temporary).map_err(io)?;
@@ -107,12 +119,20 @@ impl Checkpoint {
 
     /// Reads a checkpoint.
     pub fn load(path: &Path) -> Result<Self, CheckpointError> {
-        let bytes =
-            fs::read(path).map_err(|source| CheckpointError::Io { path: path.to_path_buf(), source })?;
-        let checkpoint: Self = serde_json::from_slice(&bytes)
-            .map_err(|source| CheckpointError::Format { path: path.to_path_buf(), source })?;
+        let bytes = fs::read(path).map_err(|source| CheckpointError::Io {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        let checkpoint: Self =
+            serde_json::from_slice(&bytes).map_err(|source| CheckpointError::Format {
+                path: path.to_path_buf(),
+                source,
+            })?;
         if checkpoint.version > VERSION {
-            return Err(CheckpointError::Version { path: path.to_path_buf(), found: checkpoint.version });
+            return Err(CheckpointError::Version {
+                path: path.to_path_buf(),
+                found: checkpoint.version,
+            });
         }
         Ok(checkpoint)
     }

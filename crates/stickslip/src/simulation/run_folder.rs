@@ -46,13 +46,27 @@ pub struct RunFolder {
 
 impl RunFolder {
     /// Starts a run in `path`, which must not hold one; every `every`-th step is kept.
-    pub fn create(path: &Path, simulation: &Simulation, every: u64) -> Result<Self, RunFolderError> {
-        fs::create_dir_all(path).map_err(|source| RunFolderError::Io { path: path.to_path_buf(), source })?;
+    pub fn create(
+        path: &Path,
+        simulation: &Simulation,
+        every: u64,
+    ) -> Result<Self, RunFolderError> {
+        fs::create_dir_all(path).map_err(|source| RunFolderError::Io {
+            path: path.to_path_buf(),
+            source,
+        })?;
         if path.join("checkpoint.json").exists() {
-            return Err(RunFolderError::Occupied { path: path.to_path_buf() });
+            return Err(RunFolderError::Occupied {
+                path: path.to_path_buf(),
+            });
         }
-        let trajectory = TrajectoryFile::create(&path.join("trajectory.npy"), simulation.trajectory_layout())?;
-        let mut folder = Self { path: path.to_path_buf(), trajectory, every: every.max(1) };
+        let trajectory =
+            TrajectoryFile::create(&path.join("trajectory.npy"), simulation.trajectory_layout())?;
+        let mut folder = Self {
+            path: path.to_path_buf(),
+            trajectory,
+            every: every.max(1),
+        };
         folder.trajectory.push(simulation.record())?;
         folder.checkpoint(simulation)?;
         Ok(folder)
@@ -60,13 +74,24 @@ impl RunFolder {
 
     /// Goes on with the run in `path`: restores the simulation and cuts the trajectory back to the
     /// last checkpoint.
-    pub fn resume(path: &Path, simulation: &mut Simulation, every: u64) -> Result<Self, RunFolderError> {
+    pub fn resume(
+        path: &Path,
+        simulation: &mut Simulation,
+        every: u64,
+    ) -> Result<Self, RunFolderError> {
         let checkpoint = Checkpoint::load(&path.join("checkpoint.json"))?;
         let rows = checkpoint.rows;
         simulation.restore(checkpoint)?;
-        let trajectory =
-            TrajectoryFile::resume(&path.join("trajectory.npy"), simulation.trajectory_layout(), rows)?;
-        Ok(Self { path: path.to_path_buf(), trajectory, every: every.max(1) })
+        let trajectory = TrajectoryFile::resume(
+            &path.join("trajectory.npy"),
+            simulation.trajectory_layout(),
+            rows,
+        )?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            trajectory,
+            every: every.max(1),
+        })
     }
 
     /// Enters a record, unless it is thinned out.

@@ -29,13 +29,26 @@ pub struct SimulationSettings {
 impl SimulationSettings {
     /// Fixed step `h` from time zero.
     pub fn fixed(h: f64) -> Self {
-        Self { control: StepControl::Fixed { h }, t_start: 0.0, initial_impact: true }
+        Self {
+            control: StepControl::Fixed { h },
+            t_start: 0.0,
+            initial_impact: true,
+        }
     }
 
     /// Adaptive step with the given tolerance on positions, starting with `h`.
     pub fn adaptive(h: f64, tolerance: f64) -> Self {
-        let control = StepControl::Adaptive { h, tolerance, h_min: 1e-9 * h, h_max: 1e3 * h };
-        Self { control, t_start: 0.0, initial_impact: true }
+        let control = StepControl::Adaptive {
+            h,
+            tolerance,
+            h_min: 1e-9 * h,
+            h_max: 1e3 * h,
+        };
+        Self {
+            control,
+            t_start: 0.0,
+            initial_impact: true,
+        }
     }
 }
 
@@ -130,8 +143,11 @@ impl Simulation {
         let mut mass = SymmetricMatrix::zeros(system.dof());
         system.mass(q, &mut mass);
         let kinetic = 0.5 * mass.bilinear(v, v);
-        let elastic = system.linear_part().and_then(|linear| linear.stiffness.as_ref());
-        let potential = system.potential(q) + elastic.map_or(0.0, |stiffness| 0.5 * stiffness.bilinear(q, q));
+        let elastic = system
+            .linear_part()
+            .and_then(|linear| linear.stiffness.as_ref());
+        let potential =
+            system.potential(q) + elastic.map_or(0.0, |stiffness| 0.5 * stiffness.bilinear(q, q));
         let state = State {
             t: settings.t_start,
             q: q.to_vec(),
@@ -167,8 +183,20 @@ impl Simulation {
         let impact = self.settings.initial_impact && self.violates_at_start();
         let (system, scheme) = (self.system.as_ref(), self.scheme.as_mut());
         if impact {
-            scheme.step(system, &mut self.state, 0.0, t, &mut self.stage, &mut self.record);
-            self.ledger.enter(t, &self.record.energy, self.record.kinetic, self.record.potential);
+            scheme.step(
+                system,
+                &mut self.state,
+                0.0,
+                t,
+                &mut self.stage,
+                &mut self.record,
+            );
+            self.ledger.enter(
+                t,
+                &self.record.energy,
+                self.record.kinetic,
+                self.record.potential,
+            );
         }
         if !impact || self.record.outcome.is_fatal() {
             self.fill_initial_record();
@@ -184,7 +212,8 @@ impl Simulation {
         let mut approaches = |function: &dyn crate::systems::functions::ScalarFunction| {
             function.gradient(t, q, &mut gradient);
             let size: f64 = gradient.iter().zip(v).map(|(g, v)| (g * v).abs()).sum();
-            let rate = gradient.iter().zip(v).map(|(g, v)| g * v).sum::<f64>() + function.rate(t, q);
+            let rate =
+                gradient.iter().zip(v).map(|(g, v)| g * v).sum::<f64>() + function.rate(t, q);
             (rate, 1e-12 * size)
         };
         let contact = self.system.constraints().iter().any(|constraint| {
@@ -211,7 +240,9 @@ impl Simulation {
         record.potential = self.state.potential;
         record.contacts.clear();
         for slot in self.layout.slots() {
-            let gap = self.system.constraints()[slot.id.constraint].gap().value(self.state.t, &self.state.q);
+            let gap = self.system.constraints()[slot.id.constraint]
+                .gap()
+                .value(self.state.t, &self.state.q);
             record.contacts.push(crate::records::ContactRecord {
                 constraint: slot.id.constraint,
                 point: slot.id.point,
@@ -228,7 +259,14 @@ impl Simulation {
     pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
         let (h, t_next) = self.next_step(t_end);
         self.record.stick_jitter = 0.0;
-        self.scheme.step(self.system.as_ref(), &mut self.state, h, t_next, &mut self.stage, &mut self.record);
+        self.scheme.step(
+            self.system.as_ref(),
+            &mut self.state,
+            h,
+            t_next,
+            &mut self.stage,
+            &mut self.record,
+        );
         if self.record.outcome.is_fatal() {
             return &self.record;
         }
@@ -238,7 +276,12 @@ impl Simulation {
             self.stage.certificate.nonlinear_failures += 1;
         }
         self.stick_jitter = self.stick_jitter.max(self.record.stick_jitter);
-        self.ledger.enter(self.record.t, &self.record.energy, self.record.kinetic, self.record.potential);
+        self.ledger.enter(
+            self.record.t,
+            &self.record.energy,
+            self.record.kinetic,
+            self.record.potential,
+        );
         self.events.observe(&self.record);
         &self.record
     }
@@ -249,16 +292,29 @@ impl Simulation {
             StepControl::Fixed { h } => {
                 // Times are multiples of h, not sums, so that rounding does not accumulate.
                 let t_next = self.settings.t_start + (self.step + 1) as f64 * h;
-                if t_next > t_end + 1e-9 * h { (t_end - self.state.t, t_end) } else { (h, t_next) }
+                if t_next > t_end + 1e-9 * h {
+                    (t_end - self.state.t, t_end)
+                } else {
+                    (h, t_next)
+                }
             }
-            StepControl::Adaptive { tolerance, h_min, h_max, .. } => {
+            StepControl::Adaptive {
+                tolerance,
+                h_min,
+                h_max,
+                ..
+            } => {
                 if self.planned.is_empty() {
                     self.plan(t_end, tolerance, h_min, h_max);
                 }
                 // plan() always leaves at least one step
                 let h = self.planned.pop().expect("a planned step");
                 let t_next = self.state.t + h;
-                if t_next >= t_end - 1e-9 * h { (t_end - self.state.t, t_end) } else { (h, t_next) }
+                if t_next >= t_end - 1e-9 * h {
+                    (t_end - self.state.t, t_end)
+                } else {
+                    (h, t_next)
+                }
             }
         }
     }
@@ -298,7 +354,14 @@ impl Simulation {
         self.state.clone_from(&self.saved);
         for &h in steps {
             let t = self.state.t + h;
-            self.scheme.step(self.system.as_ref(), &mut self.state, h, t, &mut self.stage, record);
+            self.scheme.step(
+                self.system.as_ref(),
+                &mut self.state,
+                h,
+                t,
+                &mut self.stage,
+                record,
+            );
             if record.outcome.is_fatal() {
                 return None;
             }
@@ -307,13 +370,20 @@ impl Simulation {
     }
 
     /// Steps until `t_end`, showing every record to `observe`, which may ask to stop.
-    pub fn run_until(&mut self, t_end: f64, mut observe: impl FnMut(&StepRecord) -> ControlFlow<()>) -> RunEnd {
+    pub fn run_until(
+        &mut self,
+        t_end: f64,
+        mut observe: impl FnMut(&StepRecord) -> ControlFlow<()>,
+    ) -> RunEnd {
         let h = self.settings.control.initial();
         while self.state.t < t_end - 1e-9 * h {
             let t = self.state.t;
             let record = self.step_towards(t_end);
             if record.outcome.is_fatal() {
-                return RunEnd::Stopped { t, outcome: record.outcome };
+                return RunEnd::Stopped {
+                    t,
+                    outcome: record.outcome,
+                };
             }
             if observe(record).is_break() {
                 return RunEnd::Interrupted;
@@ -405,7 +475,11 @@ impl Simulation {
     pub fn restore(&mut self, checkpoint: Checkpoint) -> Result<(), CheckpointError> {
         let (found, expected) = (checkpoint.state.q.len(), self.state.q.len());
         if found != expected || checkpoint.state.impulses.len() != self.layout.rows() {
-            return Err(CheckpointError::OtherSystem { path: "checkpoint".into(), found, expected });
+            return Err(CheckpointError::OtherSystem {
+                path: "checkpoint".into(),
+                found,
+                expected,
+            });
         }
         self.step = checkpoint.step;
         self.state = checkpoint.state;
@@ -426,23 +500,41 @@ fn check(
     v: &[f64],
     settings: &SimulationSettings,
 ) -> Result<(), SimulationError> {
-    for (what, values, names) in
-        [("position", q, system.coordinate_names()), ("velocity", v, system.velocity_names())]
-    {
+    for (what, values, names) in [
+        ("position", q, system.coordinate_names()),
+        ("velocity", v, system.velocity_names()),
+    ] {
         if values.len() != names.len() {
-            return Err(SimulationError::Dimension { what, found: values.len(), expected: names.len() });
+            return Err(SimulationError::Dimension {
+                what,
+                found: values.len(),
+                expected: names.len(),
+            });
         }
         for (name, &value) in names.iter().zip(values) {
             if !value.is_finite() {
-                return Err(SimulationError::NonFinite { name: name.clone(), value });
+                return Err(SimulationError::NonFinite {
+                    name: name.clone(),
+                    value,
+                });
             }
         }
     }
     let positive = |what, value: f64| {
-        if value > 0.0 && value.is_finite() { Ok(()) } else { Err(SimulationError::NotPositive { what, value }) }
+        if value > 0.0 && value.is_finite() {
+            Ok(())
+        } else {
+            Err(SimulationError::NotPositive { what, value })
+        }
     };
     positive("the step", settings.control.initial())?;
-    if let StepControl::Adaptive { tolerance, h_min, h_max, .. } = settings.control {
+    if let StepControl::Adaptive {
+        tolerance,
+        h_min,
+        h_max,
+        ..
+    } = settings.control
+    {
         positive("the tolerance of the adaptive step", tolerance)?;
         positive("the shortest step", h_min)?;
         positive("the longest step", h_max)?;
@@ -452,7 +544,10 @@ fn check(
             let restitution = point.law.impact().restitution();
             if point.law.flow_rule() == FlowRule::KineticProjection && restitution > 0.0 {
                 let constraint = constraint.name().to_string();
-                return Err(SimulationError::ElasticProjection { constraint, restitution });
+                return Err(SimulationError::ElasticProjection {
+                    constraint,
+                    restitution,
+                });
             }
         }
     }

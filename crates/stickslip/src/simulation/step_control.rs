@@ -36,5 +36,9 @@ impl StepControl {
 
 /// Factor for the next step length from the error in units of the tolerance (local order 2).
 pub(crate) fn growth(error: f64) -> f64 {
-    if error == 0.0 { 2.0 } else { (0.9 / error.sqrt()).clamp(0.2, 2.0) }
+    if error == 0.0 {
+        2.0
+    } else {
+        (0.9 / error.sqrt()).clamp(0.2, 2.0)
+    }
 }

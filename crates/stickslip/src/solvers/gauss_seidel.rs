@@ -1,10 +1,14 @@
 //! Nonlinear Gauss-Seidel over contacts, for any friction sets and laws.
 
-use crate::contact::{BlockKind, ContactBlock, ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus};
+use crate::contact::{
+    BlockKind, ContactBlock, ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus,
+};
 use crate::laws::FlowRule;
 
 use super::one_contact::planar::solve_kinetic_planar;
-use super::one_contact::{LocalOutcome, LocalScratch, OneContact, solve_coulomb, solve_known_normal};
+use super::one_contact::{
+    LocalOutcome, LocalScratch, OneContact, solve_coulomb, solve_known_normal,
+};
 
 /// Settings of the sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +22,10 @@ pub struct GaussSeidelSettings {
 
 impl Default for GaussSeidelSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-13, sweeps_max: 20_000 }
+        Self {
+            tolerance: 1e-13,
+            sweeps_max: 20_000,
+        }
     }
 }
 
@@ -58,11 +65,19 @@ pub struct GaussSeidel {
 impl GaussSeidel {
     /// Solver with the given settings.
     pub fn new(settings: GaussSeidelSettings) -> Self {
-        Self { settings, ..Self::default() }
+        Self {
+            settings,
+            ..Self::default()
+        }
     }
 
     /// Solves block `block` with the other impulses fixed; returns its outcome.
-    fn visit(&mut self, problem: &OneStepContactProblem, block: &ContactBlock, impulse: &mut [f64]) -> LocalOutcome {
+    fn visit(
+        &mut self,
+        problem: &OneStepContactProblem,
+        block: &ContactBlock,
+        impulse: &mut [f64],
+    ) -> LocalOutcome {
         let m = problem.size();
         let rows = block.range();
         self.matrix.clear();
@@ -92,18 +107,28 @@ impl GaussSeidel {
         if !(self.matrix[0] > 0.0) {
             // Nothing can move in the normal direction: the contact is inert.
             p.fill(0.0);
-            return if self.velocity[0] < 0.0 { LocalOutcome::NoSolution } else { LocalOutcome::Open };
+            return if self.velocity[0] < 0.0 {
+                LocalOutcome::NoSolution
+            } else {
+                LocalOutcome::Open
+            };
         }
         match (block.kind, block.flow_rule) {
             (BlockKind::KnownNormal { impulse }, _) => {
                 p[0] = impulse;
                 solve_known_normal(&local, p, &mut self.scratch)
             }
-            (BlockKind::Unilateral { .. }, FlowRule::Coulomb) => solve_coulomb(&local, p, &mut self.scratch),
-            (BlockKind::Unilateral { .. }, FlowRule::KineticProjection) => match block.section.ends() {
-                Some(ends) => solve_kinetic_planar(&self.matrix, &self.velocity, ends, 0.0, p),
-                None => LocalOutcome::Stalled { residual: f64::INFINITY },
-            },
+            (BlockKind::Unilateral { .. }, FlowRule::Coulomb) => {
+                solve_coulomb(&local, p, &mut self.scratch)
+            }
+            (BlockKind::Unilateral { .. }, FlowRule::KineticProjection) => {
+                match block.section.ends() {
+                    Some(ends) => solve_kinetic_planar(&self.matrix, &self.velocity, ends, 0.0, p),
+                    None => LocalOutcome::Stalled {
+                        residual: f64::INFINITY,
+                    },
+                }
+            }
         }
     }
 
@@ -114,7 +139,9 @@ impl GaussSeidel {
         for block in problem.blocks() {
             let stiffness = problem.delassus()[block.start * m + block.start];
             for i in block.range() {
-                scale = scale.max(problem.free()[i].abs()).max(stiffness * impulse[i].abs());
+                scale = scale
+                    .max(problem.free()[i].abs())
+                    .max(stiffness * impulse[i].abs());
             }
         }
         scale
@@ -139,8 +166,12 @@ impl ContactSolver for GaussSeidel {
             for (b, block) in problem.blocks().iter().enumerate() {
                 let outcome = self.visit(problem, block, &mut solution.impulse);
                 match outcome {
-                    LocalOutcome::NoSolution => special = Some(SolveStatus::NoSolution { block: b }),
-                    LocalOutcome::Several { .. } if single => special = Some(SolveStatus::SeveralSolutions { block: b }),
+                    LocalOutcome::NoSolution => {
+                        special = Some(SolveStatus::NoSolution { block: b })
+                    }
+                    LocalOutcome::Several { .. } if single => {
+                        special = Some(SolveStatus::SeveralSolutions { block: b })
+                    }
                     LocalOutcome::Stalled { .. } if single => special = Some(SolveStatus::Stalled),
                     _ => {}
                 }
@@ -160,7 +191,11 @@ impl ContactSolver for GaussSeidel {
                 break;
             }
             // Without a new best change for a long time the sweep cycles.
-            since_best = if relative < 0.999 * best { 0 } else { since_best + 1 };
+            since_best = if relative < 0.999 * best {
+                0
+            } else {
+                since_best + 1
+            };
             best = best.min(relative);
             if since_best > 2_000 || !relative.is_finite() {
                 solution.status = special.unwrap_or(SolveStatus::Stalled);

@@ -32,7 +32,10 @@ impl ContactLayout {
             for (k, point) in constraint.points().iter().enumerate() {
                 let size = 1 + point.law.tangent_dimension();
                 layout.slots.push(ContactSlot {
-                    id: ContactId { constraint: c, point: k },
+                    id: ContactId {
+                        constraint: c,
+                        point: k,
+                    },
                     start: layout.rows,
                     size,
                 });
@@ -122,7 +125,12 @@ impl ContactAssembly {
     /// Rounding of a gap: the size of the numbers that cancel in it.
     pub fn gap_rounding(&self, c: usize, q: &[f64], n: usize) -> f64 {
         let gradient = &self.gradients[c * n..(c + 1) * n];
-        16.0 * f64::EPSILON * gradient.iter().zip(q).map(|(g, q)| (g * q).abs()).sum::<f64>()
+        16.0 * f64::EPSILON
+            * gradient
+                .iter()
+                .zip(q)
+                .map(|(g, q)| (g * q).abs())
+                .sum::<f64>()
     }
 
     /// Empties the problem and the list of active contacts.
@@ -143,7 +151,10 @@ impl ContactAssembly {
     ) -> Result<(), StepOutcome> {
         let constraint = &system.constraints()[c];
         // slots are sorted by constraint, so the first one is found by bisection
-        let first = self.layout.slots.partition_point(|slot| slot.id.constraint < c);
+        let first = self
+            .layout
+            .slots
+            .partition_point(|slot| slot.id.constraint < c);
         let joint_section = constraint.points().len() > 1
             && constraint.points()[0].law.flow_rule() == FlowRule::KineticProjection;
         if joint_section {
@@ -151,15 +162,22 @@ impl ContactAssembly {
         }
         let n = v.len();
         for (k, point) in constraint.points().iter().enumerate() {
-            let bad = StepOutcome::BadCoefficient { constraint: c, point: k };
+            let bad = StepOutcome::BadCoefficient {
+                constraint: c,
+                point: k,
+            };
             let section = point.law.section_at(t, q).map_err(|_| bad)?;
             let slot = self.layout.slots[first + k];
             let all = 1 + point.frame.tangent_count();
             self.rows.resize(all * n, 0.0);
-            point.frame.rows(t, q, &self.gradients[c * n..(c + 1) * n], &mut self.rows);
+            point
+                .frame
+                .rows(t, q, &self.gradients[c * n..(c + 1) * n], &mut self.rows);
             let start = self.before.len();
             self.drift.resize(start + all, 0.0);
-            point.frame.drift(constraint.gap(), t, q, &mut self.drift[start..]);
+            point
+                .frame
+                .drift(constraint.gap(), t, q, &mut self.drift[start..]);
             self.drift.truncate(start + slot.size);
             let block = problem.blocks().len();
             let kind = BlockKind::Unilateral { minimum: 0.0 };
@@ -190,10 +208,14 @@ impl ContactAssembly {
     ) -> Result<(), StepOutcome> {
         let n = v.len();
         let c = self.layout.slots[first].id.constraint;
-        let bad = |point| StepOutcome::BadCoefficient { constraint: c, point };
+        let bad = |point| StepOutcome::BadCoefficient {
+            constraint: c,
+            point,
+        };
         self.parts.clear();
         for (k, point) in constraint.points().iter().enumerate() {
-            self.parts.push(point.law.section_at(t, q).map_err(|_| bad(k))?);
+            self.parts
+                .push(point.law.section_at(t, q).map_err(|_| bad(k))?);
         }
         let section = FrictionSection::hull(self.parts.clone()).map_err(|_| bad(0))?;
         let size = 1 + section.dimension();
@@ -208,7 +230,9 @@ impl ContactAssembly {
             let tangents = self.layout.slots[first + k].size - 1;
             let all = 1 + point.frame.tangent_count();
             self.rows.resize(all * n, 0.0);
-            point.frame.rows(t, q, &self.gradients[c * n..(c + 1) * n], &mut self.rows);
+            point
+                .frame
+                .rows(t, q, &self.gradients[c * n..(c + 1) * n], &mut self.rows);
             if k == 0 {
                 rows[..n].copy_from_slice(&self.rows[..n]);
             }
@@ -229,7 +253,12 @@ impl ContactAssembly {
     }
 
     /// Problem row of a row of an active contact, or none for a normal impulse it does not own.
-    pub fn problem_row(&self, problem: &OneStepContactProblem, contact: &ActiveContact, i: usize) -> Option<usize> {
+    pub fn problem_row(
+        &self,
+        problem: &OneStepContactProblem,
+        contact: &ActiveContact,
+        i: usize,
+    ) -> Option<usize> {
         match i {
             0 if contact.owns_normal => Some(problem.blocks()[contact.block].start),
             0 => None,
@@ -238,7 +267,12 @@ impl ContactAssembly {
     }
 
     /// Copies last step's impulses of the active contacts into `guess`.
-    pub fn warm_start(&self, problem: &OneStepContactProblem, impulses: &[f64], guess: &mut Vec<f64>) {
+    pub fn warm_start(
+        &self,
+        problem: &OneStepContactProblem,
+        impulses: &[f64],
+        guess: &mut Vec<f64>,
+    ) {
         guess.clear();
         guess.resize(problem.size(), 0.0);
         for contact in &self.active {
@@ -266,28 +300,40 @@ impl ContactAssembly {
         record.local_velocities.clear();
         record.local_velocities.resize(self.layout.rows, 0.0);
         record.contacts.clear();
-        record.contacts.extend(self.layout.slots.iter().map(|slot| ContactRecord {
-            constraint: slot.id.constraint,
-            point: slot.id.point,
-            gap: self.gaps[slot.id.constraint],
-            start: slot.start,
-            size: slot.size,
-            approach: self.approach[slot.id.constraint],
-            ..ContactRecord::default()
-        }));
+        record
+            .contacts
+            .extend(self.layout.slots.iter().map(|slot| ContactRecord {
+                constraint: slot.id.constraint,
+                point: slot.id.point,
+                gap: self.gaps[slot.id.constraint],
+                start: slot.start,
+                size: slot.size,
+                approach: self.approach[slot.id.constraint],
+                ..ContactRecord::default()
+            }));
         for contact in &self.active {
             let slot = self.layout.slots[contact.slot];
             let block = &problem.blocks()[contact.block];
             let entry = &mut record.contacts[contact.slot];
             for i in 0..slot.size {
-                let Some(row) = self.problem_row(problem, contact, i) else { continue };
+                let Some(row) = self.problem_row(problem, contact, i) else {
+                    continue;
+                };
                 record.impulses[slot.start + i] = impulse[row];
                 record.local_velocities[slot.start + i] = sliding[row];
                 let work = impulse[row] * dot(problem.row(row), velocity_of_work);
-                if i == 0 { entry.work_normal = work } else { entry.work_tangential += work }
+                if i == 0 {
+                    entry.work_normal = work
+                } else {
+                    entry.work_tangential += work
+                }
             }
             let normal = impulse[block.start];
-            entry.mode = mode(&block.section, normal, &impulse[block.start + 1..block.start + block.size]);
+            entry.mode = mode(
+                &block.section,
+                normal,
+                &impulse[block.start + 1..block.start + block.size],
+            );
         }
     }
 }

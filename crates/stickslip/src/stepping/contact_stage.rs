@@ -1,6 +1,9 @@
 //! The contact problem of a step with its solver, residual and certificate.
 
-use crate::contact::{Certificate, ContactResidual, ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus};
+use crate::contact::{
+    Certificate, ContactResidual, ContactSolver, OneStepContactProblem, OneStepSolution,
+    SolveStatus,
+};
 use crate::records::StepOutcome;
 
 /// Buffers of the contact problem, reused from step to step, and the solver that is called on it.
@@ -63,12 +66,14 @@ impl ContactStage {
         match self.solution.status {
             SolveStatus::Converged => StepOutcome::Solved,
             SolveStatus::Stalled | SolveStatus::LimitReached => StepOutcome::NotConverged,
-            SolveStatus::NoSolution { block } => {
-                StepOutcome::NoSolution { constraint: id(block).constraint, point: id(block).point }
-            }
-            SolveStatus::SeveralSolutions { block } => {
-                StepOutcome::SeveralSolutions { constraint: id(block).constraint, point: id(block).point }
-            }
+            SolveStatus::NoSolution { block } => StepOutcome::NoSolution {
+                constraint: id(block).constraint,
+                point: id(block).point,
+            },
+            SolveStatus::SeveralSolutions { block } => StepOutcome::SeveralSolutions {
+                constraint: id(block).constraint,
+                point: id(block).point,
+            },
         }
     }
 }

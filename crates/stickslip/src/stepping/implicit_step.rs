@@ -83,17 +83,34 @@ impl ImplicitStep {
     /// Whether one solve is exact: constant mass and no force that depends on the unknown velocity
     /// other than linearly.
     pub fn is_linear(system: &dyn MechanicalSystem) -> bool {
-        !system.has_potential() && !system.has_covariant_force() && system.force_dependence() != ForceDependence::State
+        !system.has_potential()
+            && !system.has_covariant_force()
+            && system.force_dependence() != ForceDependence::State
     }
 
     /// Starts a step: second derivatives of the potential at the start, loads in time.
     pub fn begin(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) {
-        self.has_hessian = system.has_potential() && system.potential_hessian(frame.q, &mut self.hessian);
+        self.has_hessian =
+            system.has_potential() && system.potential_hessian(frame.q, &mut self.hessian);
         if system.force_dependence() == ForceDependence::Time {
             // F_{k+θ} = (1−θ) F_k + θ F_{k+1}
             let theta = frame.theta;
-            system.force(&Instant { t: frame.t_start, q: frame.q, v: frame.v }, &mut self.load);
-            system.force(&Instant { t: frame.t_end, q: frame.q, v: frame.v }, &mut self.external);
+            system.force(
+                &Instant {
+                    t: frame.t_start,
+                    q: frame.q,
+                    v: frame.v,
+                },
+                &mut self.load,
+            );
+            system.force(
+                &Instant {
+                    t: frame.t_end,
+                    q: frame.q,
+                    v: frame.v,
+                },
+                &mut self.external,
+            );
             for (f, f0) in self.external.iter_mut().zip(&self.load) {
                 *f = (1.0 - theta) * f0 + theta * *f;
             }
@@ -101,7 +118,13 @@ impl ImplicitStep {
     }
 
     /// Evaluates all forces for the end velocity `v`; returns whether any number changed.
-    pub fn evaluate(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64], internal: InternalForce) -> bool {
+    pub fn evaluate(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        v: &[f64],
+        internal: InternalForce,
+    ) -> bool {
         let StepFrame { h, theta, .. } = *frame;
         for ((vt, v0), v1) in self.v_theta.iter_mut().zip(frame.v).zip(v) {
             *vt = (1.0 - theta) * v0 + theta * v1;
@@ -113,7 +136,14 @@ impl ImplicitStep {
         }
         if system.force_dependence() == ForceDependence::State {
             let t = (1.0 - theta) * frame.t_start + theta * frame.t_end;
-            system.force(&Instant { t, q: &self.q_theta, v: &self.v_theta }, &mut self.external);
+            system.force(
+                &Instant {
+                    t,
+                    q: &self.q_theta,
+                    v: &self.v_theta,
+                },
+                &mut self.external,
+            );
         }
         if system.has_covariant_force() {
             system.covariant_force(&self.q_theta, &self.v_theta, &mut self.covariant);
@@ -130,7 +160,10 @@ impl ImplicitStep {
             damping.multiply(&self.v_theta, &mut self.viscous);
         }
         for i in 0..v.len() {
-            let force = self.external[i] + self.covariant[i] - self.gradient[i] - self.elastic[i] - self.viscous[i];
+            let force = self.external[i] + self.covariant[i]
+                - self.gradient[i]
+                - self.elastic[i]
+                - self.viscous[i];
             changed |= h * force != self.impulse[i];
             self.impulse[i] = h * force;
             self.delta[i] = v[i] - frame.v[i];
@@ -144,7 +177,12 @@ impl ImplicitStep {
     }
 
     /// ∇V at q_θ, or the discrete gradient between the ends of the step.
-    fn evaluate_gradient(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, internal: InternalForce) {
+    fn evaluate_gradient(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        internal: InternalForce,
+    ) {
         system.potential_gradient(&self.q_theta, &mut self.gradient);
         if internal != InternalForce::DiscreteGradient || frame.h == 0.0 {
             return;
@@ -167,7 +205,11 @@ impl ImplicitStep {
     }
 
     /// Builds and factors M̂ unless it is the matrix factored last; `Err` names a bad pivot.
-    pub fn factor(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) -> Result<(), usize> {
+    pub fn factor(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+    ) -> Result<(), usize> {
         let (h, theta) = (frame.h, frame.theta);
         self.operator.copy_from(&self.mass);
         if let Some(linear) = system.linear_part() {
@@ -179,7 +221,8 @@ impl ImplicitStep {
             }
         }
         if self.has_hessian {
-            self.operator.add_scaled(h * h * theta * theta, &self.hessian);
+            self.operator
+                .add_scaled(h * h * theta * theta, &self.hessian);
         }
         if self.factor.order() == self.operator.order() && self.factored == self.operator {
             return Ok(());
@@ -189,7 +232,8 @@ impl ImplicitStep {
             // A concave potential with a large step: the mass alone still gives a convergent
             // iteration where the step resolves the motion.
             self.has_hessian = false;
-            self.operator.add_scaled(-h * h * theta * theta, &self.hessian);
+            self.operator
+                .add_scaled(-h * h * theta * theta, &self.hessian);
             outcome = self.factor.factor(&self.operator);
         }
         self.factored.copy_from(&self.operator);
@@ -207,6 +251,10 @@ impl ImplicitStep {
         self.load.copy_from_slice(&self.scale);
         self.factor.solve_lower_in_place(&mut self.load);
         let (defect, scale) = (dot(&self.delta, &self.delta), dot(&self.load, &self.load));
-        if scale == 0.0 { 0.0 } else { (defect / scale).sqrt() }
+        if scale == 0.0 {
+            0.0
+        } else {
+            (defect / scale).sqrt()
+        }
     }
 }

@@ -42,7 +42,9 @@ impl JointSystem {
         self.multipliers.clear();
         self.multipliers.resize(self.count, 0.0);
         for (i, joint) in system.joints().iter().enumerate() {
-            joint.function().gradient(t, q, &mut self.rows[i * n..(i + 1) * n]);
+            joint
+                .function()
+                .gradient(t, q, &mut self.rows[i * n..(i + 1) * n]);
             self.rates[i] = joint.function().rate(t, q);
         }
     }
@@ -54,7 +56,8 @@ impl JointSystem {
             self.target[i] = match velocity {
                 JointVelocity::End => -self.rates[i],
                 JointVelocity::Theta => {
-                    (-self.rates[i] - (1.0 - theta) * dot(&self.rows[i * n..(i + 1) * n], v0)) / theta
+                    (-self.rates[i] - (1.0 - theta) * dot(&self.rows[i * n..(i + 1) * n], v0))
+                        / theta
                 }
             };
         }
@@ -74,7 +77,10 @@ impl JointSystem {
         self.schur.resize(m * m, 0.0);
         for i in 0..m {
             for j in 0..m {
-                self.schur[i * m + j] = dot(&self.rows[i * n..(i + 1) * n], &self.responses[j * n..(j + 1) * n]);
+                self.schur[i * m + j] = dot(
+                    &self.rows[i * n..(i + 1) * n],
+                    &self.responses[j * n..(j + 1) * n],
+                );
             }
         }
         self.factor.factor(m, &self.schur);
@@ -132,6 +138,8 @@ impl JointSystem {
     /// Work of the joint impulses on the velocity `v`.
     pub fn work(&self, v: &[f64]) -> f64 {
         let n = v.len();
-        (0..self.count).map(|i| self.multipliers[i] * dot(&self.rows[i * n..(i + 1) * n], v)).sum()
+        (0..self.count)
+            .map(|i| self.multipliers[i] * dot(&self.rows[i * n..(i + 1) * n], v))
+            .sum()
     }
 }

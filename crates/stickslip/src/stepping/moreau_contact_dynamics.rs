@@ -114,9 +114,23 @@ impl MoreauContactDynamics {
     }
 
     /// Writes the free velocity M⁻¹-step into the problem.
-    fn free_velocity(&mut self, system: &dyn MechanicalSystem, state: &State, h: f64, t: f64, free: &mut [f64]) {
+    fn free_velocity(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &State,
+        h: f64,
+        t: f64,
+        free: &mut [f64],
+    ) {
         if system.force_dependence() != ForceDependence::None {
-            system.force(&Instant { t, q: &self.q, v: &state.v }, &mut self.external);
+            system.force(
+                &Instant {
+                    t,
+                    q: &self.q,
+                    v: &state.v,
+                },
+                &mut self.external,
+            );
         }
         if system.has_potential() {
             system.potential_gradient(&self.q, &mut self.gradient);
@@ -133,7 +147,10 @@ impl MoreauContactDynamics {
             }
         }
         for (i, f) in free.iter_mut().enumerate() {
-            let force = self.external[i] + self.covariant[i] - self.gradient[i] - self.elastic[i] - self.viscous[i];
+            let force = self.external[i] + self.covariant[i]
+                - self.gradient[i]
+                - self.elastic[i]
+                - self.viscous[i];
             *f = h * force;
         }
         self.factor.solve_in_place(free);
@@ -154,9 +171,12 @@ impl MoreauContactDynamics {
         self.assembly.evaluate_gaps(system, t, &self.q, &state.v);
         self.assembly.begin(system, problem);
         for c in 0..system.constraints().len() {
-            let tolerance = self.gap_tolerance.max(self.assembly.gap_rounding(c, &self.q, state.v.len()));
+            let tolerance =
+                self.gap_tolerance
+                    .max(self.assembly.gap_rounding(c, &self.q, state.v.len()));
             if self.assembly.gaps[c] <= tolerance {
-                self.assembly.activate(system, c, (t, &self.q, &state.v), problem)?;
+                self.assembly
+                    .activate(system, c, (t, &self.q, &state.v), problem)?;
             }
         }
         for contact in &self.assembly.active {
@@ -164,7 +184,13 @@ impl MoreauContactDynamics {
             // Restitution answers an approach only; θ = ½ makes Frémond's law read the mean.
             if contact.owns_normal && self.assembly.before[rows.start] < 0.0 {
                 let before = &self.assembly.before[rows.clone()];
-                restitution::bias(contact.impact, 0.5, true, before, &mut problem.bias_mut()[rows]);
+                restitution::bias(
+                    contact.impact,
+                    0.5,
+                    true,
+                    before,
+                    &mut problem.bias_mut()[rows],
+                );
             }
         }
         for (bias, drift) in problem.bias_mut().iter_mut().zip(&self.assembly.drift) {
@@ -175,7 +201,11 @@ impl MoreauContactDynamics {
 
     /// Approach velocities below the grazing threshold become exactly zero.
     fn clear_grazing(&self, problem: &mut crate::contact::OneStepContactProblem) {
-        let speed = self.mass.bilinear(problem.velocity_free(), problem.velocity_free()).max(0.0).sqrt();
+        let speed = self
+            .mass
+            .bilinear(problem.velocity_free(), problem.velocity_free())
+            .max(0.0)
+            .sqrt();
         let m = problem.size();
         for b in 0..problem.blocks().len() {
             let start = problem.blocks()[b].start;
@@ -187,7 +217,13 @@ impl MoreauContactDynamics {
         problem.refresh();
     }
 
-    fn account(&mut self, system: &dyn MechanicalSystem, state: &State, h: f64, record: &StepRecord) -> (EnergyEntry, f64, f64) {
+    fn account(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &State,
+        h: f64,
+        record: &StepRecord,
+    ) -> (EnergyEntry, f64, f64) {
         let mean = &self.mean;
         let kinetic = step_energy::kinetic(&self.mass, &self.v);
         let mut covariant_defect = 0.0;
@@ -196,8 +232,8 @@ impl MoreauContactDynamics {
         }
         if !system.mass_is_constant() {
             system.mass(&state.q, &mut self.mass_start);
-            covariant_defect +=
-                step_energy::kinetic(&self.mass, &state.v) - step_energy::kinetic(&self.mass_start, &state.v);
+            covariant_defect += step_energy::kinetic(&self.mass, &state.v)
+                - step_energy::kinetic(&self.mass_start, &state.v);
         }
         let potential = step_energy::potential(system, &self.q);
         let potential_change = potential - state.potential;
@@ -206,11 +242,20 @@ impl MoreauContactDynamics {
             potential_change,
             external: h * dot(mean, &self.external),
             damping: -h * dot(mean, &self.viscous),
-            potential_defect: potential_change - h * (dot(mean, &self.gradient) + dot(mean, &self.elastic)),
+            potential_defect: potential_change
+                - h * (dot(mean, &self.gradient) + dot(mean, &self.elastic)),
             covariant_defect,
             joints: self.joints.work(mean),
-            contact_normal: record.contacts.iter().map(|contact| contact.work_normal).sum(),
-            contact_tangential: record.contacts.iter().map(|contact| contact.work_tangential).sum(),
+            contact_normal: record
+                .contacts
+                .iter()
+                .map(|contact| contact.work_normal)
+                .sum(),
+            contact_tangential: record
+                .contacts
+                .iter()
+                .map(|contact| contact.work_tangential)
+                .sum(),
             ..EnergyEntry::default()
         };
         (entry, kinetic, potential)
@@ -255,7 +300,8 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         self.work = free;
         stage.problem.refresh();
         self.clear_grazing(&mut stage.problem);
-        self.assembly.warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
+        self.assembly
+            .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
         stage.solve();
         record.residual = stage.certify(t_end);
         record.outcome = stage.outcome();
@@ -283,14 +329,24 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         }
         let problem = &stage.problem;
         self.sliding.clear();
-        self.sliding.extend((0..problem.size()).map(|i| dot(problem.row(i), &self.v) + self.assembly.drift[i]));
-        self.assembly.fill_record(problem, &stage.solution.impulse, &self.mean, &self.sliding, record);
+        self.sliding.extend(
+            (0..problem.size()).map(|i| dot(problem.row(i), &self.v) + self.assembly.drift[i]),
+        );
+        self.assembly.fill_record(
+            problem,
+            &stage.solution.impulse,
+            &self.mean,
+            &self.sliding,
+            record,
+        );
         let (entry, kinetic, potential) = self.account(system, state, h, record);
         record.t = t_end;
         record.h = h;
         record.q.clone_from(&self.q);
         record.velocity_left.clear();
-        record.velocity_left.extend_from_slice(problem.velocity_free());
+        record
+            .velocity_left
+            .extend_from_slice(problem.velocity_free());
         record.velocity.clone_from(&self.v);
         record.joint_impulses.clone_from(&self.joints.multipliers);
         record.energy = entry;
@@ -307,7 +363,10 @@ impl TimeSteppingScheme for MoreauContactDynamics {
 
     fn warnings(&self, system: &dyn MechanicalSystem) -> Vec<String> {
         let poisson = system.constraints().iter().filter(|constraint| {
-            constraint.points().iter().any(|point| matches!(point.law.impact(), ImpactLaw::Poisson { .. }))
+            constraint
+                .points()
+                .iter()
+                .any(|point| matches!(point.law.impact(), ImpactLaw::Poisson { .. }))
         });
         poisson
             .map(|constraint| {

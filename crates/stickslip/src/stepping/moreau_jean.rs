@@ -133,7 +133,10 @@ impl MoreauJean {
         if let Some(theta) = settings.theta.filter(|theta| !(0.5..=1.0).contains(theta)) {
             return Err(ThetaWarning::OutOfRange { theta });
         }
-        Ok(Self { settings, ..Self::default() })
+        Ok(Self {
+            settings,
+            ..Self::default()
+        })
     }
 
     /// θ used for a system.
@@ -154,10 +157,15 @@ impl MoreauJean {
         self.assembly.begin(system, &mut stage.problem);
         for c in 0..system.constraints().len() {
             let approach = self.assembly.approach[c];
-            let tolerance = self.settings.gap_tolerance.max(self.assembly.gap_rounding(c, q, v.len()));
-            let closing = self.settings.activation != Activation::Paper || approach <= self.settings.velocity_tolerance;
+            let tolerance =
+                self.settings
+                    .gap_tolerance
+                    .max(self.assembly.gap_rounding(c, q, v.len()));
+            let closing = self.settings.activation != Activation::Paper
+                || approach <= self.settings.velocity_tolerance;
             if self.assembly.gaps[c] + h * approach <= tolerance && closing {
-                self.assembly.activate(system, c, (t, q, v), &mut stage.problem)?;
+                self.assembly
+                    .activate(system, c, (t, q, v), &mut stage.problem)?;
             }
         }
         let guard = self.settings.activation == Activation::Guard;
@@ -165,10 +173,21 @@ impl MoreauJean {
             let rows = stage.problem.blocks()[contact.block].range();
             if contact.owns_normal {
                 let before = &self.assembly.before[rows.clone()];
-                restitution::bias(contact.impact, frame.theta, guard, before, &mut stage.problem.bias_mut()[rows]);
+                restitution::bias(
+                    contact.impact,
+                    frame.theta,
+                    guard,
+                    before,
+                    &mut stage.problem.bias_mut()[rows],
+                );
             }
         }
-        for (bias, drift) in stage.problem.bias_mut().iter_mut().zip(&self.assembly.drift) {
+        for (bias, drift) in stage
+            .problem
+            .bias_mut()
+            .iter_mut()
+            .zip(&self.assembly.drift)
+        {
             *bias += drift;
         }
         Ok(())
@@ -188,9 +207,12 @@ impl MoreauJean {
         self.contact_impulse.resize(frame.v.len(), 0.0);
         self.step.begin(system, frame);
         self.joints.evaluate(system, frame.t_start, frame.q);
-        self.joints.set_target(self.settings.joint_velocity, frame.theta, frame.v);
-        self.assembly.warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
-        self.step.evaluate(system, frame, &self.velocity, self.settings.internal_force);
+        self.joints
+            .set_target(self.settings.joint_velocity, frame.theta, frame.v);
+        self.assembly
+            .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
+        self.step
+            .evaluate(system, frame, &self.velocity, self.settings.internal_force);
 
         let mut previous = f64::INFINITY;
         let mut nonlinear = StepOutcome::Solved;
@@ -209,7 +231,9 @@ impl MoreauJean {
             }
             residual = self.solve_contact(frame, stage);
             // The balance is met when re-evaluating the forces changes nothing that matters.
-            let changed = self.step.evaluate(system, frame, &self.velocity, self.settings.internal_force);
+            let changed =
+                self.step
+                    .evaluate(system, frame, &self.velocity, self.settings.internal_force);
             if linear || !changed {
                 break;
             }
@@ -218,7 +242,11 @@ impl MoreauJean {
                 break;
             }
             if iteration == self.settings.iterations_max || !defect.is_finite() {
-                nonlinear = if defect <= 1e-10 { StepOutcome::Solved } else { StepOutcome::NonlinearNotConverged };
+                nonlinear = if defect <= 1e-10 {
+                    StepOutcome::Solved
+                } else {
+                    StepOutcome::NonlinearNotConverged
+                };
                 break;
             }
             previous = defect;
@@ -228,7 +256,11 @@ impl MoreauJean {
         if self.velocity.iter().any(|v| !v.is_finite()) {
             return (StepOutcome::NonFinite, f64::NAN);
         }
-        let outcome = if contact.is_solved() && !nonlinear.is_solved() { nonlinear } else { contact };
+        let outcome = if contact.is_solved() && !nonlinear.is_solved() {
+            nonlinear
+        } else {
+            contact
+        };
         (outcome, worst.max(residual))
     }
 
@@ -252,7 +284,9 @@ impl MoreauJean {
         // Total impulses and the velocity they produce.
         self.total.clear();
         self.total.extend_from_slice(&stage.solution.impulse);
-        stage.problem.velocity(&stage.solution.impulse, &mut self.velocity);
+        stage
+            .problem
+            .velocity(&stage.solution.impulse, &mut self.velocity);
         for (total, compression) in self.total.iter_mut().zip(&self.compression) {
             *total += compression;
         }
@@ -278,7 +312,8 @@ impl MoreauJean {
         let poisson = |law: ImpactLaw| matches!(law, ImpactLaw::Poisson { .. });
         let closing = self.assembly.active.iter().any(|contact| {
             let start = stage.problem.blocks()[contact.block].start;
-            poisson(contact.impact) && self.assembly.before[start] < -self.settings.velocity_tolerance
+            poisson(contact.impact)
+                && self.assembly.before[start] < -self.settings.velocity_tolerance
         });
         if !closing {
             return 0.0;
@@ -287,20 +322,30 @@ impl MoreauJean {
         let saved_free = stage.problem.velocity_free().to_vec();
         let saved_bias = stage.problem.bias().to_vec();
         stage.problem.velocity_free_mut().copy_from_slice(frame.v);
-        stage.problem.bias_mut().copy_from_slice(&self.assembly.drift);
+        stage
+            .problem
+            .bias_mut()
+            .copy_from_slice(&self.assembly.drift);
         stage.problem.refresh();
         for block in stage.problem.blocks_mut() {
             block.kind = BlockKind::Unilateral { minimum: 0.0 };
         }
         stage.solve();
         let residual = stage.certify(frame.t_end);
-        stage.problem.velocity_free_mut().copy_from_slice(&saved_free);
+        stage
+            .problem
+            .velocity_free_mut()
+            .copy_from_slice(&saved_free);
         stage.problem.bias_mut().copy_from_slice(&saved_bias);
         for contact in &self.assembly.active {
-            let ImpactLaw::Poisson { restitution } = contact.impact else { continue };
+            let ImpactLaw::Poisson { restitution } = contact.impact else {
+                continue;
+            };
             let block = &mut stage.problem.blocks_mut()[contact.block];
             let rows = block.range();
-            block.kind = BlockKind::Unilateral { minimum: restitution * stage.solution.impulse[rows.start] };
+            block.kind = BlockKind::Unilateral {
+                minimum: restitution * stage.solution.impulse[rows.start],
+            };
             self.compression[rows.clone()].copy_from_slice(&stage.solution.impulse[rows]);
         }
         // The final stage starts from the velocity after compression.
@@ -324,11 +369,20 @@ impl MoreauJean {
         let (v_theta, v1) = (&self.step.v_theta, &self.velocity);
         // Δv and Δq
         self.response.clear();
-        self.response.extend(v1.iter().zip(frame.v).map(|(a, b)| a - b));
+        self.response
+            .extend(v1.iter().zip(frame.v).map(|(a, b)| a - b));
         let slack = 0.5 - theta;
-        let numerical_mass = if slack == 0.0 { 0.0 } else { slack * self.step.mass.bilinear(&self.response, &self.response) };
+        let numerical_mass = if slack == 0.0 {
+            0.0
+        } else {
+            slack * self.step.mass.bilinear(&self.response, &self.response)
+        };
 
-        let mut covariant_defect = if system.has_covariant_force() { h * dot(v_theta, &self.step.covariant) } else { 0.0 };
+        let mut covariant_defect = if system.has_covariant_force() {
+            h * dot(v_theta, &self.step.covariant)
+        } else {
+            0.0
+        };
         let kinetic = if system.mass_is_constant() {
             step_energy::kinetic(&self.step.mass, v1)
         } else {
@@ -354,7 +408,8 @@ impl MoreauJean {
             elastic = 0.5 * stiffness.bilinear(&self.step.q_end, &self.step.q_end);
             elastic_change = elastic - 0.5 * stiffness.bilinear(frame.q, frame.q);
             self.response.clear();
-            self.response.extend(self.step.q_end.iter().zip(frame.q).map(|(a, b)| a - b));
+            self.response
+                .extend(self.step.q_end.iter().zip(frame.q).map(|(a, b)| a - b));
             if slack != 0.0 {
                 numerical_stiffness = slack * stiffness.bilinear(&self.response, &self.response);
             }
@@ -380,8 +435,16 @@ impl MoreauJean {
             potential_defect,
             covariant_defect,
             joints: self.joints.work(v_theta),
-            contact_normal: record.contacts.iter().map(|contact| contact.work_normal).sum(),
-            contact_tangential: record.contacts.iter().map(|contact| contact.work_tangential).sum(),
+            contact_normal: record
+                .contacts
+                .iter()
+                .map(|contact| contact.work_normal)
+                .sum(),
+            contact_tangential: record
+                .contacts
+                .iter()
+                .map(|contact| contact.work_tangential)
+                .sum(),
         };
         (entry, kinetic, smooth_potential + elastic)
     }
@@ -390,7 +453,10 @@ impl MoreauJean {
     fn sliding_velocities(&mut self, frame: &StepFrame, stage: &ContactStage) -> f64 {
         let problem = &stage.problem;
         self.sliding.clear();
-        self.sliding.extend((0..problem.size()).map(|i| dot(problem.row(i), &self.velocity) + self.assembly.drift[i]));
+        self.sliding.extend(
+            (0..problem.size())
+                .map(|i| dot(problem.row(i), &self.velocity) + self.assembly.drift[i]),
+        );
         let mut jitter = 0.0f64;
         for contact in &self.assembly.active {
             let block = &problem.blocks()[contact.block];
@@ -401,7 +467,10 @@ impl MoreauJean {
                 let (before, after) = (self.assembly.before[i], self.sliding[i]);
                 self.sliding[i] = (1.0 - frame.theta) * before + frame.theta * after;
                 // A stuck contact that reverses its tangential velocity.
-                if self.total[block.start] > 0.0 && before * after < 0.0 && self.sliding[i].abs() < 1e-6 * after.abs() {
+                if self.total[block.start] > 0.0
+                    && before * after < 0.0
+                    && self.sliding[i].abs() < 1e-6 * after.abs()
+                {
                     jitter = jitter.max(after.abs());
                 }
             }
@@ -426,9 +495,18 @@ impl TimeSteppingScheme for MoreauJean {
     ) {
         let theta = match self.theta {
             Some(theta) => theta,
-            None => *self.theta.insert(self.settings.theta.unwrap_or_else(|| default_theta(system))),
+            None => *self
+                .theta
+                .insert(self.settings.theta.unwrap_or_else(|| default_theta(system))),
         };
-        let frame = StepFrame { h, theta, t_start: state.t, t_end, q: &state.q, v: &state.v };
+        let frame = StepFrame {
+            h,
+            theta,
+            t_start: state.t,
+            t_end,
+            q: &state.q,
+            v: &state.v,
+        };
         self.step.prepare(system, &state.q);
         if let Err(outcome) = self.activate(system, &frame, stage) {
             record.outcome = outcome;
@@ -443,7 +521,13 @@ impl TimeSteppingScheme for MoreauJean {
         }
 
         record.stick_jitter = self.sliding_velocities(&frame, stage);
-        self.assembly.fill_record(&stage.problem, &self.total, &self.step.v_theta, &self.sliding, record);
+        self.assembly.fill_record(
+            &stage.problem,
+            &self.total,
+            &self.step.v_theta,
+            &self.sliding,
+            record,
+        );
         for (c, constraint) in system.constraints().iter().enumerate() {
             let gap = constraint.gap().value(t_end, &self.step.q_end);
             self.assembly.gaps[c] = gap;
@@ -490,8 +574,19 @@ impl TimeSteppingScheme for MoreauJean {
 
 /// 0.51 where friction could jitter and restitution allows it, else ½.
 fn default_theta(system: &dyn MechanicalSystem) -> f64 {
-    let points = || system.constraints().iter().flat_map(|constraint| constraint.points());
+    let points = || {
+        system
+            .constraints()
+            .iter()
+            .flat_map(|constraint| constraint.points())
+    };
     let friction = points().any(|point| point.law.tangent_dimension() > 0);
-    let restitution = points().map(|point| point.law.impact().restitution()).fold(0.0, f64::max);
-    if friction && restitution <= 0.96 { 0.51 } else { 0.5 }
+    let restitution = points()
+        .map(|point| point.law.impact().restitution())
+        .fold(0.0, f64::max);
+    if friction && restitution <= 0.96 {
+        0.51
+    } else {
+        0.5
+    }
 }

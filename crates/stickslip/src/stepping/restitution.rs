@@ -23,7 +23,11 @@ pub(crate) fn bias(law: ImpactLaw, theta: f64, guard: bool, u: &[f64], out: &mut
         ImpactLaw::Poisson { .. } => 0.0,
         _ => law.restitution(),
     };
-    out[0] = if guard && u[0] > 0.0 { reflection * u[0] } else { restitution * u[0] };
+    out[0] = if guard && u[0] > 0.0 {
+        reflection * u[0]
+    } else {
+        restitution * u[0]
+    };
     let tangential = match law {
         ImpactLaw::Moreau { restitution } => restitution,
         ImpactLaw::Fremond { .. } => reflection,

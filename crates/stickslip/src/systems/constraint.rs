@@ -27,7 +27,11 @@ pub struct UnilateralConstraint {
 impl UnilateralConstraint {
     /// Constraint with the given gap and no contact point yet.
     pub fn new(name: impl Into<String>, gap: impl ScalarFunction + 'static) -> Self {
-        Self { name: name.into(), gap: Box::new(gap), points: Vec::new() }
+        Self {
+            name: name.into(),
+            gap: Box::new(gap),
+            points: Vec::new(),
+        }
     }
 
     /// Adds a contact point.
@@ -54,6 +58,9 @@ impl UnilateralConstraint {
 
 impl std::fmt::Debug for UnilateralConstraint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UnilateralConstraint").field("name", &self.name).field("points", &self.points).finish()
+        f.debug_struct("UnilateralConstraint")
+            .field("name", &self.name)
+            .field("points", &self.points)
+            .finish()
     }
 }

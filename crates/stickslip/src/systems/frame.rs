@@ -32,7 +32,10 @@ pub enum ContactFrame {
 impl ContactFrame {
     /// Tangent covectors given directly, `count` rows written one after the other.
     pub fn tangents(count: usize, rows: impl FrameRows + 'static) -> Self {
-        Self::Tangents { count, rows: Box::new(rows) }
+        Self::Tangents {
+            count,
+            rows: Box::new(rows),
+        }
     }
 
     /// Frame of a material point of the plane, position `x(q)` over jets, on a surface with the
@@ -43,7 +46,13 @@ impl ContactFrame {
         F: Fn(&[Jet]) -> [Jet; 2] + Send + Sync + 'static,
     {
         let axes = [normal, [normal[1], -normal[0]]];
-        Self::Material { count: 1, rows: Box::new(PointRows { point, axes: move |_: &[f64]| axes }) }
+        Self::Material {
+            count: 1,
+            rows: Box::new(PointRows {
+                point,
+                axes: move |_: &[f64]| axes,
+            }),
+        }
     }
 
     /// Frame of a material point of the plane whose surface normal depends on q.
@@ -56,7 +65,10 @@ impl ContactFrame {
             let n = normal(q);
             [n, [n[1], -n[0]]]
         };
-        Self::Material { count: 1, rows: Box::new(PointRows { point, axes }) }
+        Self::Material {
+            count: 1,
+            rows: Box::new(PointRows { point, axes }),
+        }
     }
 
     /// Frame of a material point in space on a surface with unit normal `normal(q)`; the tangents
@@ -71,7 +83,10 @@ impl ContactFrame {
             let [t1, t2] = orthonormal_tangents(n);
             [n, t1, t2]
         };
-        Self::Material { count: 2, rows: Box::new(PointRows { point, axes }) }
+        Self::Material {
+            count: 2,
+            rows: Box::new(PointRows { point, axes }),
+        }
     }
 
     /// Number of tangent rows.
@@ -166,12 +181,27 @@ mod tests {
 
     #[test]
     fn tangents_complete_the_normal() {
-        for n in [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.6, 0.0, 0.8], [-0.48, 0.64, -0.6]] {
+        for n in [
+            [0.0, 0.0, 1.0],
+            [0.0, 0.0, -1.0],
+            [0.6, 0.0, 0.8],
+            [-0.48, 0.64, -0.6],
+        ] {
             let [a, b] = orthonormal_tangents(n);
-            for (x, y, expected) in [(&a, &a, 1.0), (&b, &b, 1.0), (&a, &b, 0.0), (&a, &n, 0.0), (&b, &n, 0.0)] {
+            for (x, y, expected) in [
+                (&a, &a, 1.0),
+                (&b, &b, 1.0),
+                (&a, &b, 0.0),
+                (&a, &n, 0.0),
+                (&b, &n, 0.0),
+            ] {
                 assert!((dot(x, y) - expected).abs() < 1e-14);
             }
-            let cross = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+            let cross = [
+                a[1] * b[2] - a[2] * b[1],
+                a[2] * b[0] - a[0] * b[2],
+                a[0] * b[1] - a[1] * b[0],
+            ];
             assert!((dot(&cross, &n) - 1.0).abs() < 1e-14);
         }
     }

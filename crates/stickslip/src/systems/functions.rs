@@ -308,9 +308,17 @@ struct ZeroVelocity {
 
 impl ZeroVelocity {
     fn new(len: usize) -> Self {
-        Self { inline: [0.0; 24], heap: if len > 24 { vec![0.0; len] } else { Vec::new() }, len }
+        Self {
+            inline: [0.0; 24],
+            heap: if len > 24 { vec![0.0; len] } else { Vec::new() },
+            len,
+        }
     }
     fn slice(&self) -> &[f64] {
-        if self.len > 24 { &self.heap } else { &self.inline[..self.len] }
+        if self.len > 24 {
+            &self.heap
+        } else {
+            &self.inline[..self.len]
+        }
     }
 }

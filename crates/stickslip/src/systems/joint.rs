@@ -11,7 +11,10 @@ pub struct BilateralConstraint {
 impl BilateralConstraint {
     /// Joint g(t, q) = 0.
     pub fn new(name: impl Into<String>, function: impl ScalarFunction + 'static) -> Self {
-        Self { name: name.into(), function: Box::new(function) }
+        Self {
+            name: name.into(),
+            function: Box::new(function),
+        }
     }
 
     /// Name used in errors and records.
@@ -27,6 +30,8 @@ impl BilateralConstraint {
 
 impl std::fmt::Debug for BilateralConstraint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BilateralConstraint").field("name", &self.name).finish()
+        f.debug_struct("BilateralConstraint")
+            .field("name", &self.name)
+            .finish()
     }
 }

@@ -38,7 +38,9 @@ pub enum SystemError {
         asymmetry: f64,
     },
     /// The mass matrix is not positive definite.
-    #[error("the mass matrix is not positive definite at the initial configuration: pivot of `{coordinate}` is not positive")]
+    #[error(
+        "the mass matrix is not positive definite at the initial configuration: pivot of `{coordinate}` is not positive"
+    )]
     NotPositiveDefinite {
         /// Coordinate of the failing pivot.
         coordinate: String,
@@ -50,7 +52,9 @@ pub enum SystemError {
         what: &'static str,
     },
     /// A gap has no direction to act in.
-    #[error("constraint `{constraint}`: the gradient of the gap vanishes at the initial configuration")]
+    #[error(
+        "constraint `{constraint}`: the gradient of the gap vanishes at the initial configuration"
+    )]
     VanishingGradient {
         /// Constraint.
         constraint: String,
@@ -74,7 +78,9 @@ pub enum SystemError {
         tangents: usize,
     },
     /// The initial configuration violates a constraint.
-    #[error("constraint `{constraint}` is violated at the start: gap {gap:.6e}, tolerance {tolerance:.1e}")]
+    #[error(
+        "constraint `{constraint}` is violated at the start: gap {gap:.6e}, tolerance {tolerance:.1e}"
+    )]
     InitialPenetration {
         /// Constraint.
         constraint: String,
@@ -84,7 +90,9 @@ pub enum SystemError {
         tolerance: f64,
     },
     /// The initial configuration does not satisfy a joint.
-    #[error("joint `{joint}` is not closed at the start: value {value:.6e}, tolerance {tolerance:.1e}")]
+    #[error(
+        "joint `{joint}` is not closed at the start: value {value:.6e}, tolerance {tolerance:.1e}"
+    )]
     OpenJoint {
         /// Joint.
         joint: String,

@@ -8,7 +8,9 @@ use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
-use stickslip::stepping::{MoreauContactDynamics, MoreauJean, MoreauJeanSettings, TimeSteppingScheme};
+use stickslip::stepping::{
+    MoreauContactDynamics, MoreauJean, MoreauJeanSettings, TimeSteppingScheme,
+};
 use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
@@ -24,7 +26,10 @@ impl Scheme {
         match self {
             Self::Moreau => Box::new(MoreauContactDynamics::default()),
             Self::MoreauJean(theta) => {
-                let settings = MoreauJeanSettings { theta, ..Default::default() };
+                let settings = MoreauJeanSettings {
+                    theta,
+                    ..Default::default()
+                };
                 Box::new(MoreauJean::new(settings).expect("theta in range"))
             }
         }
@@ -32,7 +37,12 @@ impl Scheme {
 }
 
 /// A simulation of a generalized system with the Gauss-Seidel solver.
-pub fn simulation(system: GeneralizedSystem, scheme: Scheme, start: (&[f64], &[f64]), h: f64) -> Simulation {
+pub fn simulation(
+    system: GeneralizedSystem,
+    scheme: Scheme,
+    start: (&[f64], &[f64]),
+    h: f64,
+) -> Simulation {
     Simulation::new(
         Box::new(system),
         scheme.build(),
@@ -63,11 +73,16 @@ pub fn run(
 
 /// Point mass above the ground, weight 9.81.
 pub fn ball(law: ContactLaw) -> GeneralizedSystem {
-    let gap = GivenScalar { value: |q: &[f64]| q[0], gradient: |_: &[f64], row: &mut [f64]| row[0] = 1.0 };
+    let gap = GivenScalar {
+        value: |q: &[f64]| q[0],
+        gradient: |_: &[f64], row: &mut [f64]| row[0] = 1.0,
+    };
     GeneralizedSystem::builder(["y"])
         .mass_diagonal(&[1.0])
         .dead_load(&[-9.81])
-        .constraint(UnilateralConstraint::new("ground", gap).with_point(ContactFrame::Frictionless, law))
+        .constraint(
+            UnilateralConstraint::new("ground", gap).with_point(ContactFrame::Frictionless, law),
+        )
         .build(&[1.0])
         .expect("the ball is valid")
 }

@@ -7,7 +7,8 @@ use crate::systems::functions::{
     AutoPotential, ConstantInertia, DeadLoad, Force, GivenForce, Inertia, KineticEnergy, Potential,
 };
 use crate::systems::{
-    BilateralConstraint, ForceDependence, Instant, LinearPart, MechanicalSystem, SystemError, UnilateralConstraint,
+    BilateralConstraint, ForceDependence, Instant, LinearPart, MechanicalSystem, SystemError,
+    UnilateralConstraint,
 };
 
 /// A mechanical system in generalized coordinates.
@@ -25,7 +26,9 @@ pub struct GeneralizedSystem {
 
 impl GeneralizedSystem {
     /// Starts a system with the given coordinate names.
-    pub fn builder<S: Into<String>>(names: impl IntoIterator<Item = S>) -> GeneralizedSystemBuilder {
+    pub fn builder<S: Into<String>>(
+        names: impl IntoIterator<Item = S>,
+    ) -> GeneralizedSystemBuilder {
         GeneralizedSystemBuilder {
             names: names.into_iter().map(Into::into).collect(),
             inertia: None,
@@ -64,7 +67,9 @@ impl MechanicalSystem for GeneralizedSystem {
         self.inertia.covariant_force(q, v, out);
     }
     fn force_dependence(&self) -> ForceDependence {
-        self.force.as_ref().map_or(ForceDependence::None, |force| force.dependence())
+        self.force
+            .as_ref()
+            .map_or(ForceDependence::None, |force| force.dependence())
     }
     fn force(&self, at: &Instant, out: &mut [f64]) {
         match &self.force {
@@ -76,7 +81,9 @@ impl MechanicalSystem for GeneralizedSystem {
         self.potential.is_some()
     }
     fn potential(&self, q: &[f64]) -> f64 {
-        self.potential.as_ref().map_or(0.0, |potential| potential.value(q))
+        self.potential
+            .as_ref()
+            .map_or(0.0, |potential| potential.value(q))
     }
     fn potential_gradient(&self, q: &[f64], out: &mut [f64]) {
         match &self.potential {
@@ -85,7 +92,9 @@ impl MechanicalSystem for GeneralizedSystem {
         }
     }
     fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool {
-        self.potential.as_ref().is_some_and(|potential| potential.hessian(q, out))
+        self.potential
+            .as_ref()
+            .is_some_and(|potential| potential.hessian(q, out))
     }
     fn linear_part(&self) -> Option<&LinearPart> {
         self.linear.as_ref()
@@ -159,7 +168,10 @@ impl GeneralizedSystemBuilder {
     where
         F: Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static,
     {
-        self.force_function(GivenForce { dependence: ForceDependence::State, evaluate: force })
+        self.force_function(GivenForce {
+            dependence: ForceDependence::State,
+            evaluate: force,
+        })
     }
 
     /// External force that depends on time alone.
@@ -181,13 +193,23 @@ impl GeneralizedSystemBuilder {
 
     /// Linear stiffness K.
     pub fn stiffness(mut self, stiffness: SymmetricMatrix) -> Self {
-        self.linear.get_or_insert(LinearPart { stiffness: None, damping: None }).stiffness = Some(stiffness);
+        self.linear
+            .get_or_insert(LinearPart {
+                stiffness: None,
+                damping: None,
+            })
+            .stiffness = Some(stiffness);
         self
     }
 
     /// Linear damping C.
     pub fn damping(mut self, damping: SymmetricMatrix) -> Self {
-        self.linear.get_or_insert(LinearPart { stiffness: None, damping: None }).damping = Some(damping);
+        self.linear
+            .get_or_insert(LinearPart {
+                stiffness: None,
+                damping: None,
+            })
+            .damping = Some(damping);
         self
     }
 

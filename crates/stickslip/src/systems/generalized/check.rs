@@ -7,11 +7,22 @@ use crate::systems::{Instant, MechanicalSystem, SystemError};
 pub(crate) fn check_names(system: &dyn MechanicalSystem) -> Result<(), SystemError> {
     let constraints: Vec<&str> = system.constraints().iter().map(|c| c.name()).collect();
     let joints: Vec<&str> = system.joints().iter().map(|j| j.name()).collect();
-    let coordinates: Vec<&str> = system.coordinate_names().iter().map(String::as_str).collect();
-    for (what, names) in [("coordinates", coordinates), ("constraints", constraints), ("joints", joints)] {
+    let coordinates: Vec<&str> = system
+        .coordinate_names()
+        .iter()
+        .map(String::as_str)
+        .collect();
+    for (what, names) in [
+        ("coordinates", coordinates),
+        ("constraints", constraints),
+        ("joints", joints),
+    ] {
         for (i, name) in names.iter().enumerate() {
             if names[..i].contains(name) {
-                return Err(SystemError::DuplicateName { what, name: (*name).to_string() });
+                return Err(SystemError::DuplicateName {
+                    what,
+                    name: (*name).to_string(),
+                });
             }
         }
     }
@@ -20,18 +31,33 @@ pub(crate) fn check_names(system: &dyn MechanicalSystem) -> Result<(), SystemErr
 
 /// K and C must have the right order, be finite, symmetric and positive semidefinite.
 pub(crate) fn check_matrices(system: &dyn MechanicalSystem) -> Result<(), SystemError> {
-    let Some(linear) = system.linear_part() else { return Ok(()) };
-    for (what, matrix) in [("stiffness", &linear.stiffness), ("damping", &linear.damping)] {
+    let Some(linear) = system.linear_part() else {
+        return Ok(());
+    };
+    for (what, matrix) in [
+        ("stiffness", &linear.stiffness),
+        ("damping", &linear.damping),
+    ] {
         let Some(matrix) = matrix else { continue };
         check_matrix(what, matrix, system.dof())?;
         // A tiny shift makes a semidefinite matrix definite, an indefinite one stays indefinite.
         let mut shifted = matrix.clone();
         let largest = matrix.values().iter().fold(0.0f64, |m, x| m.max(x.abs()));
         for i in 0..matrix.order() {
-            shifted.set(i, i, matrix.get(i, i) + 1e-12 * largest.max(f64::MIN_POSITIVE));
+            shifted.set(
+                i,
+                i,
+                matrix.get(i, i) + 1e-12 * largest.max(f64::MIN_POSITIVE),
+            );
         }
         if CholeskyFactor::default().factor(&shifted).is_err() && largest > 0.0 {
-            return Err(SystemError::NotSemidefinite { what: if what == "stiffness" { "stiffness" } else { "damping" } });
+            return Err(SystemError::NotSemidefinite {
+                what: if what == "stiffness" {
+                    "stiffness"
+                } else {
+                    "damping"
+                },
+            });
         }
     }
     Ok(())
@@ -40,15 +66,25 @@ pub(crate) fn check_matrices(system: &dyn MechanicalSystem) -> Result<(), System
 fn check_matrix(what: &str, matrix: &SymmetricMatrix, dof: usize) -> Result<(), SystemError> {
     if matrix.order() != dof {
         let (found, expected) = (matrix.order() * matrix.order(), dof * dof);
-        return Err(SystemError::Dimension { what: format!("the {what} matrix"), found, expected });
+        return Err(SystemError::Dimension {
+            what: format!("the {what} matrix"),
+            found,
+            expected,
+        });
     }
     if let Some((i, j)) = matrix.first_non_finite() {
         let what = format!("entry ({i}, {j}) of the {what} matrix");
-        return Err(SystemError::NonFinite { what, value: matrix.get(i, j) });
+        return Err(SystemError::NonFinite {
+            what,
+            value: matrix.get(i, j),
+        });
     }
     let asymmetry = matrix.asymmetry();
     if asymmetry > 1e-12 {
-        return Err(SystemError::NotSymmetric { what: format!("the {what} matrix"), asymmetry });
+        return Err(SystemError::NotSymmetric {
+            what: format!("the {what} matrix"),
+            asymmetry,
+        });
     }
     Ok(())
 }
@@ -62,7 +98,11 @@ pub(crate) fn check_configuration(
     let n = system.dof();
     if q.len() != system.coordinate_count() {
         let what = "the initial configuration".to_string();
-        return Err(SystemError::Dimension { what, found: q.len(), expected: system.coordinate_count() });
+        return Err(SystemError::Dimension {
+            what,
+            found: q.len(),
+            expected: system.coordinate_count(),
+        });
     }
     for (name, &value) in system.coordinate_names().iter().zip(q) {
         finite(|| format!("the initial value of `{name}`"), value)?;
@@ -80,11 +120,22 @@ pub(crate) fn check_configuration(
     // Forces at rest.
     let rest = vec![0.0; n];
     let mut force = vec![0.0; n];
-    system.force(&Instant { t: 0.0, q, v: &rest }, &mut force);
+    system.force(
+        &Instant {
+            t: 0.0,
+            q,
+            v: &rest,
+        },
+        &mut force,
+    );
     all_finite("the external force", system.velocity_names(), &force)?;
     finite(|| "the potential".to_string(), system.potential(q))?;
     system.potential_gradient(q, &mut force);
-    all_finite("the gradient of the potential", system.velocity_names(), &force)?;
+    all_finite(
+        "the gradient of the potential",
+        system.velocity_names(),
+        &force,
+    )?;
     system.covariant_force(q, &rest, &mut force);
     all_finite("the covariant force", system.velocity_names(), &force)?;
 
@@ -94,13 +145,21 @@ pub(crate) fn check_configuration(
         finite(|| format!("joint `{}`", joint.name()), value)?;
         if value.abs() > penetration_tolerance {
             let joint = joint.name().to_string();
-            return Err(SystemError::OpenJoint { joint, value, tolerance: penetration_tolerance });
+            return Err(SystemError::OpenJoint {
+                joint,
+                value,
+                tolerance: penetration_tolerance,
+            });
         }
     }
     Ok(())
 }
 
-fn check_constraints(system: &dyn MechanicalSystem, q: &[f64], tolerance: f64) -> Result<(), SystemError> {
+fn check_constraints(
+    system: &dyn MechanicalSystem,
+    q: &[f64],
+    tolerance: f64,
+) -> Result<(), SystemError> {
     let n = system.dof();
     let mut gradient = vec![0.0; n];
     for constraint in system.constraints() {
@@ -108,25 +167,44 @@ fn check_constraints(system: &dyn MechanicalSystem, q: &[f64], tolerance: f64) -
         let gap = constraint.gap().value(0.0, q);
         finite(|| format!("the gap of `{name}`"), gap)?;
         constraint.gap().gradient(0.0, q, &mut gradient);
-        all_finite(&format!("the gap gradient of `{name}`"), system.velocity_names(), &gradient)?;
+        all_finite(
+            &format!("the gap gradient of `{name}`"),
+            system.velocity_names(),
+            &gradient,
+        )?;
         if gradient.iter().all(|&g| g == 0.0) {
-            return Err(SystemError::VanishingGradient { constraint: name.to_string() });
+            return Err(SystemError::VanishingGradient {
+                constraint: name.to_string(),
+            });
         }
         if gap < -tolerance {
-            return Err(SystemError::InitialPenetration { constraint: name.to_string(), gap, tolerance });
+            return Err(SystemError::InitialPenetration {
+                constraint: name.to_string(),
+                gap,
+                tolerance,
+            });
         }
         if constraint.points().is_empty() {
-            return Err(SystemError::NoContactPoint { constraint: name.to_string() });
+            return Err(SystemError::NoContactPoint {
+                constraint: name.to_string(),
+            });
         }
         for point in constraint.points() {
             let (section, tangents) = (point.law.tangent_dimension(), point.frame.tangent_count());
             if section != tangents && section != 0 {
-                return Err(SystemError::FrictionDimension { constraint: name.to_string(), section, tangents });
+                return Err(SystemError::FrictionDimension {
+                    constraint: name.to_string(),
+                    section,
+                    tangents,
+                });
             }
             let mut rows = vec![0.0; (1 + tangents) * n];
             point.frame.rows(0.0, q, &gradient, &mut rows);
             if let Some(&value) = rows.iter().find(|x| !x.is_finite()) {
-                return Err(SystemError::NonFinite { what: format!("a frame row of `{name}`"), value });
+                return Err(SystemError::NonFinite {
+                    what: format!("a frame row of `{name}`"),
+                    value,
+                });
             }
         }
     }
@@ -154,14 +232,18 @@ pub(crate) fn dependent_constraints(system: &dyn MechanicalSystem, q: &[f64]) ->
         row.iter_mut().for_each(|x| *x /= norm);
     }
     let m = touching.len();
-    let gram: Vec<f64> =
-        (0..m * m).map(|k| dot(&rows[k / m * n..][..n], &rows[k % m * n..][..n])).collect();
+    let gram: Vec<f64> = (0..m * m)
+        .map(|k| dot(&rows[k / m * n..][..n], &rows[k % m * n..][..n]))
+        .collect();
     let mut pivoted = PivotedCholesky::default();
     pivoted.factor(m, &gram);
     if pivoted.rank() == m {
         return Vec::new();
     }
-    let names: Vec<&str> = touching.iter().map(|&c| system.constraints()[c].name()).collect();
+    let names: Vec<&str> = touching
+        .iter()
+        .map(|&c| system.constraints()[c].name())
+        .collect();
     vec![format!(
         "constraints {} are dependent ({} of {m} independent): the motion is computed, the individual \
          impulses are not unique",
@@ -171,7 +253,14 @@ pub(crate) fn dependent_constraints(system: &dyn MechanicalSystem, q: &[f64]) ->
 }
 
 fn finite(what: impl Fn() -> String, value: f64) -> Result<(), SystemError> {
-    if value.is_finite() { Ok(()) } else { Err(SystemError::NonFinite { what: what(), value }) }
+    if value.is_finite() {
+        Ok(())
+    } else {
+        Err(SystemError::NonFinite {
+            what: what(),
+            value,
+        })
+    }
 }
 
 fn all_finite(what: &str, names: &[String], values: &[f64]) -> Result<(), SystemError> {

@@ -12,8 +12,18 @@ impl UnitQuaternion {
     pub fn from_rotation_vector(rotation: [f64; 3]) -> Self {
         let angle = rotation.iter().map(|x| x * x).sum::<f64>().sqrt();
         // sin(a/2)/a by its series where the quotient would lose digits.
-        let factor = if angle < 1e-4 { 0.5 - angle * angle / 48.0 } else { (0.5 * angle).sin() / angle };
-        Self([(0.5 * angle).cos(), factor * rotation[0], factor * rotation[1], factor * rotation[2]]).normalized()
+        let factor = if angle < 1e-4 {
+            0.5 - angle * angle / 48.0
+        } else {
+            (0.5 * angle).sin() / angle
+        };
+        Self([
+            (0.5 * angle).cos(),
+            factor * rotation[0],
+            factor * rotation[1],
+            factor * rotation[2],
+        ])
+        .normalized()
     }
 
     /// First `other`, then `self`.
@@ -39,7 +49,11 @@ impl UnitQuaternion {
         let u = [x, y, z];
         let t = cross(u, r).map(|c| 2.0 * c);
         let c = cross(u, t);
-        [r[0] + w * t[0] + c[0], r[1] + w * t[1] + c[1], r[2] + w * t[2] + c[2]]
+        [
+            r[0] + w * t[0] + c[0],
+            r[1] + w * t[1] + c[1],
+            r[2] + w * t[2] + c[2],
+        ]
     }
 
     /// World vector in the body.
@@ -51,7 +65,11 @@ impl UnitQuaternion {
 
 /// Vector product.
 pub(crate) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
 }
 
 #[cfg(test)]

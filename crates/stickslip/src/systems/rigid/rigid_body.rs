@@ -6,7 +6,8 @@ use crate::systems::frame::orthonormal_tangents;
 use crate::systems::functions::{Force, FrameRows, GivenForce, ScalarFunction};
 use crate::systems::generalized::{check_configuration, dependent_constraints};
 use crate::systems::{
-    BilateralConstraint, ContactFrame, ForceDependence, Instant, MechanicalSystem, SystemError, UnilateralConstraint,
+    BilateralConstraint, ContactFrame, ForceDependence, Instant, MechanicalSystem, SystemError,
+    UnilateralConstraint,
 };
 
 use super::quaternion::{UnitQuaternion, cross};
@@ -48,7 +49,13 @@ pub struct RigidBody {
 impl RigidBody {
     /// Starts a body with its mass and principal moments of inertia.
     pub fn builder(mass: f64, moments: [f64; 3]) -> RigidBodyBuilder {
-        RigidBodyBuilder { mass, moments, gravity: [0.0; 3], force: None, constraints: Vec::new() }
+        RigidBodyBuilder {
+            mass,
+            moments,
+            gravity: [0.0; 3],
+            force: None,
+            constraints: Vec::new(),
+        }
     }
 
     /// Coordinates for a position and an orientation.
@@ -84,7 +91,10 @@ impl RigidBodyBuilder {
     where
         F: Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync + 'static,
     {
-        self.force = Some(Box::new(GivenForce { dependence: ForceDependence::State, evaluate: force }));
+        self.force = Some(Box::new(GivenForce {
+            dependence: ForceDependence::State,
+            evaluate: force,
+        }));
         self
     }
 
@@ -99,12 +109,21 @@ impl RigidBodyBuilder {
         offset: f64,
         law: ContactLaw,
     ) -> Self {
-        let contact = BallOnPlane { arm, radius, normal, offset };
+        let contact = BallOnPlane {
+            arm,
+            radius,
+            normal,
+            offset,
+        };
         let frame = match law.tangent_dimension() {
             0 => ContactFrame::Frictionless,
-            _ => ContactFrame::Material { count: 2, rows: Box::new(contact) },
+            _ => ContactFrame::Material {
+                count: 2,
+                rows: Box::new(contact),
+            },
         };
-        self.constraints.push(UnilateralConstraint::new(name, contact).with_point(frame, law));
+        self.constraints
+            .push(UnilateralConstraint::new(name, contact).with_point(frame, law));
         self
     }
 
@@ -116,8 +135,12 @@ impl RigidBodyBuilder {
 
     /// Checks everything at the initial configuration and returns the body.
     pub fn build(self, q0: &[f64]) -> Result<RigidBody, SystemError> {
-        let names = ["x", "y", "z", "qw", "qx", "qy", "qz"].map(String::from).to_vec();
-        let velocity_names = ["vx", "vy", "vz", "wx", "wy", "wz"].map(String::from).to_vec();
+        let names = ["x", "y", "z", "qw", "qx", "qy", "qz"]
+            .map(String::from)
+            .to_vec();
+        let velocity_names = ["vx", "vy", "vz", "wx", "wy", "wz"]
+            .map(String::from)
+            .to_vec();
         let mut body = RigidBody {
             mass: self.mass,
             moments: self.moments,
@@ -163,12 +186,18 @@ impl MechanicalSystem for RigidBody {
     }
     fn covariant_force(&self, _q: &[f64], v: &[f64], out: &mut [f64]) {
         let spin = [v[3], v[4], v[5]];
-        let momentum = [spin[0] * self.moments[0], spin[1] * self.moments[1], spin[2] * self.moments[2]];
+        let momentum = [
+            spin[0] * self.moments[0],
+            spin[1] * self.moments[1],
+            spin[2] * self.moments[2],
+        ];
         out[..3].fill(0.0);
         out[3..].copy_from_slice(&cross(momentum, spin));
     }
     fn force_dependence(&self) -> ForceDependence {
-        self.force.as_ref().map_or(ForceDependence::None, |force| force.dependence())
+        self.force
+            .as_ref()
+            .map_or(ForceDependence::None, |force| force.dependence())
     }
     fn force(&self, at: &Instant, out: &mut [f64]) {
         match &self.force {
@@ -197,7 +226,9 @@ impl MechanicalSystem for RigidBody {
             out[i] = q[i] + h * v[i];
         }
         let rotation = UnitQuaternion::from_rotation_vector([h * v[3], h * v[4], h * v[5]]);
-        let moved = UnitQuaternion([q[3], q[4], q[5], q[6]]).times(rotation).normalized();
+        let moved = UnitQuaternion([q[3], q[4], q[5], q[6]])
+            .times(rotation)
+            .normalized();
         out[3..].copy_from_slice(&moved.0);
     }
     fn constraints(&self) -> &[UnilateralConstraint] {
@@ -231,7 +262,11 @@ impl BallOnPlane {
 impl ScalarFunction for BallOnPlane {
     fn value(&self, _t: f64, q: &[f64]) -> f64 {
         let arm = UnitQuaternion([q[3], q[4], q[5], q[6]]).world_from_body(self.arm);
-        (0..3).map(|i| self.normal[i] * (q[i] + arm[i])).sum::<f64>() - self.offset - self.radius
+        (0..3)
+            .map(|i| self.normal[i] * (q[i] + arm[i]))
+            .sum::<f64>()
+            - self.offset
+            - self.radius
     }
     fn gradient(&self, _t: f64, q: &[f64], out: &mut [f64]) {
         self.row(q, self.normal, out);
