@@ -43,16 +43,17 @@ pub enum LcpOutcome {
 /// Solves the problem; z is zero unless the outcome is `Solved`.
 pub fn solve_lcp(m: &[f64], q: &[f64], z: &mut [f64]) -> LcpOutcome {
     let outcome = lemke(m, q, z);
-    let size = z.iter().chain(q).fold(0.0_f64, |s, x| s.max(x.abs()));
-    if outcome == LcpOutcome::Solved && lcp_residual(m, q, z) <= 1e-11 * size {
+    if outcome == LcpOutcome::Solved && lcp_residual(m, q, z) <= 1e-13 * size_of(m, q, z) {
         return outcome;
     }
     // Rounding may show a ray where every w vanishes: proximal steps decide.
     let first = outcome;
-    if proximal(m, q, z, 30) == LcpOutcome::Solved {
-        let size = z.iter().chain(q).fold(0.0_f64, |s, x| s.max(x.abs()));
-        let largest = q.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-        if lcp_residual(m, q, z) <= (1e-13 * size).max(1e-12 * largest).min(1e-6 * largest) {
+    let largest = q.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    for relative in [1e-9, 1e-6, 1e-4] {
+        let outcome = proximal(m, q, relative, 60, z);
+        if outcome == LcpOutcome::Solved
+            && lcp_residual(m, q, z) <= (1e-12 * size_of(m, q, z)).min(1e-6 * largest)
+        {
             return LcpOutcome::Solved;
         }
     }
@@ -62,6 +63,12 @@ pub fn solve_lcp(m: &[f64], q: &[f64], z: &mut [f64]) -> LcpOutcome {
     } else {
         first
     }
+}
+
+/// Size of the terms of M z + q.
+fn size_of(m: &[f64], q: &[f64], z: &[f64]) -> f64 {
+    let largest = |x: &[f64]| x.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    largest(q) + largest(m) * largest(z)
 }
 
 fn lemke(m: &[f64], q: &[f64], z: &mut [f64]) -> LcpOutcome {
@@ -123,27 +130,41 @@ pub fn solve_lcp_short(m: &[f64], q: &[f64], z: &mut [f64]) -> LcpOutcome {
     // The regularised problem always has a solution: ask the given one first.
     let outcome = solve_lcp(m, q, z);
     if outcome == LcpOutcome::Solved {
-        proximal(m, q, z, 4)
+        proximal(m, q, 1e-9, 4, z)
     } else {
         outcome
     }
 }
 
-/// Proximal steps z ← LCP(M + ε, q − ε z) from 0.
-fn proximal(m: &[f64], q: &[f64], z: &mut [f64], steps: usize) -> LcpOutcome {
+/// Proximal steps z ← LCP(M + ε, q − ε z) from 0, ε relative to the mean diagonal; keeps the best.
+fn proximal(m: &[f64], q: &[f64], relative: f64, steps: usize, z: &mut [f64]) -> LcpOutcome {
     let n = q.len();
     let trace: f64 = (0..n).map(|i| m[i * n + i]).sum();
-    let epsilon = 1e-9 * if trace > 0.0 { trace / n as f64 } else { 1.0 };
+    let epsilon = relative * if trace > 0.0 { trace / n as f64 } else { 1.0 };
     let mut regular = m.to_vec();
     for i in 0..n {
         regular[i * n + i] += epsilon;
     }
     z.fill(0.0);
+    let mut current = vec![0.0; n];
+    let mut best = f64::INFINITY;
     for _ in 0..steps {
-        let shifted: Vec<f64> = q.iter().zip(&*z).map(|(q, z)| q - epsilon * z).collect();
-        let outcome = lemke(&regular, &shifted, z);
+        let shifted: Vec<f64> = q
+            .iter()
+            .zip(&current)
+            .map(|(q, z)| q - epsilon * z)
+            .collect();
+        let outcome = lemke(&regular, &shifted, &mut current);
         if outcome != LcpOutcome::Solved {
             return outcome;
+        }
+        let residual = lcp_residual(m, q, &current);
+        if residual < best {
+            best = residual;
+            z.copy_from_slice(&current);
+        }
+        if best <= 1e-14 * size_of(m, q, z) {
+            break;
         }
     }
     LcpOutcome::Solved

@@ -16,12 +16,14 @@
 //! # Ok::<(), stickslip::laws::FrictionError>(())
 //! ```
 
+mod cone;
 pub mod contact_law;
 pub mod flow_rule;
 pub mod friction_section;
 pub mod friction_set;
 mod hull;
 pub mod impact_law;
+pub mod impact_map;
 mod nearest_point;
 pub mod polytope;
 

@@ -6,13 +6,15 @@
 //!
 //! * [`solve_coulomb`]: 0 ≤ p_n − p_min ⟂ u_n ≥ 0, −u_t ∈ N_{p_n D}(p_t);
 //! * [`solve_known_normal`]: p_n given, −u_t ∈ N_{p_n D}(p_t) (Tresca);
-//! * kinetic projection S(q, v), least kinetic energy at u_n = 0.
+//! * [`solve_kinetic`]: S(q, v), least kinetic energy at u_n = 0.
 //!
 //! No allocation for one tangential direction and for the disc in space.
 
 mod coulomb;
 pub mod coulomb_disc;
 mod gamma;
+mod kinetic;
+mod kinetic_disc;
 mod known_normal;
 mod outcome;
 pub mod planar;
@@ -20,6 +22,7 @@ mod projected_newton;
 
 pub use coulomb::solve_coulomb;
 pub use gamma::gamma;
+pub use kinetic::solve_kinetic;
 pub use known_normal::solve_known_normal;
 pub use outcome::{LocalOutcome, LocalScratch, LocalState, OneContact};
 

@@ -155,3 +155,102 @@ fn coulomb_residual_is_rounding_for_every_set() {
     println!("worst residual and seed per set: {worst:?}; not solved: {failures:?}");
     assert!(worst.iter().all(|(r, _)| *r < 1e-12) && failures.iter().all(|f| *f == 0));
 }
+
+/// Independent residual of S: membership, u_n = 0 and the optimality condition of the slice,
+/// s W_nn = σ_D(−u_t − s W_tn) with s = −p_t·u_t/a, relative as for Coulomb.
+fn kinetic_residual(contact: &OneContact, p: &[f64]) -> f64 {
+    let m = contact.rows();
+    let mut u = vec![0.0; m];
+    contact.velocity(p, &mut u);
+    let size = norm(contact.w);
+    let scale = (1.0 + reach(contact.section)) * (norm(contact.q) + size * norm(p));
+    let s = -dot(&p[1..], &u[1..]) / -contact.q[0];
+    let opposed: Vec<f64> = (1..m).map(|i| -u[i] - s * contact.w[i * m]).collect();
+    let defect = (s * contact.w[0] - contact.section.support(&opposed)).abs();
+    // Rounding of u_t in s is divided by a.
+    let rounding_of_s = norm(&p[1..]) * (norm(contact.q) + size * norm(p)) / -contact.q[0];
+    let scale_defect = scale + (1.0 + reach(contact.section)) * (s.abs() + rounding_of_s) * size;
+    let outside = contact.section.distance(&p[1..], p[0]) * size;
+    (u[0].abs().max(outside).max(-p[0] * size) / scale).max(defect / scale_defect)
+}
+
+#[test]
+fn kinetic_residual_is_rounding_for_every_set() {
+    let mut scratch = LocalScratch::default();
+    let mut worst: Vec<(f64, u64)> = vec![(0.0, 0); 9];
+    let mut failures = vec![0; 9];
+    for seed in 0..2000 {
+        let mut random = Random(seed);
+        for (kind, section) in sections(&mut random).iter().enumerate() {
+            let m = 1 + section.dimension();
+            let (w, mut q) = random.contact(m, m + 1);
+            q[0] = -q[0].abs();
+            let contact = OneContact {
+                w: &w,
+                q: &q,
+                section,
+                normal_impulse_min: 0.0,
+            };
+            let mut p = vec![0.0; m];
+            let outcome = solve_kinetic(&contact, 0.0, &mut p, &mut scratch);
+            if outcome.state().is_none() {
+                failures[kind] += 1;
+                continue;
+            }
+            let residual = kinetic_residual(&contact, &p);
+            if residual > worst[kind].0 {
+                worst[kind] = (residual, seed);
+            }
+        }
+    }
+    println!("worst kinetic residual and seed per set: {worst:?}; not solved: {failures:?}");
+    assert!(worst.iter().all(|(r, _)| *r < 1e-12) && failures.iter().all(|f| *f == 0));
+}
+
+#[test]
+fn ball_of_the_general_method_agrees_with_the_disc() {
+    // The same disc as a set of the user goes through the multiplier root.
+    let mut scratch = LocalScratch::default();
+    let mut worst = [0.0_f64; 3];
+    for seed in 0..1000 {
+        let mut random = Random(seed);
+        let mu = random.decade(-2.0, 2.0);
+        let disc = FrictionSection::disc(mu).unwrap();
+        let user = crate::laws::SetFromProjection::new(2, move |x: &[f64], out: &mut [f64]| {
+            let factor = (mu / norm(x)).min(1.0);
+            out.iter_mut().zip(x).for_each(|(o, x)| *o = factor * x);
+        });
+        let general = FrictionSection::general(user).unwrap();
+        let (w, mut q) = random.contact(3, 4);
+        q[0] = -q[0].abs();
+        let mut results = Vec::new();
+        for section in [&disc, &general] {
+            let contact = OneContact {
+                w: &w,
+                q: &q,
+                section,
+                normal_impulse_min: 0.0,
+            };
+            let mut u = vec![0.0; 3];
+            let mut p = vec![0.0; 3];
+            solve_kinetic(&contact, 0.0, &mut p, &mut scratch);
+            contact.velocity(&p, &mut u);
+            results.push(u.clone());
+            p[0] = 1.0;
+            solve_known_normal(&contact, &mut p, &mut scratch);
+            contact.velocity(&p, &mut u);
+            results.push(u);
+        }
+        let scale = (1.0 + mu) * (norm(&q) + norm(&w));
+        for k in 0..2 {
+            let difference: Vec<f64> = results[k]
+                .iter()
+                .zip(&results[k + 2])
+                .map(|(a, b)| a - b)
+                .collect();
+            worst[k] = worst[k].max(norm(&difference) / scale);
+        }
+    }
+    println!("disc against general set, kinetic and known normal: {worst:?}");
+    assert!(worst[0] < 1e-10 && worst[1] < 1e-12);
+}
