@@ -193,14 +193,13 @@ pub fn solve_kinetic_planar(
 /// Jam of a grazing contact: least kinetic energy at u_n = 0 from q_n = 0, where γ ≤ 0 allows an impulse.
 ///
 /// The normal component of q is taken as zero. `Open` if no impulse lowers the energy.
-pub fn solve_jam_planar(
-    w: &[f64],
-    q: &[f64],
-    ends: (f64, f64),
-    p: &mut [f64],
-) -> LocalOutcome {
+pub fn solve_jam_planar(w: &[f64], q: &[f64], ends: (f64, f64), p: &mut [f64]) -> LocalOutcome {
     let outcome = clip_on_slice(w, &[0.0, q[1]], ends, 0.0, p);
-    if p[0] > 0.0 { outcome } else { LocalOutcome::Open }
+    if p[0] > 0.0 {
+        outcome
+    } else {
+        LocalOutcome::Open
+    }
 }
 
 /// Minimum of the kinetic energy on the slice W_n·p = approach.
