@@ -1,3 +1,65 @@
-//! Scene files: expressions, parsing, building a simulation, the gallery.
+//! Scene files: a mechanical system as text, checked with places, ready to run.
+//!
+//! A scene is a TOML file: a title, parameters, a system in generalized coordinates written the
+//! way a mechanician writes it, contacts, initial values, and how to run it:
+//!
+//! ```
+//! use stickslip::scene::{Scene, SourceText};
+//!
+//! let text = r#"
+//!     title = "Bouncing ball"
+//!     until = 2
+//!     [parameters]
+//!     m = 1
+//!     g = 9.81
+//!     [system]
+//!     coordinates = ["y"]
+//!     kinetic_energy = "m*y'^2/2"
+//!     potential = "m*g*y"
+//!     [[contacts]]
+//!     gap = "y"
+//!     restitution = 0.8
+//!     [initial]
+//!     y = 1
+//! "#;
+//! let scene = Scene::parse(SourceText::new("ball.toml", text))?;
+//! assert_eq!(scene.title, "Bouncing ball");
+//! # Ok::<(), stickslip::scene::SceneError>(())
+//! ```
+//!
+//! Decoding takes two steps: shapes are checked against one table of keys (`keys.rs`), from which
+//! the [`schema`] for editors is read as well; then names get their meaning and texts become
+//! [`expression`]s. Every mistake is reported at once, with its place, in a [`SceneError`].
+//!
+//! A scene is data: nothing in it can run code, and its size is bounded everywhere.
 
+mod body;
+mod build;
+mod check;
+mod contact;
+mod diagnostic;
+mod drawing;
+mod edit;
 pub mod expression;
+mod keys;
+mod mechanics;
+mod program;
+mod reader;
+#[allow(clippy::module_inception)]
+mod scene;
+mod schema;
+mod settings;
+mod source;
+#[cfg(test)]
+mod tests;
+mod value;
+mod words;
+
+pub use diagnostic::{Diagnostic, Finding, SceneError};
+pub use drawing::{Drawing, DrawnShape, Shape};
+pub use edit::Changes;
+pub use scene::{LoadError, Scene};
+pub use schema::schema;
+pub use settings::Settings;
+pub use source::{FILE_SIZE_MAX, ReadError, SourceText};
+pub use words::{Activation, Impact, Law, Scheme, Word};

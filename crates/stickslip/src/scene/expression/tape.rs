@@ -211,24 +211,48 @@ impl Tape {
         self.inputs_needed
     }
 
+    /// Evaluates all outputs from inputs that `read` looks up, in working memory that may have
+    /// served any tape before; it grows to the size of the largest.
+    ///
+    /// # Panics
+    /// If `out` is shorter than the number of outputs.
+    #[inline]
+    pub fn evaluate_with(
+        &self,
+        read: impl Fn(usize) -> f64,
+        registers: &mut Vec<f64>,
+        out: &mut [f64],
+    ) {
+        let constants = self.constants.len();
+        let size = constants + self.inputs.len() + self.instructions.len();
+        if registers.len() < size {
+            registers.resize(size, 0.0);
+        }
+        registers[..constants].copy_from_slice(&self.constants);
+        self.run(read, &mut registers[..size], out);
+    }
+
     /// Evaluates all outputs.
     ///
     /// # Panics
     /// If `inputs` is shorter than [`Tape::inputs_needed`], `out` is shorter than the number of
     /// outputs, or `registers` were made by a tape of another size.
     pub fn evaluate(&self, inputs: &[f64], registers: &mut Registers, out: &mut [f64]) {
-        let first = self.constants.len() + self.inputs.len();
+        let size = self.constants.len() + self.inputs.len() + self.instructions.len();
         let values = registers.values.as_mut_slice();
-        assert_eq!(
-            values.len(),
-            first + self.instructions.len(),
-            "registers of another tape"
-        );
+        assert_eq!(values.len(), size, "registers of another tape");
+        self.run(|k| inputs[k], values, out);
+    }
+
+    /// The constants are in place.
+    #[inline]
+    fn run(&self, read: impl Fn(usize) -> f64, values: &mut [f64], out: &mut [f64]) {
+        let first = self.constants.len() + self.inputs.len();
         for (value, &k) in values[self.constants.len()..first]
             .iter_mut()
             .zip(&self.inputs)
         {
-            *value = inputs[k as usize];
+            *value = read(k as usize);
         }
         for (k, instruction) in self.instructions.iter().enumerate() {
             let value = instruction.run(values);

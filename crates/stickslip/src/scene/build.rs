@@ -1,0 +1,367 @@
+//! From a scene to a system and a simulation.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::algebra::SymmetricMatrix;
+use crate::laws::{
+    ContactLaw, ContactLawError, FlowRule, FrictionCoefficient, FrictionError, FrictionSection,
+    ImpactLaw,
+};
+use crate::simulation::{Simulation, SimulationError, SimulationSettings};
+use crate::solvers::{GaussSeidel, GaussSeidelSettings};
+use crate::stepping::{self, MoreauContactDynamics, MoreauJean, MoreauJeanSettings};
+use crate::systems::rigid::UnitQuaternion;
+use crate::systems::{
+    BilateralConstraint, ContactFrame, ForceDependence, GeneralizedSystem, MechanicalSystem,
+    RigidBody, SystemError, UnilateralConstraint,
+};
+
+use super::body::BodyModel;
+use super::contact::{ContactModel, FrictionPart};
+use super::diagnostic::{Diagnostic, SceneError};
+use super::expression::{Expression, Graph};
+use super::mechanics::GeneralizedModel;
+use super::program::{Program, SceneForce, SceneInertia, ScenePotential, SceneRows, SceneScalar};
+use super::scene::{Mechanics, Scene};
+use super::settings::Settings;
+use super::words::{Activation, Impact, Law, Scheme};
+
+impl Scene {
+    /// The mechanical system of the scene.
+    pub fn system(&self) -> Result<Box<dyn MechanicalSystem>, SceneError> {
+        let built = match &self.mechanics {
+            Mechanics::Generalized(model) => generalized(model, &self.settings),
+            Mechanics::Body(model) => rigid_body(model, &self.settings),
+        };
+        built.map_err(|diagnostic| SceneError::new(self.text.clone(), vec![diagnostic]))
+    }
+
+    /// Initial configuration and velocity.
+    #[must_use]
+    pub fn initial_state(&self) -> (Vec<f64>, Vec<f64>) {
+        match &self.mechanics {
+            Mechanics::Generalized(model) => (model.q0.clone(), model.v0.clone()),
+            Mechanics::Body(model) => body_state(model),
+        }
+    }
+
+    /// The simulation of the scene, at its initial state.
+    pub fn simulation(&self) -> Result<Simulation, SceneError> {
+        let system = self.system()?;
+        let (q, v) = self.initial_state();
+        let refuse = |diagnostic| SceneError::new(self.text.clone(), vec![diagnostic]);
+        let solver = GaussSeidel::new(GaussSeidelSettings {
+            tolerance: self.settings.tolerance,
+            ..GaussSeidelSettings::default()
+        });
+        let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
+            Scheme::Moreau => Box::new(MoreauContactDynamics::default()),
+            Scheme::MoreauJean => {
+                let scheme = MoreauJean::new(theta_settings(&self.settings));
+                Box::new(scheme.map_err(|e| refuse(Diagnostic::general(e.to_string())))?)
+            }
+            announced => {
+                let message = format!("scheme `{announced}` is not available in this version");
+                return Err(refuse(Diagnostic::general(message)));
+            }
+        };
+        let settings = SimulationSettings::fixed(self.settings.step);
+        Simulation::new(system, scheme, Box::new(solver), (&q, &v), settings)
+            .map_err(|error| refuse(self.locate_simulation_error(&error)))
+    }
+
+    fn locate_simulation_error(&self, error: &SimulationError) -> Diagnostic {
+        let span = match error {
+            SimulationError::ElasticProjection { constraint, .. } => self.contact_span(constraint),
+            _ => None,
+        };
+        match span {
+            Some(span) => Diagnostic::at(span, error.to_string()),
+            None => Diagnostic::general(error.to_string()),
+        }
+    }
+
+    fn contact_span(&self, name: &str) -> Option<Range<usize>> {
+        match &self.mechanics {
+            Mechanics::Generalized(model) => model
+                .contacts
+                .iter()
+                .find(|c| c.name == name)
+                .map(|c| c.span.clone()),
+            Mechanics::Body(model) => model
+                .contacts
+                .iter()
+                .find(|c| c.name == name)
+                .map(|c| c.span.clone()),
+        }
+    }
+}
+
+fn theta_settings(settings: &Settings) -> MoreauJeanSettings {
+    MoreauJeanSettings {
+        theta: settings.theta,
+        activation: match settings.activation {
+            Activation::Paper => stepping::Activation::Paper,
+            Activation::Forecast => stepping::Activation::Forecast,
+            Activation::Guard => stepping::Activation::Guard,
+        },
+        ..MoreauJeanSettings::default()
+    }
+}
+
+/// A system in generalized coordinates.
+fn generalized(
+    model: &GeneralizedModel,
+    settings: &Settings,
+) -> Result<Box<dyn MechanicalSystem>, Diagnostic> {
+    let n = model.coordinates.len();
+    // Derivatives are new nodes; the scene keeps its own graph as it is.
+    let mut graph = model.graph.clone();
+    let positions: Vec<usize> = (1..=n).collect();
+    let mut builder = GeneralizedSystem::builder(model.coordinates.iter().cloned());
+
+    builder = match constants(&graph, &model.mass) {
+        Some(mass) => builder.mass_matrix(SymmetricMatrix::from_rows(n, mass)),
+        None => builder.inertia(SceneInertia {
+            mass: Program::compile(&graph, &model.mass, n),
+            covariant_force: Program::compile(&graph, &model.covariant_force, n),
+        }),
+    };
+    if let Some(potential) = model.potential {
+        let gradient = graph.gradient(potential, &positions);
+        let hessian = graph.hessian(potential, &positions);
+        builder = builder.potential_function(ScenePotential {
+            value: Program::compile(&graph, &[potential], n),
+            gradient: Program::compile(&graph, &gradient, n),
+            hessian: Program::compile(&graph, &hessian, n),
+        });
+    }
+    if let Some(force) = &model.force {
+        builder = builder.force_function(SceneForce {
+            force: Program::compile(&graph, force, n),
+            dependence: dependence(&graph, force),
+        });
+    }
+    if let Some(stiffness) = &model.stiffness {
+        builder = builder.stiffness(SymmetricMatrix::from_rows(n, stiffness.clone()));
+    }
+    if let Some(damping) = &model.damping {
+        builder = builder.damping(SymmetricMatrix::from_rows(n, damping.clone()));
+    }
+    for contact in &model.contacts {
+        let gap = scalar(&mut graph, contact.gap, n);
+        let law = contact_law(contact, &graph, n, settings)
+            .map_err(|error| Diagnostic::at(contact.span.clone(), error.to_string()))?;
+        let constraint = UnilateralConstraint::new(contact.name.clone(), gap)
+            .with_point(frame(contact, &graph, n), law);
+        builder = builder.constraint(constraint);
+    }
+    for joint in &model.joints {
+        let equation = scalar(&mut graph, joint.equation, n);
+        builder = builder.joint(BilateralConstraint::new(joint.name.clone(), equation));
+    }
+    if let Err(mistake) = graph.check_size() {
+        return Err(Diagnostic::at(
+            model.system_span.clone(),
+            mistake.to_string(),
+        ));
+    }
+    match builder.build(&model.q0) {
+        Ok(system) => Ok(Box::new(system)),
+        Err(error) => Err(locate(model, &error)),
+    }
+}
+
+/// The numbers, if all expressions are numbers.
+fn constants(graph: &Graph, expressions: &[Expression]) -> Option<Vec<f64>> {
+    expressions
+        .iter()
+        .map(|&e| graph.constant_value(e))
+        .collect()
+}
+
+fn dependence(graph: &Graph, force: &[Expression]) -> ForceDependence {
+    let mut found = ForceDependence::None;
+    for &component in force {
+        if graph.constant_value(component) != Some(0.0) && found == ForceDependence::None {
+            found = ForceDependence::Time;
+        }
+        if graph.inputs_of(component).iter().any(|&input| input > 0) {
+            found = ForceDependence::State;
+        }
+    }
+    found
+}
+
+fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
+    let positions: Vec<usize> = (1..=n).collect();
+    let gradient = graph.gradient(function, &positions);
+    let rate = graph.gradient(function, &[0])[0];
+    let moving = graph.constant_value(rate) != Some(0.0);
+    SceneScalar {
+        value: Program::compile(graph, &[function], n),
+        gradient: Program::compile(graph, &gradient, n),
+        rate: moving.then(|| Program::compile(graph, &[rate], n)),
+    }
+}
+
+fn frame(contact: &ContactModel, graph: &Graph, n: usize) -> ContactFrame {
+    let count = contact.tangent_rows.len();
+    let mut rows: Vec<Expression> = contact.normal_row.iter().flatten().copied().collect();
+    rows.extend(contact.tangent_rows.iter().flatten());
+    let moving = contact
+        .drift
+        .iter()
+        .any(|&d| graph.constant_value(d) != Some(0.0));
+    let rows = SceneRows {
+        rows: Program::compile(graph, &rows, n),
+        drift: moving.then(|| Program::compile(graph, &contact.drift, n)),
+    };
+    match (&contact.normal_row, count) {
+        (Some(_), count) => ContactFrame::Material {
+            count,
+            rows: Box::new(rows),
+        },
+        (None, 0) => ContactFrame::Frictionless,
+        (None, count) => ContactFrame::tangents(count, rows),
+    }
+}
+
+fn contact_law(
+    contact: &ContactModel,
+    graph: &Graph,
+    n: usize,
+    settings: &Settings,
+) -> Result<ContactLaw, ContactLawError> {
+    let section = section(&contact.friction.parts)?;
+    let impact = impact_law(contact.impact, contact.restitution);
+    let mut law = ContactLaw::new(section, impact)?.with_flow_rule(flow_rule(settings.law));
+    if let Some(coefficient) = contact.friction.coefficient {
+        if contact.friction.parts.is_empty() {
+            return Ok(law);
+        }
+        let program = Arc::new(Program::compile(graph, &[coefficient], n));
+        let factor = FrictionCoefficient::function(move |t, q| program.value(t, q));
+        law = law.with_coefficient(factor)?;
+    }
+    Ok(law)
+}
+
+fn flow_rule(law: Law) -> FlowRule {
+    if law == Law::Argmin {
+        FlowRule::KineticProjection
+    } else {
+        FlowRule::Coulomb
+    }
+}
+
+fn impact_law(impact: Impact, restitution: f64) -> ImpactLaw {
+    match impact {
+        // An announced law does not pass the decoder.
+        Impact::Inelastic | Impact::Energetic => ImpactLaw::Inelastic,
+        Impact::Newton => ImpactLaw::Newton { restitution },
+        Impact::Poisson => ImpactLaw::Poisson { restitution },
+        Impact::Moreau => ImpactLaw::Moreau { restitution },
+        Impact::Fremond => ImpactLaw::Fremond { restitution },
+    }
+}
+
+fn section(parts: &[FrictionPart]) -> Result<FrictionSection, FrictionError> {
+    let single = |part: &FrictionPart| match part {
+        FrictionPart::Disc { radius, dimension } => FrictionSection::ball(*radius, *dimension),
+        FrictionPart::Ellipse(axes) => FrictionSection::ellipse(*axes),
+        FrictionPart::Interval([lower, upper]) => FrictionSection::interval(*lower, *upper),
+        FrictionPart::Polygon(vertices) => {
+            let vertices: Vec<Vec<f64>> = vertices.iter().map(|v| v.to_vec()).collect();
+            FrictionSection::polytope(&vertices)
+        }
+    };
+    match parts {
+        [] => Ok(FrictionSection::None),
+        [part] => single(part),
+        parts => {
+            let factors: Result<Vec<FrictionSection>, FrictionError> =
+                parts.iter().map(single).collect();
+            FrictionSection::product(factors?)
+        }
+    }
+}
+
+/// The place in the file that a refused system is about.
+fn locate(model: &GeneralizedModel, error: &SystemError) -> Diagnostic {
+    let contact = |name: &str| {
+        model
+            .contacts
+            .iter()
+            .find(|c| c.name == name)
+            .map(|c| c.gap_span.clone())
+    };
+    let span = match error {
+        SystemError::VanishingGradient { constraint }
+        | SystemError::InitialPenetration { constraint, .. }
+        | SystemError::NoContactPoint { constraint }
+        | SystemError::FrictionDimension { constraint, .. } => contact(constraint),
+        SystemError::OpenJoint { joint, .. } => model
+            .joints
+            .iter()
+            .find(|j| j.name == *joint)
+            .map(|j| j.span.clone()),
+        SystemError::NotPositiveDefinite { .. } => Some(model.mass_span.clone()),
+        SystemError::NotSemidefinite { what } => match *what {
+            "stiffness" => model.stiffness_span.clone(),
+            _ => model.damping_span.clone(),
+        },
+        _ => None,
+    };
+    Diagnostic::at(span.unwrap_or(model.system_span.clone()), error.to_string())
+}
+
+/// A free rigid body.
+fn rigid_body(
+    model: &BodyModel,
+    settings: &Settings,
+) -> Result<Box<dyn MechanicalSystem>, Diagnostic> {
+    let mut builder = RigidBody::builder(model.mass, model.moments).gravity(model.gravity);
+    for contact in &model.contacts {
+        let parts: Vec<FrictionPart> = contact.friction.iter().cloned().collect();
+        let law = section(&parts)
+            .map_err(ContactLawError::from)
+            .and_then(|s| ContactLaw::new(s, impact_law(contact.impact, contact.restitution)))
+            .map_err(|error| Diagnostic::at(contact.span.clone(), error.to_string()))?
+            .with_flow_rule(flow_rule(settings.law));
+        builder = builder.ball_on_plane(
+            contact.name.clone(),
+            contact.arm,
+            contact.radius,
+            contact.normal,
+            contact.offset,
+            law,
+        );
+    }
+    match builder.build(&body_state(model).0) {
+        Ok(body) => Ok(Box::new(body)),
+        Err(error) => {
+            let span = match &error {
+                SystemError::InitialPenetration { constraint, .. } => model
+                    .contacts
+                    .iter()
+                    .find(|c| c.name == *constraint)
+                    .map(|c| &c.span),
+                _ => None,
+            };
+            Err(Diagnostic::at(
+                span.unwrap_or(&model.span).clone(),
+                error.to_string(),
+            ))
+        }
+    }
+}
+
+fn body_state(model: &BodyModel) -> (Vec<f64>, Vec<f64>) {
+    let orientation = UnitQuaternion::from_rotation_vector(model.rotation);
+    let q = RigidBody::configuration(model.position, orientation).to_vec();
+    let mut v = model.velocity.to_vec();
+    v.extend(model.spin);
+    (q, v)
+}

@@ -1,0 +1,259 @@
+//! First step of decoding: the shape of every value, all mistakes at once.
+//!
+//! What is wrong is reported and marked, so that the second step meets only well-shaped values and
+//! reports nothing twice.
+
+use std::ops::Range;
+
+use super::diagnostic::Diagnostic;
+use super::expression::nearest_name;
+use super::keys::{Kind, TableKeys};
+use super::value::{Data, Entry, Table, Value};
+use super::words::Word;
+
+/// The table with every wrong value marked as such and misspelt keys under their likely name.
+pub(super) fn check_table(
+    table: Table,
+    place: Range<usize>,
+    keys: &TableKeys,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Table {
+    let given: Vec<String> = table
+        .entries
+        .iter()
+        .map(|entry| entry.name.clone())
+        .collect();
+    let mut entries: Vec<Entry> = Vec::new();
+    for mut entry in table.entries {
+        if keys.get(&entry.name).is_none() {
+            diagnostics.push(unknown_key(&entry, keys));
+            // Going on with the likely name avoids a second report that the key is missing.
+            let names = keys.keys.iter().map(|key| key.name);
+            match nearest_name(&entry.name, names) {
+                Some(likely) if !given.iter().any(|name| name == likely) => {
+                    entry.name = likely.to_owned();
+                }
+                _ => continue,
+            }
+        }
+        let Some(key) = keys.get(&entry.name) else {
+            continue;
+        };
+        entry.value = check_value(entry.value, &key.kind, key.name, diagnostics);
+        entries.push(entry);
+    }
+    let table = Table { entries };
+    for key in keys
+        .keys
+        .iter()
+        .filter(|key| key.required && table.get(key.name).is_none())
+    {
+        let message = format!("missing key `{}` in {}", key.name, keys.name);
+        diagnostics.push(Diagnostic::at(place.clone(), message).with_help(key.description));
+    }
+    table
+}
+
+fn unknown_key(entry: &Entry, keys: &TableKeys) -> Diagnostic {
+    let names = || keys.keys.iter().map(|key| key.name);
+    let message = format!("unknown key `{}` in {}", entry.name, keys.name);
+    let help = match nearest_name(&entry.name, names()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("known keys: {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    Diagnostic::at(entry.name_span.clone(), message).with_help(help)
+}
+
+/// The value if it has the shape, otherwise a report and a marked value.
+fn check_value(value: Value, kind: &Kind, name: &str, diagnostics: &mut Vec<Diagnostic>) -> Value {
+    let span = value.span.clone();
+    let data = match check_data(value, kind, name, diagnostics) {
+        Ok(data) => data,
+        Err(diagnostic) => {
+            diagnostics.extend(diagnostic);
+            Data::Wrong
+        }
+    };
+    Value { span, data }
+}
+
+/// The data if it has the shape; the report may have been made at an inner place already.
+fn check_data(
+    value: Value,
+    kind: &Kind,
+    name: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Data, Option<Diagnostic>> {
+    let span = value.span.clone();
+    let wrong = |message: String| Err(Some(Diagnostic::at(span.clone(), message)));
+    if !has_shape(&value, kind) {
+        let message = format!(
+            "`{name}` must be {}, found {}",
+            expected(kind),
+            value.kind()
+        );
+        let mut diagnostic = Diagnostic::at(span, message);
+        if let (Kind::Tables { of, .. }, Data::Table(_)) = (kind, &value.data) {
+            diagnostic = diagnostic.with_help(format!("write {} with double brackets", of.name));
+        }
+        return Err(Some(diagnostic));
+    }
+    match (value.data, kind) {
+        (Data::Number(number), Kind::Expression(_)) if !number.is_finite() => {
+            wrong(format!("`{name}` must be a finite number, found {number}"))
+        }
+        (Data::Number(number), Kind::Count)
+            if number < 1.0 || number.fract() != 0.0 || number > 1e15 =>
+        {
+            wrong(format!(
+                "`{name}` must be a whole number from 1, found {number}"
+            ))
+        }
+        (Data::Text(text), Kind::Word(words)) => match check_word(&text, words, name, &span) {
+            None => Ok(Data::Text(text)),
+            diagnostic => Err(diagnostic),
+        },
+        (Data::List(list), Kind::List { of, min, max }) => {
+            let count = list.len();
+            if count < *min || count > *max {
+                return wrong(format!(
+                    "`{name}` must have {}, found {count}",
+                    entries(*min, *max)
+                ));
+            }
+            let checked: Vec<Value> = list
+                .into_iter()
+                .map(|item| check_value(item, of, name, diagnostics))
+                .collect();
+            // A list with a wrong entry is wrong as a whole; the entry was reported.
+            if checked.iter().any(|item| matches!(item.data, Data::Wrong)) {
+                return Err(None);
+            }
+            Ok(Data::List(checked))
+        }
+        (Data::List(list), Kind::Tables { of, max }) => {
+            if list.len() > *max {
+                return wrong(format!(
+                    "{} is given {} times, the limit is {max}",
+                    of.name,
+                    list.len()
+                ));
+            }
+            let tables = list
+                .into_iter()
+                .map(|item| check_value(item, &Kind::Table(of), name, diagnostics));
+            Ok(Data::List(tables.collect()))
+        }
+        (Data::Table(table), Kind::Table(keys)) => Ok(Data::Table(check_table(
+            table,
+            span.clone(),
+            keys,
+            diagnostics,
+        ))),
+        (Data::Table(table), Kind::Named { of, max }) => {
+            let count = table.entries.len();
+            if count > *max {
+                return wrong(format!("`{name}` has {count} entries, the limit is {max}"));
+            }
+            let mut entries = table.entries;
+            for entry in &mut entries {
+                let value = std::mem::replace(
+                    &mut entry.value,
+                    Value {
+                        span: span.clone(),
+                        data: Data::Wrong,
+                    },
+                );
+                entry.value = check_value(value, of, &entry.name, diagnostics);
+            }
+            Ok(Data::Table(Table { entries }))
+        }
+        (data, Kind::Either { kinds, .. }) => {
+            let value = Value {
+                span: span.clone(),
+                data,
+            };
+            match kinds.iter().find(|kind| has_shape(&value, kind)) {
+                Some(kind) => check_data(value, kind, name, diagnostics),
+                // has_shape found one that fits.
+                None => Err(None),
+            }
+        }
+        (data, _) => Ok(data),
+    }
+}
+
+fn has_shape(value: &Value, kind: &Kind) -> bool {
+    match (kind, &value.data) {
+        (Kind::Either { kinds, .. }, _) => kinds.iter().any(|kind| has_shape(value, kind)),
+        (Kind::Text | Kind::Word(_), Data::Text(_))
+        | (Kind::Expression(_), Data::Text(_) | Data::Number(_))
+        | (Kind::Count, Data::Number(_))
+        | (Kind::List { .. } | Kind::Tables { .. }, Data::List(_))
+        | (Kind::Table(_) | Kind::Named { .. }, Data::Table(_)) => true,
+        _ => false,
+    }
+}
+
+/// The shape in words, after "must be".
+pub(super) fn expected(kind: &Kind) -> String {
+    match kind {
+        Kind::Text => "a text".to_owned(),
+        Kind::Expression(_) => "a number or an expression in quotes".to_owned(),
+        Kind::Count => "a whole number".to_owned(),
+        Kind::Word(words) => format!("one of {}", available(words)),
+        Kind::List { of, min, max } => match of {
+            Kind::List { .. } => "a list of lists".to_owned(),
+            _ => format!("a list of {}", entries(*min, *max)),
+        },
+        Kind::Table(keys) => format!("a table {}", keys.name),
+        Kind::Tables { of, .. } => format!("a list of tables {}", of.name),
+        Kind::Named { .. } => "a table of names and values".to_owned(),
+        Kind::Either { expected, .. } => (*expected).to_owned(),
+    }
+}
+
+fn entries(min: usize, max: usize) -> String {
+    match (min, max) {
+        (1, 1) => "1 entry".to_owned(),
+        (min, max) if min == max => format!("{min} entries"),
+        (min, max) if max == min + 1 => format!("{min} or {max} entries"),
+        (min, max) => format!("{min} to {max} entries"),
+    }
+}
+
+fn available(words: &[Word]) -> String {
+    let names: Vec<&str> = words
+        .iter()
+        .filter(|word| word.announced.is_none())
+        .map(|word| word.name)
+        .collect();
+    names.join(", ")
+}
+
+/// The report about a word that is unknown or not available.
+fn check_word(text: &str, words: &[Word], name: &str, span: &Range<usize>) -> Option<Diagnostic> {
+    match words.iter().find(|word| word.name == text) {
+        Some(Word {
+            announced: None, ..
+        }) => None,
+        Some(Word {
+            announced: Some(with),
+            ..
+        }) => {
+            let message = format!(
+                "{name} `{text}` is announced but not available in this version: it comes with {with}"
+            );
+            let help = format!("available: {}", available(words));
+            Some(Diagnostic::at(span.clone(), message).with_help(help))
+        }
+        None => {
+            let message = format!("unknown {name} `{text}`");
+            let help = match nearest_name(text, words.iter().map(|word| word.name)) {
+                Some(nearest) => format!("did you mean `{nearest}`? Known: {}", available(words)),
+                None => format!("known: {}", available(words)),
+            };
+            Some(Diagnostic::at(span.clone(), message).with_help(help))
+        }
+    }
+}

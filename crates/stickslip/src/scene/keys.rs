@@ -1,0 +1,570 @@
+//! The keys of a scene: one table that the decoder and the JSON schema both read.
+
+use super::words::{Activation, Impact, Law, Scheme, Word};
+
+/// What the names in an expression may stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variables {
+    /// Parameters only: the value is a constant.
+    Parameters,
+    /// Parameters and coordinates.
+    Position,
+    /// Parameters, coordinates and time.
+    PositionTime,
+    /// Parameters, coordinates and velocities.
+    Motion,
+    /// Parameters, coordinates, velocities and time.
+    State,
+}
+
+/// Shape of a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// Any text.
+    Text,
+    /// A number, or a text with an expression.
+    Expression(Variables),
+    /// A whole number from 1.
+    Count,
+    /// One of a list of words.
+    Word(&'static [Word]),
+    /// A list with bounds on its length.
+    List {
+        of: &'static Kind,
+        min: usize,
+        max: usize,
+    },
+    /// A table with known keys.
+    Table(&'static TableKeys),
+    /// Any number of tables with known keys, up to a limit.
+    Tables { of: &'static TableKeys, max: usize },
+    /// A table whose keys are names of the user's choice.
+    Named { of: &'static Kind, max: usize },
+    /// One of several shapes; the text says which.
+    Either {
+        kinds: &'static [Kind],
+        expected: &'static str,
+    },
+}
+
+/// A key, its value and its documentation.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub required: bool,
+    /// Default as a reader would write it; empty where there is none.
+    pub default: &'static str,
+    pub description: &'static str,
+}
+
+/// The keys of one table.
+#[derive(Debug)]
+pub(super) struct TableKeys {
+    /// As written in a file: `[system]`.
+    pub name: &'static str,
+    pub description: &'static str,
+    pub keys: &'static [Key],
+}
+
+impl TableKeys {
+    pub fn get(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+const fn key(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    description: &'static str,
+) -> Key {
+    Key {
+        name,
+        kind,
+        required: false,
+        default,
+        description,
+    }
+}
+
+const fn required(name: &'static str, kind: Kind, description: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        required: true,
+        default: "",
+        description,
+    }
+}
+
+/// Most coordinates of a scene. Their number enters the size of derivatives cubed.
+pub(super) const COORDINATES_MAX: usize = 64;
+/// Most contacts or joints of a scene.
+pub(super) const CONTACTS_MAX: usize = 256;
+/// Most parameters or definitions.
+pub(super) const NAMES_MAX: usize = 512;
+const DRAWINGS_MAX: usize = 512;
+
+const CONSTANT: Kind = Kind::Expression(Variables::Parameters);
+const POSITION: Kind = Kind::Expression(Variables::Position);
+const POSITION_TIME: Kind = Kind::Expression(Variables::PositionTime);
+const STATE: Kind = Kind::Expression(Variables::State);
+const CONSTANTS_3: Kind = Kind::List {
+    of: &CONSTANT,
+    min: 3,
+    max: 3,
+};
+const POINT: Kind = Kind::List {
+    of: &POSITION,
+    min: 2,
+    max: 3,
+};
+const POINT_TIME: Kind = Kind::List {
+    of: &POSITION_TIME,
+    min: 2,
+    max: 3,
+};
+const PLANE_POINT: Kind = Kind::List {
+    of: &POSITION_TIME,
+    min: 2,
+    max: 2,
+};
+const ROW: Kind = Kind::List {
+    of: &POSITION,
+    min: 1,
+    max: COORDINATES_MAX,
+};
+const CONSTANT_ROW: Kind = Kind::List {
+    of: &CONSTANT,
+    min: 1,
+    max: COORDINATES_MAX,
+};
+const VERTEX: Kind = Kind::List {
+    of: &CONSTANT,
+    min: 2,
+    max: 2,
+};
+const STATES: Kind = Kind::Either {
+    kinds: &[
+        STATE,
+        Kind::List {
+            of: &STATE,
+            min: 1,
+            max: 16,
+        },
+    ],
+    expected: "an expression or a list of expressions",
+};
+
+/// The whole scene.
+pub(super) const SCENE: TableKeys = TableKeys {
+    name: "the scene",
+    description: "A mechanical system with contacts, and how to run it. SI units, angles in radians.",
+    keys: &[
+        required("title", Kind::Text, "What the scene shows, in a few words."),
+        key(
+            "source",
+            Kind::Text,
+            "",
+            "Book or paper the scene is taken from.",
+        ),
+        key("description", Kind::Text, "", "What the mechanism is."),
+        key(
+            "look_for",
+            Kind::Text,
+            "",
+            "One sentence on what to look for in the result.",
+        ),
+        key(
+            "scheme",
+            Kind::Word(Scheme::WORDS),
+            "moreau-jean",
+            "Time-stepping scheme.",
+        ),
+        key("law", Kind::Word(Law::WORDS), "coulomb", "Friction law."),
+        key(
+            "impact",
+            Kind::Word(Impact::WORDS),
+            "newton",
+            "Impact law of all contacts; a contact may have its own.",
+        ),
+        key(
+            "theta",
+            CONSTANT,
+            "chosen by the scheme",
+            "Implicitness of the theta scheme, from 1/2 to 1/(1 + largest restitution).",
+        ),
+        key(
+            "activation",
+            Kind::Word(Activation::WORDS),
+            "guard",
+            "Which contacts take part in a step of the theta scheme.",
+        ),
+        key("step", CONSTANT, "0.001", "Time step, in seconds."),
+        key("until", CONSTANT, "1", "End time, in seconds."),
+        key(
+            "tolerance",
+            CONSTANT,
+            "1e-12",
+            "Tolerance of the contact solver, relative.",
+        ),
+        key("every", Kind::Count, "1", "Record every n-th step."),
+        key(
+            "parameters",
+            Kind::Named {
+                of: &CONSTANT,
+                max: NAMES_MAX,
+            },
+            "",
+            "Numbers that every expression may use by name and the command line may change; one \
+             may use those above it.",
+        ),
+        key(
+            "definitions",
+            Kind::Named {
+                of: &STATE,
+                max: NAMES_MAX,
+            },
+            "",
+            "Abbreviations for expressions; for a definition `a` of coordinates, `a'` is its rate.",
+        ),
+        key(
+            "system",
+            Kind::Table(&SYSTEM),
+            "",
+            "A system in generalized coordinates.",
+        ),
+        key(
+            "body",
+            Kind::Table(&BODY),
+            "",
+            "A free rigid body in space, instead of [system].",
+        ),
+        key(
+            "contacts",
+            Kind::Tables {
+                of: &CONTACT,
+                max: CONTACTS_MAX,
+            },
+            "",
+            "Unilateral constraints gap >= 0 with their laws.",
+        ),
+        key(
+            "joints",
+            Kind::Tables {
+                of: &JOINT,
+                max: CONTACTS_MAX,
+            },
+            "",
+            "Perfect bilateral constraints.",
+        ),
+        key(
+            "initial",
+            Kind::Named {
+                of: &CONSTANT,
+                max: 2 * COORDINATES_MAX,
+            },
+            "0 for each",
+            "Initial coordinates and velocities by name: `x = 1`, `x_dot = -2`. The velocity is the \
+             one just before the start: a violated contact gives an impact at once.",
+        ),
+        key(
+            "drawing",
+            Kind::Tables {
+                of: &DRAWING,
+                max: DRAWINGS_MAX,
+            },
+            "",
+            "Shapes of a planar mechanism, for the pictures.",
+        ),
+    ],
+};
+
+const SYSTEM: TableKeys = TableKeys {
+    name: "[system]",
+    description: "A system in generalized coordinates.",
+    keys: &[
+        required(
+            "coordinates",
+            Kind::List {
+                of: &Kind::Text,
+                min: 1,
+                max: COORDINATES_MAX,
+            },
+            "Names of the coordinates. The velocity of `x` is written `x'` or `x_dot`.",
+        ),
+        key(
+            "kinetic_energy",
+            Kind::Expression(Variables::Motion),
+            "",
+            "Kinetic energy, quadratic in the velocities; or give `mass_matrix`.",
+        ),
+        key(
+            "mass_matrix",
+            Kind::List {
+                of: &ROW,
+                min: 1,
+                max: COORDINATES_MAX,
+            },
+            "",
+            "Mass matrix, row by row; or give `kinetic_energy`.",
+        ),
+        key("potential", POSITION, "0", "Potential energy."),
+        key(
+            "forces",
+            Kind::Named {
+                of: &STATE,
+                max: COORDINATES_MAX,
+            },
+            "0 for each",
+            "Generalized forces by coordinate, besides those of the potential.",
+        ),
+        key(
+            "stiffness",
+            Kind::List {
+                of: &CONSTANT_ROW,
+                min: 1,
+                max: COORDINATES_MAX,
+            },
+            "",
+            "Matrix K of linear internal forces K q, row by row.",
+        ),
+        key(
+            "damping",
+            Kind::List {
+                of: &CONSTANT_ROW,
+                min: 1,
+                max: COORDINATES_MAX,
+            },
+            "",
+            "Matrix C of linear internal forces C v, row by row.",
+        ),
+    ],
+};
+
+const BODY: TableKeys = TableKeys {
+    name: "[body]",
+    description: "A free rigid body in space, principal axes of inertia as body axes.",
+    keys: &[
+        required("mass", CONSTANT, "Mass, in kilograms."),
+        required(
+            "moments",
+            CONSTANTS_3,
+            "Principal moments of inertia about the centre of mass.",
+        ),
+        key(
+            "gravity",
+            CONSTANTS_3,
+            "[0, 0, 0]",
+            "Acceleration of gravity, in world axes.",
+        ),
+        key(
+            "position",
+            CONSTANTS_3,
+            "[0, 0, 0]",
+            "Initial position of the centre of mass.",
+        ),
+        key(
+            "rotation",
+            CONSTANTS_3,
+            "[0, 0, 0]",
+            "Initial orientation as a rotation vector (axis times angle).",
+        ),
+        key(
+            "velocity",
+            CONSTANTS_3,
+            "[0, 0, 0]",
+            "Initial velocity of the centre of mass.",
+        ),
+        key(
+            "spin",
+            CONSTANTS_3,
+            "[0, 0, 0]",
+            "Initial angular velocity, in body axes.",
+        ),
+    ],
+};
+
+const CONTACT: TableKeys = TableKeys {
+    name: "[[contacts]]",
+    description: "A unilateral constraint gap >= 0 with its friction and impact law.",
+    keys: &[
+        key(
+            "name",
+            Kind::Text,
+            "contact 1, contact 2, ...",
+            "Name used in results and messages.",
+        ),
+        key(
+            "gap",
+            POSITION_TIME,
+            "",
+            "Gap: positive when open, zero in contact.",
+        ),
+        key(
+            "point",
+            POINT,
+            "",
+            "Position of the material contact point, two or three expressions; gives the tangents.",
+        ),
+        key(
+            "normal",
+            POINT_TIME,
+            "straight up",
+            "Normal of the surface at the point, towards the admissible side.",
+        ),
+        key(
+            "slip",
+            STATES,
+            "",
+            "Slip velocity, one expression per tangent, linear in the velocities; instead of \
+             `point`. A part without velocities is the motion of the surface.",
+        ),
+        key(
+            "tangents",
+            Kind::List {
+                of: &ROW,
+                min: 1,
+                max: 16,
+            },
+            "",
+            "Tangent covectors, one row of coefficients of the velocities each; instead of `point`.",
+        ),
+        key(
+            "friction",
+            Kind::Either {
+                kinds: &[POSITION_TIME, Kind::Table(&FRICTION)],
+                expected: "a coefficient or a table such as { ellipse = [0.2, 0.4] }",
+            },
+            "0",
+            "Coulomb coefficient, or a friction set.",
+        ),
+        key(
+            "rolling",
+            STATES,
+            "",
+            "Angular velocity of rolling, resisted by `rolling_friction`.",
+        ),
+        key(
+            "rolling_friction",
+            CONSTANT,
+            "0",
+            "Rolling friction length, in metres.",
+        ),
+        key(
+            "drilling",
+            STATE,
+            "",
+            "Angular velocity of drilling, resisted by `drilling_friction`.",
+        ),
+        key(
+            "drilling_friction",
+            CONSTANT,
+            "0",
+            "Drilling friction length, in metres.",
+        ),
+        key(
+            "restitution",
+            CONSTANT,
+            "0",
+            "Coefficient of restitution, from 0 to 1.",
+        ),
+        key(
+            "impact",
+            Kind::Word(Impact::WORDS),
+            "that of the scene",
+            "Impact law of this contact.",
+        ),
+        key(
+            "arm",
+            CONSTANTS_3,
+            "",
+            "Rigid body: centre of the contact ball, in body axes from the centre of mass.",
+        ),
+        key(
+            "radius",
+            CONSTANT,
+            "0",
+            "Rigid body: radius of the contact ball; 0 for a corner.",
+        ),
+        key(
+            "plane",
+            CONSTANTS_3,
+            "[0, 0, 1]",
+            "Rigid body: unit normal of the plane it meets.",
+        ),
+        key(
+            "offset",
+            CONSTANT,
+            "0",
+            "Rigid body: distance of the plane from the origin.",
+        ),
+    ],
+};
+
+const FRICTION: TableKeys = TableKeys {
+    name: "`friction`",
+    description: "A closed convex set of friction impulses per unit of normal impulse.",
+    keys: &[
+        key("disc", CONSTANT, "", "Radius: isotropic friction."),
+        key("ellipse", VERTEX, "", "Semi-axes along the two tangents."),
+        key(
+            "polygon",
+            Kind::List {
+                of: &VERTEX,
+                min: 3,
+                max: 256,
+            },
+            "",
+            "Vertices in the two tangents; 0 must lie inside.",
+        ),
+        key(
+            "interval",
+            VERTEX,
+            "",
+            "Lower and upper end for one tangent, lower <= 0 <= upper.",
+        ),
+        key(
+            "coefficient",
+            POSITION_TIME,
+            "1",
+            "Factor that multiplies the set.",
+        ),
+    ],
+};
+
+const JOINT: TableKeys = TableKeys {
+    name: "[[joints]]",
+    description: "A perfect bilateral constraint equation = 0.",
+    keys: &[
+        key(
+            "name",
+            Kind::Text,
+            "joint 1, joint 2, ...",
+            "Name used in results and messages.",
+        ),
+        required("equation", POSITION_TIME, "Expression that stays zero."),
+    ],
+};
+
+const DRAWING: TableKeys = TableKeys {
+    name: "[[drawing]]",
+    description: "One shape of a planar mechanism; one of the shape keys.",
+    keys: &[
+        key(
+            "line",
+            Kind::List {
+                of: &PLANE_POINT,
+                min: 2,
+                max: 256,
+            },
+            "",
+            "Points joined by straight segments.",
+        ),
+        key("circle", PLANE_POINT, "", "Centre of a circle of `radius`."),
+        key("radius", CONSTANT, "0.05", "Radius of the circle."),
+        key("point", PLANE_POINT, "", "A dot."),
+        key("label", Kind::Text, "", "Text beside the shape."),
+    ],
+};

@@ -1,0 +1,152 @@
+//! Compiled expressions as the functions a system is made of.
+//!
+//! The registers of a tape live in one buffer per thread: evaluation takes `&self`, allocates
+//! nothing once warm, and any number of threads may evaluate at the same time.
+
+use std::cell::RefCell;
+
+use crate::algebra::SymmetricMatrix;
+use crate::systems::functions::{Force, FrameRows, Inertia, Potential, ScalarFunction};
+use crate::systems::{ForceDependence, Instant};
+
+use super::expression::{Expression, Graph, Tape};
+
+thread_local! {
+    static REGISTERS: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A tape over the inputs (t, q, v) of a system.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    tape: Tape,
+    dof: usize,
+}
+
+impl Program {
+    pub fn compile(graph: &Graph, outputs: &[Expression], dof: usize) -> Self {
+        Self {
+            tape: Tape::compile(graph, outputs),
+            dof,
+        }
+    }
+
+    /// Evaluates at (t, q, v); `v` may be empty if no output depends on it.
+    #[inline]
+    fn run(&self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) {
+        let n = self.dof;
+        let read = |k: usize| match k {
+            0 => t,
+            k if k <= n => q[k - 1],
+            k => v[k - 1 - n],
+        };
+        REGISTERS.with_borrow_mut(|registers| self.tape.evaluate_with(read, registers, out));
+    }
+
+    /// Value of the only output, a function of time and position.
+    pub fn value(&self, t: f64, q: &[f64]) -> f64 {
+        let mut out = [0.0];
+        self.run(t, q, &[], &mut out);
+        out[0]
+    }
+
+    pub fn write(&self, t: f64, q: &[f64], out: &mut [f64]) {
+        self.run(t, q, &[], out);
+    }
+}
+
+/// Mass matrix and covariant force.
+#[derive(Debug)]
+pub(super) struct SceneInertia {
+    pub mass: Program,
+    pub covariant_force: Program,
+}
+
+impl Inertia for SceneInertia {
+    // A constant mass matrix is handed over as numbers, not as this type.
+    fn is_constant(&self) -> bool {
+        false
+    }
+    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
+        self.mass.run(0.0, q, &[], out.values_mut());
+    }
+    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.covariant_force.run(0.0, q, v, out);
+    }
+}
+
+/// Potential with its first and second derivatives.
+#[derive(Debug)]
+pub(super) struct ScenePotential {
+    pub value: Program,
+    pub gradient: Program,
+    pub hessian: Program,
+}
+
+impl Potential for ScenePotential {
+    fn value(&self, q: &[f64]) -> f64 {
+        self.value.value(0.0, q)
+    }
+    fn gradient(&self, q: &[f64], out: &mut [f64]) {
+        self.gradient.run(0.0, q, &[], out);
+    }
+    fn hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool {
+        self.hessian.run(0.0, q, &[], out.values_mut());
+        true
+    }
+}
+
+/// External force.
+#[derive(Debug)]
+pub(super) struct SceneForce {
+    pub force: Program,
+    pub dependence: ForceDependence,
+}
+
+impl Force for SceneForce {
+    fn dependence(&self) -> ForceDependence {
+        self.dependence
+    }
+    fn evaluate(&self, at: &Instant, out: &mut [f64]) {
+        self.force.run(at.t, at.q, at.v, out);
+    }
+}
+
+/// A gap or the equation of a joint.
+#[derive(Debug)]
+pub(super) struct SceneScalar {
+    pub value: Program,
+    pub gradient: Program,
+    /// Partial derivative in time; none if it is zero.
+    pub rate: Option<Program>,
+}
+
+impl ScalarFunction for SceneScalar {
+    fn value(&self, t: f64, q: &[f64]) -> f64 {
+        self.value.value(t, q)
+    }
+    fn gradient(&self, t: f64, q: &[f64], out: &mut [f64]) {
+        self.gradient.run(t, q, &[], out);
+    }
+    fn rate(&self, t: f64, q: &[f64]) -> f64 {
+        self.rate.as_ref().map_or(0.0, |rate| rate.value(t, q))
+    }
+}
+
+/// Rows of a contact frame with their velocities at rest.
+#[derive(Debug)]
+pub(super) struct SceneRows {
+    pub rows: Program,
+    /// Local velocities at v = 0; none if they are zero.
+    pub drift: Option<Program>,
+}
+
+impl FrameRows for SceneRows {
+    fn rows(&self, t: f64, q: &[f64], out: &mut [f64]) {
+        self.rows.write(t, q, out);
+    }
+    fn drift(&self, t: f64, q: &[f64], out: &mut [f64]) {
+        if let Some(drift) = &self.drift {
+            drift.write(t, q, out);
+        }
+    }
+}

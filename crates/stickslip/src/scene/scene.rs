@@ -1,0 +1,373 @@
+//! A scene: read, checked, ready to be built.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::body::{BodyModel, read_body};
+use super::check::check_table;
+use super::contact::read_contacts;
+use super::diagnostic::{Diagnostic, SceneError};
+use super::drawing::{Drawing, read_drawing};
+use super::edit::Changes;
+use super::expression::{Expression, Tape};
+use super::keys::SCENE;
+use super::mechanics::{GeneralizedModel, read_initial, read_joints, read_system};
+use super::reader::Reader;
+use super::settings::Settings;
+use super::source::{FILE_SIZE_MAX, ReadError, SourceText};
+use super::value::{self, Table, Value};
+
+/// A scene that was read without mistake.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// What it shows.
+    pub title: String,
+    /// Where it is taken from.
+    pub source: String,
+    /// What the mechanism is.
+    pub description: String,
+    /// What to look for in the result.
+    pub look_for: String,
+    /// How it is run.
+    pub settings: Settings,
+    /// Parameters with their values, in the order of the file.
+    pub parameters: Vec<(String, f64)>,
+    pub(super) mechanics: Mechanics,
+    pub(super) text: SourceText,
+    drawing: Option<Drawing>,
+}
+
+/// The kinds of systems a scene can hold.
+#[derive(Clone, Debug)]
+pub(super) enum Mechanics {
+    Generalized(Box<GeneralizedModel>),
+    Body(Box<BodyModel>),
+}
+
+/// Why a scene could not be loaded from a file.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The scene has mistakes.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+}
+
+impl Scene {
+    /// Reads a scene from a file, with changes from the command line.
+    pub fn load(path: &Path, changes: &Changes) -> Result<Self, LoadError> {
+        let source = changes.apply(&SourceText::read(path)?)?;
+        Ok(Self::parse(source)?)
+    }
+
+    /// Reads a scene from text; all mistakes are reported at once.
+    pub fn parse(source: SourceText) -> Result<Self, SceneError> {
+        match read(&source) {
+            // Whatever the system itself refuses is a mistake of the scene, too.
+            Ok(scene) => scene.check_build(),
+            Err(diagnostics) => Err(SceneError::new(source, diagnostics)),
+        }
+    }
+
+    fn check_build(self) -> Result<Self, SceneError> {
+        self.system()?;
+        Ok(self)
+    }
+
+    /// The text the scene was read from, changes included.
+    #[must_use]
+    pub fn text(&self) -> &SourceText {
+        &self.text
+    }
+
+    /// Names of the coordinates.
+    #[must_use]
+    pub fn coordinate_names(&self) -> Vec<String> {
+        match &self.mechanics {
+            Mechanics::Generalized(model) => model.coordinates.clone(),
+            Mechanics::Body(_) => ["x", "y", "z", "qw", "qx", "qy", "qz"]
+                .map(String::from)
+                .to_vec(),
+        }
+    }
+
+    /// Names of the contacts.
+    #[must_use]
+    pub fn contact_names(&self) -> Vec<String> {
+        match &self.mechanics {
+            Mechanics::Generalized(model) => {
+                model.contacts.iter().map(|c| c.name.clone()).collect()
+            }
+            Mechanics::Body(model) => model.contacts.iter().map(|c| c.name.clone()).collect(),
+        }
+    }
+
+    /// The shapes of the mechanism, if the scene draws any.
+    #[must_use]
+    pub fn drawing(&self) -> Option<&Drawing> {
+        self.drawing.as_ref()
+    }
+}
+
+fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
+    if source.text().len() > FILE_SIZE_MAX {
+        let message = format!(
+            "the scene has {} bytes, more than the {FILE_SIZE_MAX} allowed",
+            source.text().len()
+        );
+        return Err(vec![Diagnostic::general(message)]);
+    }
+    // Shapes first; broken syntax would only lead to mistakes that are none.
+    let mut diagnostics = Vec::new();
+    let table = value::parse(source, &mut diagnostics);
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
+    let start = first_line(source);
+    let table = check_table(table, start.clone(), &SCENE, &mut diagnostics);
+
+    // Then meanings, in the order in which names become known.
+    let mut reader = Reader::new(source, diagnostics);
+    let coordinates = section(&table, "system").map_or(&[][..], |t| list(t, "coordinates"));
+    reader.announce_coordinates(coordinates);
+    let parameters = section(&table, "parameters")
+        .map(|t| reader.parameters(t))
+        .unwrap_or_default();
+    let settings = Settings::read(&mut reader, &table);
+    let contacts = list(&table, "contacts");
+    let mechanics = match (table.get("system"), table.get("body")) {
+        (Some(system), None) => {
+            let place = system.value.span.clone();
+            read_generalized(&mut reader, &table, &place, contacts, &settings)
+                .map(|model| Mechanics::Generalized(Box::new(model)))
+        }
+        (None, Some(body)) => {
+            for key in ["definitions", "joints", "initial", "drawing"] {
+                if let Some(entry) = table.get(key) {
+                    let message = format!("`{key}` has no place in the scene of a rigid body");
+                    let help = "position, rotation, velocity and spin are keys of [body]";
+                    reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
+                }
+            }
+            let place = body.value.span.clone();
+            body.value.as_table().map(|inner| {
+                Mechanics::Body(Box::new(read_body(
+                    &mut reader,
+                    inner,
+                    &place,
+                    contacts,
+                    &settings,
+                )))
+            })
+        }
+        (Some(_), Some(body)) => {
+            let message = "both [system] and [body] are given";
+            reader.report(Diagnostic::at(body.name_span.clone(), message));
+            None
+        }
+        (None, None) => {
+            let message = "the scene has no system";
+            let help = "add [system] with `coordinates` and `kinetic_energy`, or [body]";
+            reader.report(Diagnostic::at(start, message).with_help(help));
+            None
+        }
+    };
+    let shapes = read_drawing(&mut reader, list(&table, "drawing"));
+    if let Err(mistake) = reader.graph.check_size() {
+        reader.report(Diagnostic::general(mistake.to_string()));
+    }
+    let drawing = Drawing::compile(&reader.graph, &shapes);
+    let Reader {
+        diagnostics, graph, ..
+    } = reader;
+    let text = |key: &str| {
+        table
+            .value(key)
+            .and_then(Value::as_text)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    match mechanics {
+        Some(mut mechanics) if diagnostics.is_empty() => {
+            if let Mechanics::Generalized(model) = &mut mechanics {
+                model.graph = graph;
+                check_at_start(model)?;
+            }
+            Ok(Scene {
+                title: text("title"),
+                source: text("source"),
+                description: text("description"),
+                look_for: text("look_for"),
+                settings,
+                parameters,
+                mechanics,
+                text: source.clone(),
+                drawing,
+            })
+        }
+        // Whatever gave no mechanics has been reported.
+        _ => {
+            assert!(
+                !diagnostics.is_empty(),
+                "a scene was refused without a reason"
+            );
+            Err(diagnostics)
+        }
+    }
+}
+
+fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
+    table.value(key).and_then(Value::as_table)
+}
+
+fn list<'a>(table: &'a Table, key: &str) -> &'a [Value] {
+    table
+        .value(key)
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+}
+
+/// The first line that is not blank, as the place of what is missing at the top level.
+fn first_line(source: &SourceText) -> Range<usize> {
+    let text = source.text();
+    let start = text.len() - text.trim_start().len();
+    let line = source.line_range(start);
+    start..line.end.max(start)
+}
+
+fn read_generalized(
+    reader: &mut Reader,
+    table: &Table,
+    place: &Range<usize>,
+    contacts: &[Value],
+    settings: &Settings,
+) -> Option<GeneralizedModel> {
+    let system = section(table, "system")?;
+    reader.coordinates(system.value("coordinates")?.as_list()?);
+    if reader.dof() == 0 {
+        return None;
+    }
+    if let Some(definitions) = section(table, "definitions") {
+        reader.definitions(definitions);
+    }
+    let (q0, v0) = read_initial(reader, section(table, "initial"));
+    let parts = read_system(reader, system, place, &q0);
+    let contacts = read_contacts(reader, contacts, settings);
+    let joints = read_joints(reader, list(table, "joints"));
+    let parts = parts?;
+    Some(GeneralizedModel {
+        graph: Default::default(),
+        coordinates: reader.names.coordinates.clone(),
+        mass: parts.mass,
+        covariant_force: parts.covariant_force,
+        potential: parts.potential,
+        force: parts.force,
+        stiffness: parts.stiffness,
+        damping: parts.damping,
+        contacts,
+        joints,
+        q0,
+        v0,
+        mass_span: parts.mass_span,
+        system_span: place.clone(),
+        stiffness_span: system.value("stiffness").map(|v| v.span.clone()),
+        damping_span: system.value("damping").map(|v| v.span.clone()),
+    })
+}
+
+/// What can be said about contacts and joints at the initial configuration, all at once.
+fn check_at_start(model: &mut GeneralizedModel) -> Result<(), Vec<Diagnostic>> {
+    let mut diagnostics = Vec::new();
+    for k in 0..model.contacts.len() {
+        diagnostics.extend(check_contact(model, k));
+    }
+    for joint in &model.joints {
+        let value = evaluate(model, &[joint.equation])[0];
+        if !(value.abs() <= PENETRATION_MAX) {
+            let message = format!(
+                "joint `{}` is not closed at the start: its equation gives {value:.6e}",
+                joint.name
+            );
+            diagnostics.push(Diagnostic::at(joint.span.clone(), message));
+        }
+    }
+    if diagnostics.is_empty() {
+        Ok(())
+    } else {
+        Err(diagnostics)
+    }
+}
+
+/// Largest initial penetration or opening of a joint, as for every system in generalized
+/// coordinates.
+const PENETRATION_MAX: f64 = 1e-9;
+
+fn evaluate(model: &GeneralizedModel, outputs: &[Expression]) -> Vec<f64> {
+    let mut state = vec![0.0];
+    state.extend_from_slice(&model.q0);
+    state.extend_from_slice(&model.v0);
+    let tape = Tape::compile(&model.graph, outputs);
+    let mut out = vec![0.0; outputs.len()];
+    tape.evaluate(&state, &mut tape.registers(), &mut out);
+    out
+}
+
+fn check_contact(model: &mut GeneralizedModel, k: usize) -> Option<Diagnostic> {
+    let n = model.coordinates.len();
+    let inputs: Vec<usize> = (1..=n).collect();
+    let slopes = model.graph.gradient(model.contacts[k].gap, &inputs);
+    let contact = &model.contacts[k];
+    let at_gap = |message: String| Some(Diagnostic::at(contact.gap_span.clone(), message));
+
+    let gap = evaluate(model, &[contact.gap])[0];
+    if !(gap >= -PENETRATION_MAX) {
+        let message = format!(
+            "contact `{}` is violated at the start: gap {gap:.6e}",
+            contact.name
+        );
+        return at_gap(message).map(|d| d.with_help("change the values of [initial]"));
+    }
+    let gradient = evaluate(model, &slopes);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let length = dot(&gradient, &gradient).sqrt();
+    if !length.is_finite() {
+        return at_gap(format!(
+            "contact `{}`: the gap has no gradient at the start",
+            contact.name
+        ));
+    }
+    if length == 0.0 {
+        let message = format!(
+            "contact `{}`: the gap does not depend on the coordinates at the start",
+            contact.name
+        );
+        return at_gap(message).map(|d| d.with_help("no force could keep it open"));
+    }
+    if let Some(coefficient) = contact.friction.coefficient {
+        let value = evaluate(model, &[coefficient])[0];
+        if !(value >= 0.0 && value.is_finite()) {
+            let message = format!(
+                "contact `{}`: friction is {value} at the start",
+                contact.name
+            );
+            return Some(Diagnostic::at(contact.span.clone(), message));
+        }
+    }
+    // The gap of a material contact must grow along its normal: dφ and the normal row are parallel.
+    let (row, span) = (contact.normal_row.as_ref()?, contact.normal_span.as_ref()?);
+    let normal = evaluate(model, row);
+    let lengths = length * dot(&normal, &normal).sqrt();
+    let product = dot(&gradient, &normal);
+    if lengths > 0.0 && lengths.is_finite() && product < (1.0 - 1e-9) * lengths {
+        let message = format!(
+            "contact `{}`: gap and normal do not belong together",
+            contact.name
+        );
+        let help = "when the point moves along the normal the gap must grow, and no motion along \
+                    the surface may change it; `normal` is straight up if not given";
+        return Some(Diagnostic::at(span.clone(), message).with_help(help));
+    }
+    None
+}

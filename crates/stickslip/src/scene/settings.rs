@@ -1,0 +1,96 @@
+//! How a scene is run: scheme, laws, step, end, tolerance.
+
+use super::diagnostic::Diagnostic;
+use super::reader::Reader;
+use super::value::{Table, Value};
+use super::words::{Activation, Impact, Law, Scheme};
+
+/// How a scene is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Time-stepping scheme.
+    pub scheme: Scheme,
+    /// Friction law.
+    pub law: Law,
+    /// Impact law of contacts that do not name their own.
+    pub impact: Impact,
+    /// Implicitness; none leaves the choice to the scheme.
+    pub theta: Option<f64>,
+    /// Activation rule of the theta scheme.
+    pub activation: Activation,
+    /// Time step.
+    pub step: f64,
+    /// End time.
+    pub until: f64,
+    /// Tolerance of the contact solver.
+    pub tolerance: f64,
+    /// Every n-th step is recorded.
+    pub every: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            scheme: Scheme::MoreauJean,
+            law: Law::Coulomb,
+            impact: Impact::Newton,
+            theta: None,
+            activation: Activation::Guard,
+            step: 1e-3,
+            until: 1.0,
+            tolerance: 1e-12,
+            every: 1,
+        }
+    }
+}
+
+/// Most steps of one run; more are a slip in `step` or `until`.
+const STEPS_MAX: f64 = 1e12;
+
+impl Settings {
+    pub(super) fn read(reader: &mut Reader, table: &Table) -> Self {
+        let text = |key| table.value(key).and_then(Value::as_text);
+        let default = Self::default();
+        let positive = |x: f64| x > 0.0;
+        let step = reader.number(table, "step", "positive", positive);
+        let until = reader.number(table, "until", "positive", positive);
+        let settings = Self {
+            scheme: text("scheme")
+                .and_then(Scheme::from_word)
+                .unwrap_or(default.scheme),
+            law: text("law").and_then(Law::from_word).unwrap_or(default.law),
+            impact: text("impact")
+                .and_then(Impact::from_word)
+                .unwrap_or(default.impact),
+            theta: reader.number(table, "theta", "from 0.5 to 1", |x| {
+                (0.5..=1.0).contains(&x)
+            }),
+            activation: text("activation")
+                .and_then(Activation::from_word)
+                .unwrap_or(default.activation),
+            step: step.unwrap_or(default.step),
+            until: until.unwrap_or(default.until),
+            tolerance: reader
+                .number(table, "tolerance", "from 1e-16 to 0.1", |x| {
+                    (1e-16..=0.1).contains(&x)
+                })
+                .unwrap_or(default.tolerance),
+            every: table
+                .value("every")
+                .and_then(|value| match value.data {
+                    // The shape was checked: a whole number from 1 to 1e15.
+                    super::value::Data::Number(n) => Some(n as u64),
+                    _ => None,
+                })
+                .unwrap_or(default.every),
+        };
+        let place = table.value("step").or(table.value("until"));
+        if let Some(place) = place.filter(|_| settings.until / settings.step > STEPS_MAX) {
+            let count = settings.until / settings.step;
+            let message =
+                format!("the run would take {count:.1e} steps, more than {STEPS_MAX:.0e}");
+            reader.report(Diagnostic::at(place.span.clone(), message));
+        }
+        settings
+    }
+}

@@ -1,0 +1,149 @@
+//! The values of a scene file, each with the bytes it covers, tables in the order of the file.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::diagnostic::Diagnostic;
+use super::source::SourceText;
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub span: Range<usize>,
+    pub data: Data,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Data {
+    Text(String),
+    Number(f64),
+    /// True or false, which no key of a scene takes.
+    Boolean,
+    List(Vec<Value>),
+    Table(Table),
+    /// A date or time, which no key of a scene takes.
+    Date,
+    /// A value that was reported; it gives nothing and causes no further report.
+    Wrong,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub name: String,
+    pub name_span: Range<usize>,
+    pub value: Value,
+}
+
+impl Table {
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.get(name).map(|entry| &entry.value)
+    }
+}
+
+impl Value {
+    /// What the value is, for "expected …, found …".
+    pub fn kind(&self) -> &'static str {
+        match &self.data {
+            Data::Text(_) => "a text",
+            Data::Number(_) => "a number",
+            Data::Boolean => "true or false",
+            Data::List(_) => "a list",
+            Data::Table(_) => "a table",
+            Data::Date => "a date",
+            Data::Wrong => "a mistake",
+        }
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn as_list(&self) -> Option<&[Value]> {
+        match &self.data {
+            Data::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    pub fn as_table(&self) -> Option<&Table> {
+        match &self.data {
+            Data::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+}
+
+/// Parses the text of a scene; mistakes of TOML syntax are reported and the rest is kept.
+pub(super) fn parse(source: &SourceText, diagnostics: &mut Vec<Diagnostic>) -> Table {
+    let (document, errors) = DeTable::parse_recoverable(source.text());
+    for error in errors {
+        let message = error.message().trim().replace('\n', ", ");
+        let diagnostic = match error.span() {
+            Some(span) => Diagnostic::at(span, message),
+            None => Diagnostic::general(message),
+        };
+        diagnostics.push(diagnostic.with_help("the file must be valid TOML"));
+    }
+    table(document.into_inner(), diagnostics)
+}
+
+fn table(input: DeTable<'_>, diagnostics: &mut Vec<Diagnostic>) -> Table {
+    let mut entries: Vec<Entry> = input
+        .into_iter()
+        .map(|(name, value)| Entry {
+            name_span: name.span(),
+            name: name.into_inner().into_owned(),
+            value: convert(value, diagnostics),
+        })
+        .collect();
+    entries.sort_by_key(|entry| entry.name_span.start);
+    Table { entries }
+}
+
+fn convert(input: Spanned<DeValue<'_>>, diagnostics: &mut Vec<Diagnostic>) -> Value {
+    let span = input.span();
+    let mut number = |text: String, value: Option<f64>| {
+        let value = value.unwrap_or_else(|| {
+            let message = format!("`{text}` is not a number that fits");
+            diagnostics.push(Diagnostic::at(span.clone(), message));
+            0.0
+        });
+        Data::Number(value)
+    };
+    let data = match input.into_inner() {
+        DeValue::String(text) => Data::Text(text.into_owned()),
+        DeValue::Integer(integer) => {
+            // A double holds integers up to 2^53 exactly; larger ones are rounded like decimals.
+            let value = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+            number(integer.to_string(), value.map(|v| v as f64))
+        }
+        DeValue::Float(float) => {
+            let value = float.as_str().parse::<f64>().ok();
+            let overflow = |v: &f64| v.is_infinite() && !float.as_str().contains("inf");
+            number(float.to_string(), value.filter(|v| !overflow(v)))
+        }
+        DeValue::Boolean(_) => Data::Boolean,
+        DeValue::Datetime(_) => Data::Date,
+        DeValue::Array(list) => Data::List(
+            list.into_iter()
+                .map(|value| convert(value, diagnostics))
+                .collect(),
+        ),
+        DeValue::Table(inner) => Data::Table(table(inner, diagnostics)),
+    };
+    Value { span, data }
+}

@@ -1,0 +1,139 @@
+//! The words a scene and the command line use for schemes, laws and rules.
+
+/// A word among several, with what it means and whether this version has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word itself.
+    pub name: &'static str,
+    /// One line of documentation.
+    pub description: &'static str,
+    /// The capability it waits for, if it is announced but missing.
+    pub announced: Option<&'static str>,
+}
+
+const fn word(name: &'static str, description: &'static str) -> Word {
+    Word {
+        name,
+        description,
+        announced: None,
+    }
+}
+
+const fn announced(name: &'static str, description: &'static str, with: &'static str) -> Word {
+    Word {
+        name,
+        description,
+        announced: Some(with),
+    }
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:expr,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$variant_doc])* $variant,)*
+        }
+
+        impl $type {
+            /// All words, available and announced.
+            pub const WORDS: &'static [Word] = &[$($word,)*];
+            const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The word of this value.
+            #[must_use]
+            pub fn word(self) -> &'static Word {
+                // Both lists are written by one macro, in one order.
+                &Self::WORDS[self as usize]
+            }
+
+            /// The value with this word, announced ones included.
+            #[must_use]
+            pub fn from_word(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.word().name == name)
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.word().name)
+            }
+        }
+    };
+}
+
+words! {
+    /// Time-stepping scheme.
+    Scheme {
+        /// Moreau's contact dynamics.
+        Moreau = word("moreau", "Moreau's contact dynamics: explicit position, implicit contact"),
+        /// The theta scheme of Moreau and Jean.
+        MoreauJean = word("moreau-jean", "theta scheme of Moreau and Jean with an exact energy account"),
+        /// The sweeping process with delay.
+        SweepingProcess = announced("sweeping-process", "sweeping process with delayed forces", "delayed forces"),
+        /// Normal compliance.
+        Penalty = announced("penalty", "normal compliance with exact friction", "the penalty method"),
+        /// Events located to tight tolerance.
+        EventDriven = announced("event-driven", "near-exact reference that locates every event", "the event-driven reference"),
+    }
+}
+
+words! {
+    /// Friction law.
+    Law {
+        /// No friction anywhere.
+        Frictionless = word("frictionless", "friction is switched off at every contact"),
+        /// Coulomb's law at material points.
+        Coulomb = word("coulomb", "friction opposes the slip of the material contact points"),
+        /// Moreau's least kinetic energy.
+        Argmin = word("argmin", "least kinetic energy among the reachable velocities (Moreau's S)"),
+        /// Generalized reactions.
+        Generalized = announced("generalized", "friction stated on generalized reactions", "generalized reactions"),
+    }
+}
+
+words! {
+    /// Impact law.
+    Impact {
+        /// No rebound.
+        Inelastic = word("inelastic", "no rebound; restitution is ignored"),
+        /// Restitution of normal velocities.
+        Newton = word("newton", "restitution between normal velocities"),
+        /// Restitution of impulses.
+        Poisson = word("poisson", "restitution between the impulses of compression and expansion"),
+        /// Reflection of the kinetic projection.
+        Moreau = word("moreau", "reflection of the kinetic projection on the closing constraints"),
+        /// Newton's law with friction on the mean slip; always dissipative.
+        Fremond = word("fremond", "Newton's normal law, friction on the mean slip: always dissipative"),
+        /// Restitution of energy.
+        Energetic = announced("energetic", "restitution of the energy of compression", "the penalty method"),
+    }
+}
+
+words! {
+    /// Rule that forecasts which contacts take part in a step.
+    Activation {
+        /// Position and velocity test of the paper.
+        Paper = word("paper", "closed at the forecast position and approaching"),
+        /// Position test only.
+        Forecast = word("forecast", "closed at the forecast position"),
+        /// Position test without energy creation.
+        Guard = word("guard", "closed at the forecast position; a separating contact does no work"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_values_are_in_one_order() {
+        assert_eq!(Scheme::from_word("moreau-jean"), Some(Scheme::MoreauJean));
+        assert_eq!(Scheme::EventDriven.to_string(), "event-driven");
+        assert_eq!(Impact::from_word("fremond"), Some(Impact::Fremond));
+        assert_eq!(Law::from_word("Coulomb"), None);
+        for (value, word) in Impact::ALL.iter().zip(Impact::WORDS) {
+            assert_eq!(value.word(), word);
+        }
+    }
+}
