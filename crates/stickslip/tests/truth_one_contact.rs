@@ -31,13 +31,10 @@ fn solve(mass: &[Vec<f64>], b: &[f64]) -> Vec<f64> {
         .map(|i| mass[i].iter().copied().chain([b[i]]).collect())
         .collect();
     for k in 0..n {
-        for i in 0..n {
-            if i != k {
-                let f = a[i][k] / a[k][k];
-                for j in 0..=n {
-                    a[i][j] -= f * a[k][j];
-                }
-            }
+        let pivot = a[k].clone();
+        for (_, row) in a.iter_mut().enumerate().filter(|(i, _)| *i != k) {
+            let f = row[k] / pivot[k];
+            row.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= f * p);
         }
     }
     (0..n).map(|i| a[i][n] / a[i][i]).collect()
@@ -632,7 +629,7 @@ fn rod_0() {
     );
     let mut p = [0.0; 2];
     let outcome = planar::solve_jam_planar(&w, &q, (-1.2, 1.2), &mut p);
-    assert_eq!(outcome != LocalOutcome::Open, false);
+    assert_eq!(outcome, LocalOutcome::Open);
     close("jam impulse", &p, &[0.0, 0.0], 1e-8);
     close("jam velocity", &body.after(&p), &[-1.0, 0.0, 0.0], 1e-8);
     let body = Body {
@@ -676,7 +673,7 @@ fn rod_1() {
     );
     let mut p = [0.0; 2];
     let outcome = planar::solve_jam_planar(&w, &q, (-1.4, 1.4), &mut p);
-    assert_eq!(outcome != LocalOutcome::Open, true);
+    assert_ne!(outcome, LocalOutcome::Open);
     close("jam impulse", &p, &[0.30000000000000004, 0.4], 1e-8);
     close(
         "jam velocity",
@@ -720,7 +717,7 @@ fn rod_3() {
     );
     let mut p = [0.0; 2];
     let outcome = planar::solve_jam_planar(&w, &q, (-1.8, 1.8), &mut p);
-    assert_eq!(outcome != LocalOutcome::Open, true);
+    assert_ne!(outcome, LocalOutcome::Open);
     close(
         "jam impulse",
         &p,
@@ -774,7 +771,7 @@ fn rod_6() {
     );
     let mut p = [0.0; 2];
     let outcome = planar::solve_jam_planar(&w, &q, (-1.5, 1.5), &mut p);
-    assert_eq!(outcome != LocalOutcome::Open, true);
+    assert_ne!(outcome, LocalOutcome::Open);
     close("jam impulse", &p, &[0.3247595264191645, 0.4375], 1e-8);
     close(
         "jam velocity",
@@ -823,7 +820,7 @@ fn rod_7() {
     );
     let mut p = [0.0; 2];
     let outcome = planar::solve_jam_planar(&w, &q, (-2.0, 2.0), &mut p);
-    assert_eq!(outcome != LocalOutcome::Open, false);
+    assert_eq!(outcome, LocalOutcome::Open);
     close("jam impulse", &p, &[0.0, 0.0], 1e-8);
     close("jam velocity", &body.after(&p), &[1.0, 0.0, 0.0], 1e-8);
     let body = Body {

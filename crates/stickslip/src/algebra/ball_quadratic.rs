@@ -29,6 +29,7 @@
 //!
 //! `algebra/ball_quadratic.rs`, `solvers/one_contact/tests.rs`.
 
+use super::eigen2::Eigen2;
 use super::small_dense::{norm, solve_in_place};
 
 /// Solves the problem of the module page in R^d, d = b.len(); returns ν (0 if |x| < r).
@@ -44,6 +45,9 @@ pub fn minimize_in_ball(a: &[f64], b: &[f64], radius: f64, x: &mut [f64], work: 
         } else {
             0.0
         };
+    }
+    if d == 2 {
+        return minimize_in_disc(a, b, radius, x);
     }
     let trace: f64 = (0..d).map(|i| a[i * d + i]).sum();
     let floor = 4e-15 * trace;
@@ -112,6 +116,78 @@ pub fn minimize_in_ball(a: &[f64], b: &[f64], radius: f64, x: &mut [f64], work: 
     if length > 0.0 {
         x.iter_mut().for_each(|x| *x *= radius / length);
     }
+    nu
+}
+
+/// Two unknowns, in principal axes: with dependent rows elimination would spread the noise of the
+/// weak axis over both.
+fn minimize_in_disc(a: &[f64], b: &[f64], radius: f64, x: &mut [f64]) -> f64 {
+    let axes = Eigen2::new(a[0], 0.5 * (a[1] + a[2]), a[3]);
+    let skew = 0.5 * (a[1] - a[2]);
+    let c = axes.into_axes([b[0], b[1]]);
+    let floor = 4e-15 * (a[0] + a[3]);
+    // x = −(A + ν)⁻¹ b; the shift acts on the weak axis alone while ν is below the floor.
+    let solve = |nu: f64, c: [f64; 2]| {
+        let (large, small) = (
+            axes.large + nu,
+            (axes.small + nu).max(floor.min(axes.large)),
+        );
+        let determinant = large * small + skew * skew;
+        if determinant > 0.0 {
+            [
+                -(small * c[0] - skew * c[1]) / determinant,
+                -(large * c[1] + skew * c[0]) / determinant,
+            ]
+        } else {
+            [f64::INFINITY, 0.0]
+        }
+    };
+    let write = |y: [f64; 2], x: &mut [f64]| x.copy_from_slice(&axes.from_axes(y));
+    let mut y = solve(0.0, c);
+    if y[0].hypot(y[1]) <= radius {
+        write(y, x);
+        return 0.0;
+    }
+    if radius.is_infinite() {
+        // No curvature and no bound: no minimum either.
+        x.fill(0.0);
+        return 0.0;
+    }
+    // 1/|x| grows with ν; |x| ≤ |b|/ν bounds it.
+    let (mut lo, mut hi) = (0.0, c[0].hypot(c[1]) / radius);
+    let mut nu = lo;
+    for iteration in 0..120 {
+        y = solve(nu, c);
+        let length = y[0].hypot(y[1]);
+        if (length - radius).abs() <= 2e-16 * radius {
+            break;
+        }
+        if length > radius {
+            lo = nu;
+        } else {
+            hi = nu;
+        }
+        let z = solve(nu, y);
+        let derivative = (y[0] * z[0] + y[1] * z[1]) / length;
+        let next = nu + (1.0 - length / radius) * length / derivative;
+        let previous = nu;
+        nu = if next > lo && next < hi && iteration < 40 {
+            next
+        } else if lo > 0.0 && hi / lo > 16.0 {
+            (lo * hi).sqrt()
+        } else if lo == 0.0 && floor > 0.0 && hi > 16.0 * floor {
+            // From the floor upwards.
+            floor
+        } else {
+            0.5 * (lo + hi)
+        };
+        if (nu - previous).abs() <= 2e-16 * nu || hi - lo <= 2e-16 * hi {
+            y = solve(nu, c);
+            break;
+        }
+    }
+    let length = y[0].hypot(y[1]);
+    write([y[0] * radius / length, y[1] * radius / length], x);
     nu
 }
 

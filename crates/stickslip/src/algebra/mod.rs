@@ -6,6 +6,7 @@
 pub mod autodiff;
 pub mod ball_quadratic;
 pub mod block_sparse;
+pub mod eigen2;
 pub mod lcp;
 pub mod root;
 pub mod small_dense;

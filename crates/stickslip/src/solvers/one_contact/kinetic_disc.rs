@@ -7,8 +7,8 @@
 //!
 //! With κ = μ w/W_nn and c = μ a/W_nn the constraint is |p_t| ≤ c − κ·p_t. If Ŵ⁻¹û violates it, a
 //! multiplier ν ≥ 0 gives (Ŵ + ν(I − κκᵀ)) p_t = −û − ν c κ: p_t = N(ν)/Δ(ν), μ p_n = P(ν)/Δ(ν) with
-//! quadratic polynomials, and |N| = ±P is the scalar equation. In the frame with κ = (k, 0):
-//! P = P₀ + ν(c tr Ŵ + k û₁) + ν² c.
+//! quadratic polynomials, and |N| = ±P is the scalar equation;
+//! P = c det Ŵ + κ·adj(Ŵ)û + ν(c tr Ŵ + κ·û) + ν² c.
 //!
 //! # Source
 //!
@@ -35,7 +35,11 @@
 //! `solvers/one_contact/tests.rs`.
 
 use super::LocalState;
+use crate::algebra::eigen2::Eigen2;
 use crate::algebra::root::bracketed_root;
+
+/// Relative floor of the eigenvalues of Ŵ.
+const FLOOR: f64 = 4e-15;
 
 /// Impulse for an approach velocity `−q[0] > 0`; None if rounding spoils the direction.
 pub(super) fn solve(w: &[f64], q: &[f64], mu: f64) -> Option<([f64; 3], LocalState)> {
@@ -43,116 +47,141 @@ pub(super) fn solve(w: &[f64], q: &[f64], mu: f64) -> Option<([f64; 3], LocalSta
     if mu == 0.0 {
         return Some(([approach / w[0], 0.0, 0.0], LocalState::Slip));
     }
-    // Symmetric part of the normal-tangential coupling, frame along it.
+    let inverse = 1.0 / w[0];
     let coupling = [0.5 * (w[1] + w[3]), 0.5 * (w[2] + w[6])];
-    let length = coupling[0].hypot(coupling[1]);
-    let (cos, sin) = if length > 0.0 {
-        (coupling[0] / length, coupling[1] / length)
+    // Ŵ in its principal axes: with dependent rows the noise of the weak axis must stay there.
+    let axes = Eigen2::new(
+        w[4] - coupling[0] * inverse * coupling[0],
+        0.5 * (w[5] + w[7]) - coupling[0] * inverse * coupling[1],
+        w[8] - coupling[1] * inverse * coupling[1],
+    );
+    let trace = w[4] + w[8];
+    let graded = trace.min(w[4] * w[8] / axes.large.max(f64::MIN_POSITIVE));
+    let floor = (FLOOR * graded).max(1e-28 * trace);
+    let n = axes.into_axes(coupling);
+    let length = n[0].hypot(n[1]);
+    let along = if length > 0.0 {
+        [n[0] / length, n[1] / length]
     } else {
-        (1.0, 0.0)
+        [1.0, 0.0]
     };
-    let into = |x: f64, y: f64| [cos * x + sin * y, cos * y - sin * x];
-    let off = 0.5 * (w[5] + w[7]);
-    let top = into(w[4], off);
-    let bottom = into(off, w[8]);
-    let t11 = cos * top[0] + sin * bottom[0];
-    let t12 = cos * top[1] + sin * bottom[1];
-    let t22 = cos * bottom[1] - sin * top[1];
-    let mut slice = Slice {
-        a11: t11 - length * length / w[0],
-        a12: t12,
-        a22: t22,
-        u: into(q[1], q[2]),
-        k: mu * length / w[0],
-        c: mu * approach / w[0],
-        determinant: 0.0,
-    };
-    slice.u[0] -= length / w[0] * q[0];
-    // Dependent rows: shift both eigenvalues.
-    slice.determinant = slice.a11 * slice.a22 - slice.a12 * slice.a12;
-    if slice.determinant <= 1e-13 * t11 * t22 {
-        let floor = 4e-15 * (t11 + t22);
-        slice.a11 = slice.a11.max(0.0) + floor;
-        slice.a22 += floor;
-        slice.determinant =
-            (slice.a11 * slice.a22 - slice.a12 * slice.a12).max(floor * (slice.a11 + slice.a22));
-    }
+    let slice = Slice::new(
+        [axes.large.max(FLOOR * trace), axes.small.max(floor)],
+        axes.into_axes([
+            q[1] - coupling[0] * inverse * q[0],
+            q[2] - coupling[1] * inverse * q[0],
+        ]),
+        along,
+        mu * length * inverse,
+        mu * approach * inverse,
+    );
     let (nu, sign, state) = slice.multiplier()?;
-    let n = slice.numerator(nu);
-    let det = slice.delta(nu);
-    let size = n[0].hypot(n[1]);
-    let tangential;
-    let normal;
+    let (normal, tangential);
     if state == LocalState::Stick {
-        tangential = [n[0] / det, n[1] / det];
-        normal = (approach - length * tangential[0]) / w[0];
+        tangential = [-slice.u[0] / slice.a[0], -slice.u[1] / slice.a[1]];
+        normal = (approach - n[0] * tangential[0] - n[1] * tangential[1]) * inverse;
     } else {
         // From the direction alone: on the cone and at u_n = 0 to rounding.
-        let t = [sign * n[0] / size, sign * n[1] / size];
-        let denominator = w[0] + mu * length * t[0];
+        let numerator = slice.numerator(nu);
+        let size = numerator[0].hypot(numerator[1]);
+        let t = [sign * numerator[0] / size, sign * numerator[1] / size];
+        let denominator = w[0] + mu * (n[0] * t[0] + n[1] * t[1]);
         if !(denominator > 0.0 && size > 0.0) {
             return None;
         }
         normal = approach / denominator;
         tangential = [mu * normal * t[0], mu * normal * t[1]];
     }
-    let p = [
-        normal,
-        cos * tangential[0] - sin * tangential[1],
-        sin * tangential[0] + cos * tangential[1],
-    ];
+    let tangential = axes.from_axes(tangential);
+    let p = [normal, tangential[0], tangential[1]];
     p.iter().all(|x| x.is_finite()).then_some((p, state))
 }
 
-/// Data on the slice u_n = 0, in the frame with κ = (k, 0).
+/// Data on the slice u_n = 0, in the principal axes of Ŵ.
 struct Slice {
-    a11: f64,
-    a12: f64,
-    a22: f64,
+    /// Eigenvalues of Ŵ.
+    a: [f64; 2],
+    /// û.
     u: [f64; 2],
+    /// κ = k · along.
+    along: [f64; 2],
     k: f64,
     c: f64,
     determinant: f64,
+    /// κ̂·Ŵκ̂ and the same across.
+    a_along: f64,
+    a_across: f64,
+    /// κ̂·adj(Ŵ)û, and across.
+    g_along: f64,
+    g_across: f64,
+    u_along: f64,
+    u_across: f64,
 }
 
 impl Slice {
-    /// a22 u1 − a12 u2, first entry of adj(Ŵ) û.
-    fn adjugate(&self) -> f64 {
-        self.a22 * self.u[0] - self.a12 * self.u[1]
+    fn new(a: [f64; 2], u: [f64; 2], along: [f64; 2], k: f64, c: f64) -> Self {
+        let [x, y] = along;
+        let g = [a[1] * u[0], a[0] * u[1]];
+        Slice {
+            a,
+            u,
+            along,
+            k,
+            c,
+            determinant: a[0] * a[1],
+            a_along: a[0] * x * x + a[1] * y * y,
+            a_across: a[0] * y * y + a[1] * x * x,
+            g_along: x * g[0] + y * g[1],
+            g_across: x * g[1] - y * g[0],
+            u_along: x * u[0] + y * u[1],
+            u_across: x * u[1] - y * u[0],
+        }
     }
 
+    /// N in the principal axes.
     fn numerator(&self, nu: f64) -> [f64; 2] {
-        let (k, c) = (self.k, self.c);
-        let first = self.adjugate() + nu * (self.u[0] + c * k * self.a22 + nu * c * k);
-        let second = self.a11 * self.u[1] - self.a12 * self.u[0]
-            + nu * ((1.0 - k) * (1.0 + k) * self.u[1] - c * k * self.a12);
+        let (a, u, c) = (self.a, self.u, self.c);
+        let kappa = [self.k * self.along[0], self.k * self.along[1]];
+        let mixed = kappa[0] * kappa[1];
+        let first = a[1] * u[0]
+            + nu * ((1.0 - kappa[1] * kappa[1]) * u[0]
+                + mixed * u[1]
+                + c * a[1] * kappa[0]
+                + nu * c * kappa[0]);
+        let second = a[0] * u[1]
+            + nu * ((1.0 - kappa[0] * kappa[0]) * u[1]
+                + mixed * u[0]
+                + c * a[0] * kappa[1]
+                + nu * c * kappa[1]);
         [-first, -second]
     }
 
-    /// P with the second sign: P + N₁ for `side` = 1, P − N₁ for −1.
-    fn pair(&self, nu: f64, side: f64) -> f64 {
-        let (c, e) = (self.c, 1.0 - side * self.k);
-        c * self.determinant - side * e * self.adjugate()
-            + nu * (c * self.a11 + e * (c * self.a22 - side * self.u[0]) + nu * c * e)
+    /// N across κ.
+    fn across(&self, nu: f64) -> f64 {
+        let e = (1.0 - self.k) * (1.0 + self.k);
+        let [x, y] = self.along;
+        -(self.g_across
+            + nu * (e * self.u_across + self.c * self.k * x * y * (self.a[0] - self.a[1])))
     }
 
-    fn delta(&self, nu: f64) -> f64 {
-        let e = (1.0 - self.k) * (1.0 + self.k);
-        self.determinant + nu * (self.a11 + e * self.a22 + nu * e)
+    /// P + N·κ̂ for `side` = 1, P − N·κ̂ for −1.
+    fn pair(&self, nu: f64, side: f64) -> f64 {
+        let (c, e) = (self.c, 1.0 - side * self.k);
+        c * self.determinant - side * e * self.g_along
+            + nu * (c * self.a_along + e * (c * self.a_across - side * self.u_along) + nu * c * e)
     }
 
     /// |N| − sign P, without cancellation.
     fn excess(&self, nu: f64, sign: f64) -> f64 {
         let (plus, minus) = (self.pair(nu, 1.0), self.pair(nu, -1.0));
-        let p = 0.5 * (plus + minus);
-        let n = self.numerator(nu);
-        let size = n[0].hypot(n[1]) + p.abs();
+        let (p, along, across) = (0.5 * (plus + minus), 0.5 * (plus - minus), self.across(nu));
+        let size = along.hypot(across) + p.abs();
         if sign * p <= 0.0 {
             size
         } else if size == 0.0 {
             0.0
         } else {
-            (n[1] / size) * n[1] - (plus / size) * minus
+            (across / size) * across - (plus / size) * minus
         }
     }
 
@@ -162,11 +191,11 @@ impl Slice {
         if at_zero <= 0.0 {
             return Some((0.0, 1.0, LocalState::Stick));
         }
-        let unit = self.a11 + self.a22 + (self.u[0].abs() + self.u[1].abs()) / self.c;
+        let unit = self.a[0] + (self.u[0].abs() + self.u[1].abs()) / self.c;
         let (start, f_start, sign) = if self.k > 1.0 {
             // Zero of Δ beyond which its sign is negative.
             let e = (self.k - 1.0) * (self.k + 1.0);
-            let beta = self.a11 - e * self.a22;
+            let beta = self.a_along - e * self.a_across;
             let root = (beta * beta + 4.0 * e * self.determinant).sqrt();
             let star = if beta >= 0.0 {
                 (beta + root) / (2.0 * e)
@@ -189,9 +218,14 @@ impl Slice {
         if sign * f_start <= 0.0 {
             return None;
         }
-        // Outward until the sign changes.
+        // Outward until the sign changes, from a step below every scale of the polynomials.
         let (mut low, mut f_low) = (start, f_start);
-        let mut high = start + 1e-3 * unit.max(start);
+        let mut high = start
+            + if start > 0.0 {
+                1e-3 * start
+            } else {
+                1e-3 * unit
+            };
         for _ in 0..500 {
             let value = self.excess(high, sign);
             if sign * value <= 0.0 {

@@ -7,14 +7,15 @@
 //!
 //! # Source
 //!
-//! Globalisation: projected gradient with Nesterov's momentum and restart ([ODonoghueCandes2015]);
-//! end game: semismooth Newton on F ([QiSun1993]) with the Jacobian of the projection taken by
-//! central differences, so that any projection will do.
+//! Semismooth Newton on F ([QiSun1993]) with the Jacobian of the projection taken by central
+//! differences, so that any projection will do. Globalisation: proximal steps A + ε with ε falling from
+//! |A| to rounding ([Rockafellar1976]), then projected gradient with momentum and restart
+//! ([ODonoghueCandes2015]).
 //!
 //! # Guarantees
 //!
-//! The gradient phase converges for symmetric positive semidefinite A. Newton steps are kept only if they
-//! halve |F|. The answer is a value of the projection, hence in C.
+//! The gradient phase converges for symmetric positive semidefinite A. Newton steps are kept only if
+//! they lower |F|. The answer is a value of the projection, hence in C.
 //!
 //! # Behaviour to know
 //!
@@ -33,6 +34,8 @@ use crate::algebra::small_dense::{matrix_vector, norm, solve_in_place};
 
 /// Accuracy aimed at, relative to the size of the terms of the natural map.
 const TARGET: f64 = 4e-16;
+/// Accuracy at which the search for something better ends.
+const ACCEPTED: f64 = 4e-14;
 
 /// Improves x; returns |F(x)| relative to |x| + ρ|b| (0 if both vanish).
 pub(super) fn solve(
@@ -41,49 +44,127 @@ pub(super) fn solve(
     x: &mut [f64],
     project: &mut dyn FnMut(&[f64], &mut [f64]),
 ) -> f64 {
-    let d = b.len();
-    let bound = norm(a);
-    let rho = if bound > 0.0 { 1.0 / bound } else { 1.0 };
-    let mut map = NaturalMap {
-        a,
-        b,
-        rho,
-        z: vec![0.0; d],
-        image: vec![0.0; d],
-    };
-    let mut residual = map.evaluate(x, project);
-    let mut best = (residual, map.image.clone());
-    let mut momentum = x.to_vec();
-    let mut next = vec![0.0; d];
-    let mut stalls = 0;
-    for round in 0..400 {
-        // Newton first: a warm start is often on the right face already.
-        for _ in 0..12 {
-            if residual <= TARGET || !map.newton_step(x, &mut residual, project) {
+    let mut map = NaturalMap::new(a.to_vec(), b.to_vec());
+    // A warm start is often on the right face already.
+    let mut best = (map.newton(x, 12, project), map.image.clone());
+    // Proximal steps with a decreasing weight carry the point from face to face.
+    if best.0 > ACCEPTED {
+        x.copy_from_slice(&best.1);
+        let weight = norm(a).max(f64::MIN_POSITIVE);
+        let mut epsilon = weight;
+        while epsilon > 1e-17 * weight && best.0 > TARGET {
+            let mut regular = NaturalMap::regularised(a, b, epsilon, x);
+            regular.newton(x, 15, project);
+            x.copy_from_slice(&regular.image);
+            epsilon *= 0.1;
+            if epsilon < 1e-3 * weight {
+                let mut trial = x.to_vec();
+                map.keep_best(&mut trial, 6, project, &mut best);
+            }
+        }
+        x.copy_from_slice(&best.1);
+    }
+    // Last resort: stretches of accelerated projected gradient, longer each round.
+    let mut round = 0;
+    while best.0 > ACCEPTED && round < 40 {
+        x.copy_from_slice(&best.1);
+        map.gradient(x, 10 + 10 * round, project);
+        map.keep_best(x, 12, project, &mut best);
+        round += 1;
+    }
+    x.copy_from_slice(&best.1);
+    best.0
+}
+
+struct NaturalMap {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    rho: f64,
+    /// x − ρ(A x + b) at the last evaluation.
+    z: Vec<f64>,
+    /// Its projection.
+    image: Vec<f64>,
+}
+
+impl NaturalMap {
+    fn new(a: Vec<f64>, b: Vec<f64>) -> Self {
+        let d = b.len();
+        let bound = norm(&a);
+        let rho = if bound > 0.0 { 1.0 / bound } else { 1.0 };
+        NaturalMap {
+            a,
+            b,
+            rho,
+            z: vec![0.0; d],
+            image: vec![0.0; d],
+        }
+    }
+
+    /// The map of A + ε and b − ε x: a proximal step from x.
+    fn regularised(a: &[f64], b: &[f64], epsilon: f64, x: &[f64]) -> Self {
+        let d = b.len();
+        let mut a = a.to_vec();
+        for i in 0..d {
+            a[i * d + i] += epsilon;
+        }
+        let b = b.iter().zip(x).map(|(b, x)| b - epsilon * x).collect();
+        NaturalMap::new(a, b)
+    }
+
+    /// Newton steps from x; returns the residual there and leaves the projection in `image`.
+    fn newton(
+        &mut self,
+        x: &mut [f64],
+        steps: usize,
+        project: &mut dyn FnMut(&[f64], &mut [f64]),
+    ) -> f64 {
+        let mut residual = self.evaluate(x, project);
+        for _ in 0..steps {
+            if residual <= TARGET {
                 break;
             }
-        }
-        if residual < best.0 {
-            if residual > 0.7 * best.0 {
-                stalls += 1;
-            } else {
-                stalls = 0;
+            if !self.newton_step(x, &mut residual, project) {
+                // A projected gradient step often changes the face; stop if it does not help.
+                let next = self.image.clone();
+                let value = self.evaluate(&next, project);
+                if value >= residual {
+                    self.evaluate(x, project);
+                    break;
+                }
+                x.copy_from_slice(&next);
+                residual = value;
             }
-            best = (residual, map.image.clone());
-        } else {
-            stalls += 1;
         }
-        if best.0 <= TARGET || best.0 <= 64.0 * TARGET && stalls > 2 || stalls > 40 {
-            break;
+        residual
+    }
+
+    /// Newton from x; keeps residual and projection if they are the best so far.
+    fn keep_best(
+        &mut self,
+        x: &mut [f64],
+        steps: usize,
+        project: &mut dyn FnMut(&[f64], &mut [f64]),
+        best: &mut (f64, Vec<f64>),
+    ) {
+        let residual = self.newton(x, steps, project);
+        if residual < best.0 {
+            *best = (residual, self.image.clone());
         }
-        // A stretch of accelerated projected gradient, longer each round.
-        x.copy_from_slice(&best.1);
-        momentum.copy_from_slice(x);
+    }
+
+    /// Projected gradient with momentum, restarted when it points uphill.
+    fn gradient(
+        &mut self,
+        x: &mut [f64],
+        steps: usize,
+        project: &mut dyn FnMut(&[f64], &mut [f64]),
+    ) {
+        let d = x.len();
+        let mut momentum = x.to_vec();
         let mut t: f64 = 1.0;
-        for _ in 0..10 + 5 * round {
-            map.evaluate(&momentum, project);
-            next.copy_from_slice(&map.image);
-            // Restart when the momentum points uphill.
+        for _ in 0..steps {
+            self.evaluate(&momentum, project);
+            let next = &self.image;
             let uphill: f64 = (0..d)
                 .map(|i| (momentum[i] - next[i]) * (next[i] - x[i]))
                 .sum();
@@ -100,30 +181,15 @@ pub(super) fn solve(
             for i in 0..d {
                 momentum[i] = next[i] + beta * (next[i] - x[i]);
             }
-            x.copy_from_slice(&next);
+            x.copy_from_slice(next);
             t = t_next;
         }
-        residual = map.evaluate(x, project);
     }
-    x.copy_from_slice(&best.1);
-    best.0
-}
 
-struct NaturalMap<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-    rho: f64,
-    /// x − ρ(A x + b) at the last evaluation.
-    z: Vec<f64>,
-    /// Its projection.
-    image: Vec<f64>,
-}
-
-impl NaturalMap<'_> {
     /// Relative |F(x)|; leaves z and its projection.
     fn evaluate(&mut self, x: &[f64], project: &mut dyn FnMut(&[f64], &mut [f64])) -> f64 {
-        matrix_vector(self.a, x, &mut self.z);
-        for (z, (x, b)) in self.z.iter_mut().zip(x.iter().zip(self.b)) {
+        matrix_vector(&self.a, x, &mut self.z);
+        for (z, (x, b)) in self.z.iter_mut().zip(x.iter().zip(&self.b)) {
             *z = x - self.rho * (*z + b);
         }
         project(&self.z, &mut self.image);
@@ -133,7 +199,7 @@ impl NaturalMap<'_> {
             .map(|(x, y)| (x - y) * (x - y))
             .sum::<f64>()
             .sqrt();
-        let scale = norm(x) + self.rho * norm(self.b);
+        let scale = norm(x) + self.rho * norm(&self.b);
         if scale > 0.0 { difference / scale } else { 0.0 }
     }
 
@@ -176,17 +242,22 @@ impl NaturalMap<'_> {
         {
             return false;
         }
-        let trial: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| x + d).collect();
+        // Full step or shorter; the residual must fall clearly.
         let (z, image) = (self.z.clone(), self.image.clone());
-        let value = self.evaluate(&trial, project);
-        if value < 0.5 * *residual {
-            x.copy_from_slice(&trial);
-            *residual = value;
-            true
-        } else {
-            self.z = z;
-            self.image = image;
-            false
+        let mut trial = vec![0.0; d];
+        for fraction in [1.0, 0.5, 0.125] {
+            for i in 0..d {
+                trial[i] = x[i] + fraction * direction[i];
+            }
+            let value = self.evaluate(&trial, project);
+            if value < (1.0 - 0.5 * fraction) * *residual {
+                x.copy_from_slice(&trial);
+                *residual = value;
+                return true;
+            }
         }
+        self.z = z;
+        self.image = image;
+        false
     }
 }

@@ -254,3 +254,125 @@ fn ball_of_the_general_method_agrees_with_the_disc() {
     println!("disc against general set, kinetic and known normal: {worst:?}");
     assert!(worst[0] < 1e-10 && worst[1] < 1e-12);
 }
+
+/// Kinds of blocks: full rank; one and two dependent rows; strong coupling of normal and tangent;
+/// normal and tangents of very different size.
+fn hard_contact(
+    random: &mut Random,
+    section: &FrictionSection,
+    kind: usize,
+) -> (Vec<f64>, Vec<f64>) {
+    let m = 1 + section.dimension();
+    match kind {
+        0 => random.contact(m, m + 1),
+        1 => random.contact(m, m - 1),
+        2 => random.contact(m, (m - 1).div_ceil(2).max(1)),
+        3 => {
+            // Tangents lean on the normal.
+            let h: Vec<Vec<f64>> = (0..m).map(|_| random.vector(m + 1)).collect();
+            let lean = random.decade(0.0, 2.0);
+            let rows: Vec<Vec<f64>> = (0..m)
+                .map(|i| {
+                    let share = if i == 0 { 0.0 } else { lean * random.signed() };
+                    h[i].iter().zip(&h[0]).map(|(a, b)| a + share * b).collect()
+                })
+                .collect();
+            let v = random.vector(m + 1);
+            let w = (0..m * m)
+                .map(|k| dot(&rows[k / m], &rows[k % m]))
+                .collect();
+            (w, rows.iter().map(|r| dot(r, &v)).collect())
+        }
+        _ => {
+            let (mut w, mut q) = random.contact(m, m + 1);
+            // Other units for the normal and for every part: rolling friction beside sliding.
+            let dimensions = match section {
+                FrictionSection::Product { factors: parts, .. }
+                | FrictionSection::Hull { parts, .. } => {
+                    parts.iter().map(FrictionSection::dimension).collect()
+                }
+                section => vec![section.dimension()],
+            };
+            let mut sizes = vec![random.decade(-3.0, 3.0)];
+            for dimension in dimensions {
+                let size = random.decade(-3.0, 3.0);
+                sizes.extend(std::iter::repeat_n(size, dimension));
+            }
+            for i in 0..m {
+                q[i] *= sizes[i];
+                for j in 0..m {
+                    w[i * m + j] *= sizes[i] * sizes[j];
+                }
+            }
+            (w, q)
+        }
+    }
+}
+
+#[test]
+fn hard_blocks_are_solved_or_reported_for_every_set_and_law() {
+    let mut scratch = LocalScratch::default();
+    // Per law and kind: worst residual with seed, no solution, stalled.
+    let mut table = vec![((0.0_f64, 0_u64, 0_usize), 0, 0); 15];
+    for seed in 0..150 {
+        let mut random = Random(seed);
+        for (index, section) in sections(&mut random).iter().enumerate() {
+            let m = 1 + section.dimension();
+            for kind in 0..5 {
+                let (w, mut q) = hard_contact(&mut random, section, kind);
+                if q[0] > 0.0 {
+                    q.iter_mut().for_each(|x| *x = -*x);
+                }
+                let least = random.unit();
+                for law in 0..3 {
+                    let normal_impulse_min = if law == 2 { least } else { 0.0 };
+                    let contact = OneContact {
+                        w: &w,
+                        q: &q,
+                        section,
+                        normal_impulse_min,
+                    };
+                    let mut p = vec![0.0; m];
+                    let outcome = match law {
+                        1 => solve_kinetic(&contact, 0.0, &mut p, &mut scratch),
+                        _ => solve_coulomb(&contact, &mut p, &mut scratch),
+                    };
+                    let cell = &mut table[5 * law + kind];
+                    match outcome {
+                        LocalOutcome::NoSolution => cell.1 += 1,
+                        LocalOutcome::Stalled { .. } => cell.2 += 1,
+                        _ => {
+                            let residual = if law == 1 {
+                                kinetic_residual(&contact, &p)
+                            } else {
+                                coulomb_residual(&contact, &p)
+                            };
+                            if !(residual <= cell.0.0) {
+                                cell.0 = (residual, seed, index);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for (k, cell) in table.iter().enumerate() {
+        println!("law {} kind {}: {cell:?}", k / 5, k % 5);
+    }
+    for (k, ((worst, seed, index), none, stalled)) in table.into_iter().enumerate() {
+        assert!(
+            worst < 1e-10,
+            "law {} kind {}: {worst} at seed {seed}, set {index}",
+            k / 5,
+            k % 5
+        );
+        assert_eq!(stalled, 0, "law {} kind {}", k / 5, k % 5);
+        // Only dependent rows may leave Coulomb's law without a solution; S always has one.
+        assert!(
+            none == 0 || k / 5 != 1 && (k % 5 == 1 || k % 5 == 2),
+            "law {} kind {}: {none}",
+            k / 5,
+            k % 5
+        );
+    }
+}
