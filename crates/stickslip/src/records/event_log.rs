@@ -52,6 +52,7 @@ impl EventLog {
     /// Reads a record.
     pub fn observe(&mut self, record: &StepRecord) {
         if self.modes.len() != record.contacts.len() {
+            self.events.reserve(1024);
             self.modes = vec![ContactMode::Open; record.contacts.len()];
         }
         for (i, contact) in record.contacts.iter().enumerate() {

@@ -5,9 +5,8 @@ use crate::contact::{
 };
 use crate::laws::FlowRule;
 
-use super::one_contact::planar::solve_kinetic_planar;
 use super::one_contact::{
-    LocalOutcome, LocalScratch, OneContact, solve_coulomb, solve_known_normal,
+    LocalOutcome, LocalScratch, OneContact, solve_coulomb, solve_kinetic, solve_known_normal,
 };
 
 /// Settings of the sweep.
@@ -122,12 +121,7 @@ impl GaussSeidel {
                 solve_coulomb(&local, p, &mut self.scratch)
             }
             (BlockKind::Unilateral { .. }, FlowRule::KineticProjection) => {
-                match block.section.ends() {
-                    Some(ends) => solve_kinetic_planar(&self.matrix, &self.velocity, ends, 0.0, p),
-                    None => LocalOutcome::Stalled {
-                        residual: f64::INFINITY,
-                    },
-                }
+                solve_kinetic(&local, 0.0, p, &mut self.scratch)
             }
         }
     }

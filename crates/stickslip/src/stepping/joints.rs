@@ -49,6 +49,11 @@ impl JointSystem {
         }
     }
 
+    /// Whether there are no joints.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Sets the value of `G v` at the end of the step.
     pub fn set_target(&mut self, velocity: JointVelocity, theta: f64, v0: &[f64]) {
         let n = v0.len();

@@ -314,15 +314,17 @@ impl TimeSteppingScheme for MoreauContactDynamics {
             return;
         }
 
-        // Joint impulses that answer the contact impulses.
-        self.work.fill(0.0);
-        for (i, &p) in stage.solution.impulse.iter().enumerate() {
-            for (w, r) in self.work.iter_mut().zip(stage.problem.row(i)) {
-                *w += p * r;
+        if !self.joints.is_empty() {
+            // Joint impulses that answer the contact impulses.
+            self.work.fill(0.0);
+            for (i, &p) in stage.solution.impulse.iter().enumerate() {
+                for (w, r) in self.work.iter_mut().zip(stage.problem.row(i)) {
+                    *w += p * r;
+                }
             }
+            self.factor.solve_in_place(&mut self.work);
+            self.joints.add_response_multipliers(&mut self.work);
         }
-        self.factor.solve_in_place(&mut self.work);
-        self.joints.add_response_multipliers(&mut self.work);
 
         for ((m, a), b) in self.mean.iter_mut().zip(&state.v).zip(&self.v) {
             *m = 0.5 * (a + b);

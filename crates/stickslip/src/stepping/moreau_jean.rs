@@ -296,11 +296,13 @@ impl MoreauJean {
                 *c += p * r;
             }
         }
-        self.response.clear();
-        self.response.extend_from_slice(&self.contact_impulse);
-        self.step.factor.solve_in_place(&mut self.response);
-        self.joints.add_response_multipliers(&mut self.response);
-        self.joints.add_impulse(&mut self.contact_impulse);
+        if !self.joints.is_empty() {
+            self.response.clear();
+            self.response.extend_from_slice(&self.contact_impulse);
+            self.step.factor.solve_in_place(&mut self.response);
+            self.joints.add_response_multipliers(&mut self.response);
+            self.joints.add_impulse(&mut self.contact_impulse);
+        }
         residual
     }
 

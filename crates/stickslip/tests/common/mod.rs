@@ -1,6 +1,8 @@
 //! Systems shared by the integration tests.
 #![allow(dead_code)]
 
+pub mod random;
+
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
