@@ -1,0 +1,144 @@
+//! Joints: constrained and reduced descriptions of one mechanism move alike.
+
+mod common;
+
+use common::{Scheme, run};
+use num_dual::DualNum;
+use stickslip::algebra::Jet;
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::systems::functions::AutoScalar;
+use stickslip::systems::{
+    BilateralConstraint, ContactFrame, GeneralizedSystem, UnilateralConstraint,
+};
+
+const G: f64 = 9.81;
+
+fn wall_law() -> ContactLaw {
+    let section = FrictionSection::segment(0.4).expect("valid");
+    ContactLaw::new(section, ImpactLaw::Newton { restitution: 0.5 }).expect("valid")
+}
+
+/// Pendulum of unit length in Cartesian coordinates held by a joint, above a wall at x = -0.3.
+fn constrained(redundant: bool) -> GeneralizedSystem {
+    let a0 = 1.0f64;
+    let length = |_: Jet, q: &[Jet]| (q[0] * q[0] + q[1] * q[1]).sqrt() - 1.0;
+    let wall = UnilateralConstraint::new("wall", AutoScalar(|_: Jet, q: &[Jet]| q[0] + 0.3))
+        .with_point(
+            ContactFrame::planar_point(|q: &[Jet]| [q[0], q[1]], [1.0, 0.0]),
+            wall_law(),
+        );
+    let mut builder = GeneralizedSystem::builder(["x", "y"])
+        .mass_diagonal(&[1.0, 1.0])
+        .dead_load(&[0.0, -G])
+        .joint(BilateralConstraint::new("rod", AutoScalar(length)))
+        .constraint(wall);
+    if redundant {
+        let square = |_: Jet, q: &[Jet]| q[0] * q[0] + q[1] * q[1] - 1.0;
+        builder = builder.joint(BilateralConstraint::new("again", AutoScalar(square)));
+    }
+    builder.build(&[a0.sin(), -a0.cos()]).expect("valid")
+}
+
+/// The same pendulum in its angle.
+fn reduced() -> GeneralizedSystem {
+    let wall = UnilateralConstraint::new("wall", AutoScalar(|_: Jet, q: &[Jet]| q[0].sin() + 0.3))
+        .with_point(
+            ContactFrame::planar_point(|q: &[Jet]| [q[0].sin(), -q[0].cos()], [1.0, 0.0]),
+            wall_law(),
+        );
+    GeneralizedSystem::builder(["a"])
+        .mass_diagonal(&[1.0])
+        .potential(|q: &[Jet]| -q[0].cos() * G)
+        .constraint(wall)
+        .build(&[1.0])
+        .expect("valid")
+}
+
+#[test]
+fn reduced_and_constrained_pendulum_give_the_same_motion() {
+    let a0 = 1.0f64;
+    let mut distances = Vec::new();
+    for h in [1e-3, 5e-4, 2.5e-4] {
+        let scheme = Scheme::MoreauJean(Some(0.51));
+        let start = [a0.sin(), -a0.cos()];
+        let cartesian = run(
+            constrained(false),
+            scheme,
+            (&start, &[0.0, 0.0]),
+            h,
+            0.9,
+            |_| {},
+        );
+        let angle = run(reduced(), scheme, (&[a0], &[0.0]), h, 0.9, |_| {});
+        let a = angle.state().q[0];
+        let q = &cartesian.state().q;
+        distances.push((q[0] - a.sin()).abs().max((q[1] + a.cos()).abs()));
+        assert!(cartesian.ledger().is_closed() && angle.ledger().is_closed());
+        assert!(cartesian.certificate().holds(1e-11) && angle.certificate().holds(1e-11));
+    }
+    // Both converge to one motion at order 1 (there is an impact on the way).
+    assert!(
+        distances[2] < 6e-3 && distances[2] < 0.6 * distances[0],
+        "{distances:?}"
+    );
+}
+
+#[test]
+fn a_redundant_joint_changes_nothing() {
+    let start = [1.0f64.sin(), -1.0f64.cos()];
+    let scheme = Scheme::MoreauJean(Some(0.51));
+    let single = run(
+        constrained(false),
+        scheme,
+        (&start, &[0.0, 0.0]),
+        1e-3,
+        0.9,
+        |_| {},
+    );
+    let double = run(
+        constrained(true),
+        scheme,
+        (&start, &[0.0, 0.0]),
+        1e-3,
+        0.9,
+        |_| {},
+    );
+    for (a, b) in single.state().q.iter().zip(&double.state().q) {
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_velocity_off_the_joint_is_projected_at_the_start() {
+    let start = [1.0f64.sin(), -1.0f64.cos()];
+    // Radial velocity is removed, tangential velocity kept.
+    let v = [start[0] - start[1], start[1] + start[0]];
+    let sim = common::simulation(
+        constrained(false),
+        Scheme::MoreauJean(None),
+        (&start, &v),
+        1e-3,
+    );
+    let expected = [-start[1], start[0]];
+    for (a, b) in sim.state().v.iter().zip(&expected) {
+        assert!((a - b).abs() < 1e-14, "{:?}", sim.state().v);
+    }
+}
+
+#[test]
+fn friction_cannot_hold_a_pinned_bar_that_it_cannot_turn() {
+    // One degree of freedom: the wall's friction has no direction of its own to act in when the
+    // contact point moves along the normal only.
+    let law = wall_law();
+    let gap = AutoScalar(|_: Jet, q: &[Jet]| q[0]);
+    let system = GeneralizedSystem::builder(["x"])
+        .mass_diagonal(&[1.0])
+        .constraint(UnilateralConstraint::new("stop", gap).with_point(
+            ContactFrame::planar_point(|q: &[Jet]| [q[0], Jet::from(0.0)], [1.0, 0.0]),
+            law,
+        ))
+        .build(&[0.0])
+        .expect("valid");
+    let sim = common::simulation(system, Scheme::MoreauJean(None), (&[0.0], &[-1.0]), 1e-3);
+    assert!((sim.state().v[0] - 0.5).abs() < 1e-15);
+}

@@ -1,0 +1,136 @@
+//! A rigid body in space: torque-free motion, spin, landing.
+
+use std::ops::ControlFlow;
+
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::simulation::{Simulation, SimulationSettings};
+use stickslip::solvers::GaussSeidel;
+use stickslip::stepping::{MoreauJean, MoreauJeanSettings};
+use stickslip::systems::rigid::UnitQuaternion;
+use stickslip::systems::{MechanicalSystem, RigidBody};
+
+fn scheme(theta: f64) -> Box<MoreauJean> {
+    let settings = MoreauJeanSettings {
+        theta: Some(theta),
+        ..Default::default()
+    };
+    Box::new(MoreauJean::new(settings).expect("theta in range"))
+}
+
+#[test]
+fn torque_free_motion_keeps_energy_and_angular_momentum() {
+    let q = RigidBody::configuration([0.0; 3], UnitQuaternion::IDENTITY);
+    let v = [0.0, 0.0, 0.0, 0.1, 2.0, 0.1];
+    let momentum = |q: &[f64], v: &[f64]| {
+        UnitQuaternion([q[3], q[4], q[5], q[6]]).world_from_body([v[3], 2.0 * v[4], 3.0 * v[5]])
+    };
+    let mut errors = Vec::new();
+    for h in [1e-2, 5e-3] {
+        let body = RigidBody::builder(1.0, [1.0, 2.0, 3.0])
+            .build(&q)
+            .expect("valid");
+        let solver = Box::new(GaussSeidel::default());
+        let settings = SimulationSettings::fixed(h);
+        let mut sim = Simulation::new(Box::new(body), scheme(0.5), solver, (&q, &v), settings)
+            .expect("valid");
+        sim.run_until(5.0, |_| ControlFlow::Continue(()));
+        assert!(
+            (sim.state().kinetic - 4.02).abs() < 1e-12,
+            "energy {}",
+            sim.state().kinetic
+        );
+        assert!(sim.ledger().is_closed(), "{:?}", sim.ledger());
+        let (a, b) = (momentum(&q, &v), momentum(&sim.state().q, &sim.state().v));
+        errors.push((0..3).map(|i| (a[i] - b[i]).abs()).fold(0.0, f64::max));
+    }
+    // The momentum in space is kept at order 2.
+    assert!(
+        errors[0] < 1e-2 && errors[1] < 0.3 * errors[0],
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn a_sliding_ball_ends_up_rolling_at_five_sevenths_of_its_speed() {
+    let (mu, g, radius, v0) = (0.2, 9.81, 0.1, 1.0);
+    let law = ContactLaw::new(
+        FrictionSection::disc(mu).expect("valid"),
+        ImpactLaw::Inelastic,
+    )
+    .expect("valid");
+    let inertia = 0.4 * radius * radius;
+    let q = RigidBody::configuration([0.0, 0.0, radius], UnitQuaternion::IDENTITY);
+    // The direction is at 30 degrees to the axes: friction must not turn it.
+    let direction = [(3.0f64).sqrt() / 2.0, 0.5];
+    let v = [v0 * direction[0], v0 * direction[1], 0.0, 0.0, 0.0, 0.0];
+    let body = RigidBody::builder(1.0, [inertia; 3])
+        .gravity([0.0, 0.0, -g])
+        .ball_on_plane("ground", [0.0; 3], radius, [0.0, 0.0, 1.0], 0.0, law)
+        .build(&q)
+        .expect("valid");
+    assert!(!body.has_covariant_force());
+    let settings = SimulationSettings::fixed(1e-3);
+    let solver = Box::new(GaussSeidel::default());
+    let mut sim =
+        Simulation::new(Box::new(body), scheme(0.51), solver, (&q, &v), settings).expect("valid");
+    sim.run_until(0.5, |_| ControlFlow::Continue(()));
+    let v = &sim.state().v;
+    for i in 0..2 {
+        // Rolling speed 5/7 v0 is independent of the step: momentum and moment of momentum about the contact.
+        assert!(
+            (v[i] - 5.0 / 7.0 * v0 * direction[i]).abs() < 1e-12,
+            "{v:?}"
+        );
+    }
+    assert!(sim.certificate().holds(1e-12), "{:?}", sim.certificate());
+    assert!(sim.ledger().is_closed(), "{:?}", sim.ledger());
+}
+
+#[test]
+fn a_cube_comes_to_rest_on_a_face() {
+    let law = ContactLaw::new(
+        FrictionSection::disc(0.5).expect("valid"),
+        ImpactLaw::Fremond { restitution: 0.0 },
+    )
+    .expect("valid");
+    let q = RigidBody::configuration(
+        [0.0, 0.0, 0.9],
+        UnitQuaternion::from_rotation_vector([0.3, 0.2, 0.1]),
+    );
+    let mut builder = RigidBody::builder(1.0, [1.0 / 6.0; 3]).gravity([0.0, 0.0, -9.81]);
+    for corner in 0..8 {
+        let sign = |bit: usize| if corner >> bit & 1 == 0 { -0.5 } else { 0.5 };
+        let arm = [sign(0), sign(1), sign(2)];
+        builder = builder.ball_on_plane(
+            format!("corner{corner}"),
+            arm,
+            0.0,
+            [0.0, 0.0, 1.0],
+            0.0,
+            law.clone(),
+        );
+    }
+    let body = builder.build(&q).expect("valid");
+    let settings = SimulationSettings::fixed(1e-3);
+    let solver = Box::new(GaussSeidel::default());
+    let mut sim = Simulation::new(
+        Box::new(body),
+        scheme(0.55),
+        solver,
+        (&q, &[0.0; 6]),
+        settings,
+    )
+    .expect("valid");
+    sim.run_until(3.0, |_| ControlFlow::Continue(()));
+    assert!(
+        sim.state().kinetic < 1e-8,
+        "kinetic energy {}",
+        sim.state().kinetic
+    );
+    assert!(
+        (sim.state().q[2] - 0.5).abs() < 1e-2,
+        "height {}",
+        sim.state().q[2]
+    );
+    assert!(sim.ledger().is_closed(), "{:?}", sim.ledger());
+}
