@@ -6,14 +6,21 @@
 pub mod autodiff;
 pub mod ball_quadratic;
 pub mod block_sparse;
+pub mod compliance;
+mod covectors;
 pub mod eigen2;
 pub mod lcp;
 pub mod root;
 pub mod small_dense;
 pub mod small_inverse;
+pub mod sparse_cholesky;
 pub mod sparse_factor;
 pub mod sparse_rows;
+pub mod sparse_symmetric;
 mod symmetric;
 
 pub use autodiff::Jet;
+pub use compliance::Compliance;
+pub use covectors::Covectors;
+pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::{CholeskyFactor, PivotedCholesky, SymmetricMatrix, dot};

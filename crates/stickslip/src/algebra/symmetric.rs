@@ -1,25 +1,59 @@
-//! Dense symmetric matrices of generalized coordinates and their Cholesky factor.
+//! Symmetric matrices of generalized coordinates and their Cholesky factor.
 //!
-//! Systems in generalized coordinates are small, so storage is dense and row-major and every
-//! operation works in place: a warm step allocates nothing.
+//! Systems in generalized coordinates are small: storage is dense and row-major and every
+//! operation works in place, so that a warm step allocates nothing. Meshes give sparse matrices;
+//! the same types hold them, so that there is one scheme for both.
 
-/// Dense symmetric matrix, stored in full (both triangles), row-major.
-#[derive(Clone, Debug, Default, PartialEq)]
+use std::sync::Arc;
+
+use super::sparse_cholesky::SparseCholesky;
+use super::sparse_symmetric::{SparsePattern, SparseSymmetric};
+
+/// Symmetric matrix, stored in full (both triangles): dense row-major, or sparse.
+#[derive(Clone, Debug, PartialEq)]
 pub struct SymmetricMatrix {
     order: usize,
-    values: Vec<f64>,
+    storage: Storage,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Storage {
+    Dense(Vec<f64>),
+    Sparse(SparseSymmetric),
+}
+
+impl Default for SymmetricMatrix {
+    fn default() -> Self {
+        Self {
+            order: 0,
+            storage: Storage::Dense(Vec::new()),
+        }
+    }
 }
 
 impl SymmetricMatrix {
-    /// The zero matrix of the given order.
+    /// The dense zero matrix of the given order.
     pub fn zeros(order: usize) -> Self {
         Self {
             order,
-            values: vec![0.0; order * order],
+            storage: Storage::Dense(vec![0.0; order * order]),
         }
     }
 
-    /// Diagonal matrix with the given entries.
+    /// The sparse zero matrix on a pattern.
+    pub fn sparse_zeros(pattern: Arc<SparsePattern>) -> Self {
+        Self::from_sparse(SparseSymmetric::zeros(pattern))
+    }
+
+    /// A sparse matrix.
+    pub fn from_sparse(matrix: SparseSymmetric) -> Self {
+        Self {
+            order: matrix.pattern().order(),
+            storage: Storage::Sparse(matrix),
+        }
+    }
+
+    /// Dense diagonal matrix with the given entries.
     pub fn diagonal(entries: &[f64]) -> Self {
         let mut matrix = Self::zeros(entries.len());
         for (i, &entry) in entries.iter().enumerate() {
@@ -28,7 +62,7 @@ impl SymmetricMatrix {
         matrix
     }
 
-    /// Matrix with the given row-major values.
+    /// Dense matrix with the given row-major values.
     ///
     /// # Panics
     /// If `values` does not hold `order²` numbers. Symmetry is not checked here; see
@@ -40,7 +74,10 @@ impl SymmetricMatrix {
             "a matrix of order {order} has {} entries",
             order * order
         );
-        Self { order, values }
+        Self {
+            order,
+            storage: Storage::Dense(values),
+        }
     }
 
     /// Number of rows.
@@ -48,73 +85,144 @@ impl SymmetricMatrix {
         self.order
     }
 
-    /// All entries, row by row.
-    pub fn values(&self) -> &[f64] {
-        &self.values
+    /// The sparse storage, if the matrix is sparse.
+    pub fn sparse(&self) -> Option<&SparseSymmetric> {
+        match &self.storage {
+            Storage::Dense(_) => None,
+            Storage::Sparse(matrix) => Some(matrix),
+        }
     }
 
-    /// All entries, row by row, for writing.
+    /// All entries of a dense matrix, row by row; the stored entries of a sparse one.
+    pub fn values(&self) -> &[f64] {
+        match &self.storage {
+            Storage::Dense(values) => values,
+            Storage::Sparse(matrix) => matrix.values(),
+        }
+    }
+
+    /// All entries of a dense matrix, row by row, or the stored entries of a sparse one, for
+    /// writing.
     pub fn values_mut(&mut self) -> &mut [f64] {
-        &mut self.values
+        match &mut self.storage {
+            Storage::Dense(values) => values,
+            Storage::Sparse(matrix) => matrix.values_mut(),
+        }
     }
 
     /// Entry in row `i` and column `j`.
     pub fn get(&self, i: usize, j: usize) -> f64 {
-        self.values[i * self.order + j]
+        match &self.storage {
+            Storage::Dense(values) => values[i * self.order + j],
+            Storage::Sparse(matrix) => matrix
+                .pattern()
+                .position(i, j)
+                .map_or(0.0, |k| matrix.values()[k]),
+        }
     }
 
     /// Writes one entry (the caller keeps symmetry).
+    ///
+    /// # Panics
+    /// If the matrix is sparse and the position is not in its pattern.
     pub fn set(&mut self, i: usize, j: usize, value: f64) {
-        self.values[i * self.order + j] = value;
+        match &mut self.storage {
+            Storage::Dense(values) => values[i * self.order + j] = value,
+            Storage::Sparse(matrix) => {
+                let position = matrix.pattern().position(i, j);
+                let k = position.unwrap_or_else(|| panic!("({i}, {j}) is not in the pattern"));
+                matrix.values_mut()[k] = value;
+            }
+        }
     }
 
     /// Sets every entry to zero.
     pub fn clear(&mut self) {
-        self.values.fill(0.0);
+        self.values_mut().fill(0.0);
     }
 
-    /// Copies another matrix of the same order, without allocating.
+    /// Copies another matrix, without allocating when order and storage agree.
     pub fn copy_from(&mut self, other: &Self) {
-        self.values.copy_from_slice(&other.values);
+        match (&mut self.storage, &other.storage) {
+            (Storage::Dense(a), Storage::Dense(b)) if a.len() == b.len() => a.copy_from_slice(b),
+            (Storage::Sparse(a), Storage::Sparse(b)) => a.copy_from(b),
+            (storage, other) => storage.clone_from(other),
+        }
+        self.order = other.order;
     }
 
     /// Adds `factor * other`.
+    ///
+    /// # Panics
+    /// If one matrix is dense and the other sparse, or if a sparse sum needs a position that the
+    /// pattern of `self` lacks.
     pub fn add_scaled(&mut self, factor: f64, other: &Self) {
-        for (a, b) in self.values.iter_mut().zip(&other.values) {
-            *a += factor * b;
+        match (&mut self.storage, &other.storage) {
+            (Storage::Dense(a), Storage::Dense(b)) => {
+                for (a, b) in a.iter_mut().zip(b) {
+                    *a += factor * b;
+                }
+            }
+            (Storage::Sparse(a), Storage::Sparse(b)) => a.add_scaled(factor, b),
+            _ => panic!("dense and sparse matrices of one system"),
         }
     }
 
     /// `out = self x`.
     pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
-        for (i, o) in out.iter_mut().enumerate() {
-            *o = dot(&self.values[i * self.order..(i + 1) * self.order], x);
+        match &self.storage {
+            Storage::Dense(values) => {
+                for (i, o) in out.iter_mut().enumerate() {
+                    *o = dot(&values[i * self.order..(i + 1) * self.order], x);
+                }
+            }
+            Storage::Sparse(matrix) => matrix.multiply_with(x, out, |o, value| *o = value),
         }
     }
 
     /// `out += factor * self x`.
     pub fn multiply_add(&self, factor: f64, x: &[f64], out: &mut [f64]) {
-        for (i, o) in out.iter_mut().enumerate() {
-            *o += factor * dot(&self.values[i * self.order..(i + 1) * self.order], x);
+        match &self.storage {
+            Storage::Dense(values) => {
+                for (i, o) in out.iter_mut().enumerate() {
+                    *o += factor * dot(&values[i * self.order..(i + 1) * self.order], x);
+                }
+            }
+            Storage::Sparse(matrix) => {
+                matrix.multiply_with(x, out, |o, value| *o += factor * value)
+            }
         }
     }
 
     /// Bilinear form `x · self y`.
     pub fn bilinear(&self, x: &[f64], y: &[f64]) -> f64 {
         let n = self.order;
-        (0..n)
-            .map(|i| x[i] * dot(&self.values[i * n..(i + 1) * n], y))
-            .sum()
+        match &self.storage {
+            Storage::Dense(values) => (0..n)
+                .map(|i| x[i] * dot(&values[i * n..(i + 1) * n], y))
+                .sum(),
+            Storage::Sparse(matrix) => matrix.bilinear(x, y),
+        }
     }
 
     /// Largest `|a_ij - a_ji|` relative to the largest entry.
     pub fn asymmetry(&self) -> f64 {
         let n = self.order;
-        let largest = self.values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let largest = self.values().iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let mut worst = 0.0f64;
         for i in 0..n {
-            for j in 0..i {
-                worst = worst.max((self.get(i, j) - self.get(j, i)).abs());
+            match &self.storage {
+                Storage::Dense(_) => {
+                    for j in 0..i {
+                        worst = worst.max((self.get(i, j) - self.get(j, i)).abs());
+                    }
+                }
+                Storage::Sparse(matrix) => {
+                    for &j in matrix.pattern().row(i) {
+                        let j = j as usize;
+                        worst = worst.max((self.get(i, j) - self.get(j, i)).abs());
+                    }
+                }
             }
         }
         if largest > 0.0 { worst / largest } else { 0.0 }
@@ -122,28 +230,59 @@ impl SymmetricMatrix {
 
     /// Position of the first entry that is not finite.
     pub fn first_non_finite(&self) -> Option<(usize, usize)> {
-        self.values
-            .iter()
-            .position(|x| !x.is_finite())
-            .map(|k| (k / self.order, k % self.order))
+        let k = self.values().iter().position(|x| !x.is_finite())?;
+        match &self.storage {
+            Storage::Dense(_) => Some((k / self.order, k % self.order)),
+            Storage::Sparse(matrix) => {
+                let (start, column) = matrix.pattern().parts();
+                let row = start.partition_point(|&s| s as usize <= k) - 1;
+                Some((row, column[k] as usize))
+            }
+        }
     }
 }
 
-/// Cholesky factor `A = L Lᵀ` of a symmetric positive definite matrix.
+/// Cholesky factor `A = L Lᵀ` of a symmetric positive definite matrix, dense or sparse.
 #[derive(Clone, Debug, Default)]
 pub struct CholeskyFactor {
     order: usize,
+    generation: u64,
     lower: Vec<f64>,
     inverse_diagonal: Vec<f64>,
+    sparse: Option<Arc<SparseCholesky>>,
 }
 
 impl CholeskyFactor {
-    /// Factors `matrix`; on failure returns the index of the pivot that was not positive.
+    /// Factors `matrix`; on failure returns the index of the pivot that was not positive. The
+    /// analysis of a sparse pattern is kept for the next matrix on the same pattern.
     pub fn factor(&mut self, matrix: &SymmetricMatrix) -> Result<(), usize> {
-        let n = matrix.order;
-        self.order = n;
+        self.order = matrix.order;
+        self.generation += 1;
+        match &matrix.storage {
+            Storage::Dense(values) => {
+                self.sparse = None;
+                self.factor_dense(values)
+            }
+            Storage::Sparse(matrix) => self.factor_sparse(matrix),
+        }
+    }
+
+    fn factor_sparse(&mut self, matrix: &SparseSymmetric) -> Result<(), usize> {
+        let fitting = self.sparse.take().filter(|f| f.fits(matrix.pattern()));
+        let mut factor = match fitting {
+            // A factor that a contact problem still refers to is left alone.
+            Some(shared) => Arc::try_unwrap(shared).unwrap_or_else(|shared| shared.sibling()),
+            None => SparseCholesky::analyse(matrix.pattern()),
+        };
+        let outcome = factor.factor(matrix);
+        self.sparse = Some(Arc::new(factor));
+        outcome
+    }
+
+    fn factor_dense(&mut self, values: &[f64]) -> Result<(), usize> {
+        let n = self.order;
         self.lower.clear();
-        self.lower.extend_from_slice(&matrix.values);
+        self.lower.extend_from_slice(values);
         self.inverse_diagonal.clear();
         self.inverse_diagonal.resize(n, 0.0);
         let l = &mut self.lower;
@@ -153,7 +292,7 @@ impl CholeskyFactor {
                 pivot -= l[j * n + k] * l[j * n + k];
             }
             // A pivot lost to cancellation is as bad as a negative one.
-            let diagonal = matrix.values[j * n + j];
+            let diagonal = values[j * n + j];
             if !(pivot > 1e-15 * diagonal.abs()) {
                 return Err(j);
             }
@@ -177,8 +316,22 @@ impl CholeskyFactor {
         self.order
     }
 
+    /// Number of factorizations made so far: tells whether something cached is still valid.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The sparse factor, if the last matrix was sparse.
+    pub fn sparse(&self) -> Option<&Arc<SparseCholesky>> {
+        self.sparse.as_ref()
+    }
+
     /// Replaces `b` by `A⁻¹ b`.
     pub fn solve_in_place(&self, b: &mut [f64]) {
+        if let Some(sparse) = &self.sparse {
+            sparse.solve_in_place(b);
+            return;
+        }
         self.solve_lower_in_place(b);
         let n = self.order;
         for i in (0..n).rev() {
@@ -191,7 +344,11 @@ impl CholeskyFactor {
     }
 
     /// Replaces `b` by `L⁻¹ b`, so that `|L⁻¹b|²  = b · A⁻¹ b`.
+    ///
+    /// # Panics
+    /// If the matrix was sparse; see [`Self::dual_norm`].
     pub fn solve_lower_in_place(&self, b: &mut [f64]) {
+        assert!(self.sparse.is_none(), "a dense factor");
         let n = self.order;
         for i in 0..n {
             let mut sum = b[i];
@@ -200,6 +357,29 @@ impl CholeskyFactor {
             }
             b[i] = sum * self.inverse_diagonal[i];
         }
+    }
+
+    /// `√(b · A⁻¹ b)`; `b` is overwritten.
+    pub fn dual_norm(&self, b: &mut [f64]) -> f64 {
+        if let Some(sparse) = &self.sparse {
+            let copy = b.to_vec();
+            sparse.solve_in_place(b);
+            dot(&copy, b).max(0.0).sqrt()
+        } else {
+            self.solve_lower_in_place(b);
+            dot(b, b).sqrt()
+        }
+    }
+
+    /// For each index in `columns` the column of A⁻¹ of a sparse factor, restricted to `rows`.
+    ///
+    /// # Panics
+    /// If the last matrix was not sparse.
+    pub fn inverse_columns(&self, columns: &[u32], rows: &[u32]) -> Vec<Box<[f64]>> {
+        self.sparse
+            .as_ref()
+            .expect("a sparse factor")
+            .inverse_columns(columns, rows)
     }
 }
 

@@ -1,6 +1,9 @@
 //! The one-step contact problem.
 
-use crate::algebra::dot;
+use std::sync::Arc;
+
+use crate::algebra::sparse_cholesky::SparseCholesky;
+use crate::algebra::{CholeskyFactor, Compliance, Covectors, dot};
 use crate::laws::{FlowRule, FrictionSection};
 
 use super::{BlockKind, ContactBlock, ContactId};
@@ -13,13 +16,19 @@ use super::{BlockKind, ContactBlock, ContactId};
 /// `s = σ_D(−w_T)`. Kinetic projection: `d = W n`, `s` the multiplier of `w_N = 0`.
 ///
 /// The type is a reusable buffer: [`Self::begin`], [`Self::push`], [`Self::condense`] per step,
-/// without allocation once warm.
+/// without allocation once warm. Meshes use [`Self::begin_sparse`], [`Self::push_sparse`] and
+/// [`Self::condense_sparse`]: rows are sparse, W comes from cached columns of A⁻¹, and the
+/// velocity costs one solve instead of stored responses.
 #[derive(Clone, Debug, Default)]
 pub struct OneStepContactProblem {
     dof: usize,
     velocity_free: Vec<f64>,
-    rows: Vec<f64>,
+    rows: Covectors,
     responses: Vec<f64>,
+    operator: Option<Arc<SparseCholesky>>,
+    compliance: Compliance,
+    condensed_rows: Covectors,
+    condensed_generation: u64,
     bias: Vec<f64>,
     free: Vec<f64>,
     delassus: Vec<f64>,
@@ -47,14 +56,25 @@ impl OneStepContactProblem {
 
     /// Empties the problem for a system with `dof` velocities.
     pub fn begin(&mut self, dof: usize) {
+        self.restart(dof);
+        self.rows.clear_dense(dof);
+        self.delassus.clear();
+    }
+
+    /// Empties the problem for a system with `dof` velocities and sparse rows.
+    pub fn begin_sparse(&mut self, dof: usize) {
+        self.restart(dof);
+        self.rows.clear_sparse(dof);
+    }
+
+    fn restart(&mut self, dof: usize) {
         self.dof = dof;
         self.velocity_free.clear();
         self.velocity_free.resize(dof, 0.0);
-        self.rows.clear();
         self.responses.clear();
+        self.operator = None;
         self.bias.clear();
         self.free.clear();
-        self.delassus.clear();
         self.blocks.clear();
     }
 
@@ -77,37 +97,68 @@ impl OneStepContactProblem {
             kind,
         });
         self.bias.resize(start + size, 0.0);
-        self.rows.resize((start + size) * self.dof, 0.0);
-        (&mut self.rows[start * self.dof..], &mut self.bias[start..])
+        (self.rows.push_dense(size), &mut self.bias[start..])
+    }
+
+    /// Adds a block whose rows are `rows[first..first + size]`.
+    pub fn push_sparse(
+        &mut self,
+        block: ContactBlock,
+        rows: &Covectors,
+        first: usize,
+    ) -> &mut [f64] {
+        let (start, size) = (self.bias.len(), block.size);
+        for i in first..first + size {
+            self.rows.push_row_of(rows, i);
+        }
+        self.blocks.push(ContactBlock { start, ..block });
+        self.bias.resize(start + size, 0.0);
+        &mut self.bias[start..]
     }
 
     /// Computes `A⁻¹H` and `W` with the given solve, which replaces a vector b by A⁻¹ b.
     pub fn condense(&mut self, mut solve: impl FnMut(&mut [f64])) {
         let (n, m) = (self.dof, self.bias.len());
         self.responses.clear();
-        self.responses.extend_from_slice(&self.rows);
-        for response in self.responses.chunks_mut(n) {
+        self.responses.resize(m * n, 0.0);
+        for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
+            self.rows.add_to(i, 1.0, response);
             solve(response);
         }
         self.delassus.resize(m * m, 0.0);
         for i in 0..m {
             for j in 0..=i {
-                let entry = dot(
-                    &self.rows[i * n..(i + 1) * n],
-                    &self.responses[j * n..(j + 1) * n],
-                );
+                let entry = self.rows.dot(i, &self.responses[j * n..(j + 1) * n]);
                 self.delassus[i * m + j] = entry;
                 self.delassus[j * m + i] = entry;
             }
         }
+        self.condensed_generation = 0;
+    }
+
+    /// Computes `W` of sparse rows from cached columns of A⁻¹; nothing is done when neither the
+    /// rows nor the factor changed. `contact_dofs` are the degrees of freedom that rows of this
+    /// system can touch.
+    ///
+    /// # Panics
+    /// If the factor or the rows are dense.
+    pub fn condense_sparse(&mut self, factor: &CholeskyFactor, contact_dofs: &[u32]) {
+        let operator = factor.sparse().expect("a sparse factor");
+        self.operator = Some(operator.clone());
+        if self.condensed_generation == factor.generation() && self.condensed_rows == self.rows {
+            return;
+        }
+        self.compliance.prepare(factor, contact_dofs, &self.rows);
+        self.compliance.delassus(&self.rows, &mut self.delassus);
+        self.condensed_rows.clone_from(&self.rows);
+        self.condensed_generation = factor.generation();
     }
 
     /// Computes `q = Hᵀ v_free + bias` after the free velocity or the bias changed.
     pub fn refresh(&mut self) {
-        let (n, m) = (self.dof, self.bias.len());
-        self.free.resize(m, 0.0);
-        for i in 0..m {
-            self.free[i] = dot(&self.rows[i * n..(i + 1) * n], &self.velocity_free) + self.bias[i];
+        self.free.resize(self.bias.len(), 0.0);
+        for (i, free) in self.free.iter_mut().enumerate() {
+            *free = self.rows.dot(i, &self.velocity_free) + self.bias[i];
         }
     }
 
@@ -151,12 +202,30 @@ impl OneStepContactProblem {
         &mut self.bias
     }
 
-    /// Row `i` of Hᵀ.
+    /// Row `i` of Hᵀ, of a problem with dense rows.
     pub fn row(&self, i: usize) -> &[f64] {
-        &self.rows[i * self.dof..(i + 1) * self.dof]
+        self.rows.dense(i)
     }
 
-    /// Generalized velocity `A⁻¹ H e_i` caused by a unit impulse in row `i`.
+    /// The rows of Hᵀ.
+    pub fn rows(&self) -> &Covectors {
+        &self.rows
+    }
+
+    /// `(Hᵀ v)_i`.
+    #[inline]
+    pub fn row_dot(&self, i: usize, v: &[f64]) -> f64 {
+        self.rows.dot(i, v)
+    }
+
+    /// Adds the generalized impulse of `p` in row `i`.
+    #[inline]
+    pub fn row_add(&self, i: usize, p: f64, out: &mut [f64]) {
+        self.rows.add_to(i, p, out);
+    }
+
+    /// Generalized velocity `A⁻¹ H e_i` caused by a unit impulse in row `i` (not kept by
+    /// [`Self::condense_sparse`]).
     pub fn response(&self, i: usize) -> &[f64] {
         &self.responses[i * self.dof..(i + 1) * self.dof]
     }
@@ -182,6 +251,20 @@ impl OneStepContactProblem {
     /// Writes `v = v_free + A⁻¹ H p`.
     pub fn velocity(&self, impulse: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&self.velocity_free);
+        if let Some(operator) = &self.operator {
+            if impulse.iter().all(|&p| p == 0.0) {
+                return;
+            }
+            let mut response = vec![0.0; self.dof];
+            for (i, &p) in impulse.iter().enumerate() {
+                self.rows.add_to(i, p, &mut response);
+            }
+            operator.solve_in_place(&mut response);
+            for (o, r) in out.iter_mut().zip(&response) {
+                *o += r;
+            }
+            return;
+        }
         for (response, &p) in self.responses.chunks(self.dof.max(1)).zip(impulse) {
             if p != 0.0 {
                 for (o, r) in out.iter_mut().zip(response) {

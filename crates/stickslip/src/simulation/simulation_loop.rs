@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::algebra::SymmetricMatrix;
 use crate::contact::{Certificate, ContactSolver};
 use crate::laws::FlowRule;
 use crate::records::{EnergyLedger, EventLog, StepOutcome, StepRecord, TrajectoryLayout};
@@ -140,7 +139,7 @@ impl Simulation {
     ) -> Result<Self, SimulationError> {
         check(system.as_ref(), q, v, &settings)?;
         let layout = ContactLayout::new(system.as_ref());
-        let mut mass = SymmetricMatrix::zeros(system.dof());
+        let mut mass = system.new_matrix();
         system.mass(q, &mut mass);
         let kinetic = 0.5 * mass.bilinear(v, v);
         let elastic = system

@@ -1,7 +1,7 @@
 //! From the constraints of a system to the blocks of a contact problem.
 
-use crate::algebra::dot;
-use crate::contact::{BlockKind, ContactId, OneStepContactProblem};
+use crate::algebra::{Covectors, dot};
+use crate::contact::{BlockKind, ContactBlock, ContactId, OneStepContactProblem};
 use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
 use crate::records::{ContactMode, ContactRecord, StepOutcome, StepRecord};
 use crate::systems::{MechanicalSystem, UnilateralConstraint};
@@ -94,8 +94,9 @@ pub(crate) struct ContactAssembly {
     pub before: Vec<f64>,
     /// Local velocity at v = 0 per problem row (moving obstacles).
     pub drift: Vec<f64>,
-    gradients: Vec<f64>,
+    gradients: Covectors,
     rows: Vec<f64>,
+    sparse_rows: Covectors,
     parts: Vec<FrictionSection>,
 }
 
@@ -108,34 +109,44 @@ impl ContactAssembly {
         let count = system.constraints().len();
         self.gaps.resize(count, 0.0);
         self.approach.resize(count, 0.0);
-        self.gradients.resize(count * system.dof(), 0.0);
     }
 
     /// Evaluates gaps, gradients and linear approach rates at (t, q) for the velocity v.
     pub fn evaluate_gaps(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64], v: &[f64]) {
         let n = system.dof();
+        let sparse = system.sparsity().is_some();
+        if sparse {
+            self.gradients.clear_sparse(n);
+        } else {
+            self.gradients.clear_dense(n);
+        }
         for (c, constraint) in system.constraints().iter().enumerate() {
-            let gradient = &mut self.gradients[c * n..(c + 1) * n];
-            self.gaps[c] = constraint.gap().value(t, q);
-            constraint.gap().gradient(t, q, gradient);
-            self.approach[c] = dot(gradient, v) + constraint.gap().rate(t, q);
+            let gap = constraint.gap();
+            self.gaps[c] = gap.value(t, q);
+            if !sparse {
+                gap.gradient(t, q, self.gradients.push_dense(1));
+            } else if !gap.sparse_gradient(t, q, &mut self.gradients) {
+                self.rows.clear();
+                self.rows.resize(n, 0.0);
+                gap.gradient(t, q, &mut self.rows);
+                self.gradients.push_nonzeros(&self.rows);
+            }
+            self.approach[c] = self.gradients.dot(c, v) + gap.rate(t, q);
         }
     }
 
     /// Rounding of a gap: the size of the numbers that cancel in it.
-    pub fn gap_rounding(&self, c: usize, q: &[f64], n: usize) -> f64 {
-        let gradient = &self.gradients[c * n..(c + 1) * n];
-        16.0 * f64::EPSILON
-            * gradient
-                .iter()
-                .zip(q)
-                .map(|(g, q)| (g * q).abs())
-                .sum::<f64>()
+    pub fn gap_rounding(&self, c: usize, q: &[f64]) -> f64 {
+        16.0 * f64::EPSILON * self.gradients.absolute_dot(c, q)
     }
 
     /// Empties the problem and the list of active contacts.
     pub fn begin(&mut self, system: &dyn MechanicalSystem, problem: &mut OneStepContactProblem) {
-        problem.begin(system.dof());
+        if self.gradients.is_sparse() {
+            problem.begin_sparse(system.dof());
+        } else {
+            problem.begin(system.dof());
+        }
         self.active.clear();
         self.before.clear();
         self.drift.clear();
@@ -169,10 +180,6 @@ impl ContactAssembly {
             let section = point.law.section_at(t, q).map_err(|_| bad)?;
             let slot = self.layout.slots[first + k];
             let all = 1 + point.frame.tangent_count();
-            self.rows.resize(all * n, 0.0);
-            point
-                .frame
-                .rows(t, q, &self.gradients[c * n..(c + 1) * n], &mut self.rows);
             let start = self.before.len();
             self.drift.resize(start + all, 0.0);
             point
@@ -181,10 +188,30 @@ impl ContactAssembly {
             self.drift.truncate(start + slot.size);
             let block = problem.blocks().len();
             let kind = BlockKind::Unilateral { minimum: 0.0 };
-            let (rows, _) = problem.push(slot.id, slot.size, section, point.law.flow_rule(), kind);
-            rows.copy_from_slice(&self.rows[..slot.size * n]);
-            for (i, row) in rows.chunks(n).enumerate() {
-                self.before.push(dot(row, v) + self.drift[start + i]);
+            let flow_rule = point.law.flow_rule();
+            if self.gradients.is_sparse() {
+                self.sparse_rows.clear_sparse(n);
+                let gradient = (&self.gradients, c);
+                let frame = &point.frame;
+                frame.sparse_rows(t, q, gradient, &mut self.sparse_rows);
+                let block = ContactBlock {
+                    id: slot.id,
+                    start,
+                    size: slot.size,
+                    section,
+                    flow_rule,
+                    kind,
+                };
+                problem.push_sparse(block, &self.sparse_rows, 0);
+            } else {
+                self.rows.resize(all * n, 0.0);
+                let gradient = self.gradients.dense(c);
+                point.frame.rows(t, q, gradient, &mut self.rows);
+                let (rows, _) = problem.push(slot.id, slot.size, section, flow_rule, kind);
+                rows.copy_from_slice(&self.rows[..slot.size * n]);
+            }
+            for i in start..start + slot.size {
+                self.before.push(problem.row_dot(i, v) + self.drift[i]);
             }
             self.active.push(ActiveContact {
                 slot: first + k,
@@ -230,9 +257,8 @@ impl ContactAssembly {
             let tangents = self.layout.slots[first + k].size - 1;
             let all = 1 + point.frame.tangent_count();
             self.rows.resize(all * n, 0.0);
-            point
-                .frame
-                .rows(t, q, &self.gradients[c * n..(c + 1) * n], &mut self.rows);
+            let gradient = self.gradients.dense(c);
+            point.frame.rows(t, q, gradient, &mut self.rows);
             if k == 0 {
                 rows[..n].copy_from_slice(&self.rows[..n]);
             }
@@ -321,7 +347,7 @@ impl ContactAssembly {
                 };
                 record.impulses[slot.start + i] = impulse[row];
                 record.local_velocities[slot.start + i] = sliding[row];
-                let work = impulse[row] * dot(problem.row(row), velocity_of_work);
+                let work = impulse[row] * problem.row_dot(row, velocity_of_work);
                 if i == 0 {
                     entry.work_normal = work
                 } else {

@@ -28,6 +28,8 @@ pub(crate) struct ImplicitStep {
     pub mass: SymmetricMatrix,
     operator: SymmetricMatrix,
     factored: SymmetricMatrix,
+    /// Step length and θ of the last factorization of a constant operator.
+    factored_for: Option<(f64, f64)>,
     pub factor: CholeskyFactor,
     hessian: SymmetricMatrix,
     has_hessian: bool,
@@ -55,10 +57,11 @@ impl ImplicitStep {
             return;
         }
         let n = system.dof();
-        self.mass = SymmetricMatrix::zeros(n);
-        self.operator = SymmetricMatrix::zeros(n);
-        self.factored = SymmetricMatrix::zeros(n);
-        self.hessian = SymmetricMatrix::zeros(n);
+        self.mass = system.new_matrix();
+        self.operator = system.new_matrix();
+        if system.has_potential() {
+            self.hessian = system.new_matrix();
+        }
         system.mass(q, &mut self.mass);
         for buffer in [
             &mut self.v_theta,
@@ -117,6 +120,25 @@ impl ImplicitStep {
         }
     }
 
+    /// Velocity and position at θ and position at the end for the end velocity `v`.
+    fn place(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
+        let StepFrame { h, theta, .. } = *frame;
+        for ((vt, v0), v1) in self.v_theta.iter_mut().zip(frame.v).zip(v) {
+            *vt = (1.0 - theta) * v0 + theta * v1;
+        }
+        system.displace(frame.q, &self.v_theta, h * theta, &mut self.q_theta);
+        system.displace(frame.q, &self.v_theta, h, &mut self.q_end);
+    }
+
+    /// What the account of a linear step needs, without forces that nobody reads any more.
+    pub fn complete(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
+        self.place(system, frame, v);
+        let linear = system.linear_part();
+        if let Some(damping) = linear.and_then(|linear| linear.damping.as_ref()) {
+            damping.multiply(&self.v_theta, &mut self.viscous);
+        }
+    }
+
     /// Evaluates all forces for the end velocity `v`; returns whether any number changed.
     pub fn evaluate(
         &mut self,
@@ -126,11 +148,7 @@ impl ImplicitStep {
         internal: InternalForce,
     ) -> bool {
         let StepFrame { h, theta, .. } = *frame;
-        for ((vt, v0), v1) in self.v_theta.iter_mut().zip(frame.v).zip(v) {
-            *vt = (1.0 - theta) * v0 + theta * v1;
-        }
-        system.displace(frame.q, &self.v_theta, h * theta, &mut self.q_theta);
-        system.displace(frame.q, &self.v_theta, h, &mut self.q_end);
+        self.place(system, frame, v);
         if !system.mass_is_constant() {
             system.mass(&self.q_theta, &mut self.mass);
         }
@@ -211,6 +229,11 @@ impl ImplicitStep {
         frame: &StepFrame,
     ) -> Result<(), usize> {
         let (h, theta) = (frame.h, frame.theta);
+        let constant = system.mass_is_constant() && !self.has_hessian;
+        if constant && self.factored_for == Some((h, theta)) {
+            return Ok(());
+        }
+        self.factored_for = None;
         self.operator.copy_from(&self.mass);
         if let Some(linear) = system.linear_part() {
             if let Some(damping) = &linear.damping {
@@ -224,7 +247,10 @@ impl ImplicitStep {
             self.operator
                 .add_scaled(h * h * theta * theta, &self.hessian);
         }
-        if self.factor.order() == self.operator.order() && self.factored == self.operator {
+        if !constant
+            && self.factor.order() == self.operator.order()
+            && self.factored == self.operator
+        {
             return Ok(());
         }
         let mut outcome = self.factor.factor(&self.operator);
@@ -236,7 +262,11 @@ impl ImplicitStep {
                 .add_scaled(-h * h * theta * theta, &self.hessian);
             outcome = self.factor.factor(&self.operator);
         }
-        self.factored.copy_from(&self.operator);
+        if constant && outcome.is_ok() {
+            self.factored_for = Some((h, theta));
+        } else {
+            self.factored.copy_from(&self.operator);
+        }
         outcome
     }
 
@@ -246,15 +276,10 @@ impl ImplicitStep {
             self.scale[i] += contact[i].abs();
             self.delta[i] = self.residual[i] + contact[i];
         }
-        self.factor.solve_lower_in_place(&mut self.delta);
+        let defect = self.factor.dual_norm(&mut self.delta);
         // The norm of |scale| with signs as they come is only a yardstick.
         self.load.copy_from_slice(&self.scale);
-        self.factor.solve_lower_in_place(&mut self.load);
-        let (defect, scale) = (dot(&self.delta, &self.delta), dot(&self.load, &self.load));
-        if scale == 0.0 {
-            0.0
-        } else {
-            (defect / scale).sqrt()
-        }
+        let scale = self.factor.dual_norm(&mut self.load);
+        if scale == 0.0 { 0.0 } else { defect / scale }
     }
 }

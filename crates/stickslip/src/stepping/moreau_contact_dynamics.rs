@@ -90,8 +90,10 @@ impl MoreauContactDynamics {
         let n = system.dof();
         let first = self.mass.order() != n;
         if first {
-            self.mass = SymmetricMatrix::zeros(n);
-            self.mass_start = SymmetricMatrix::zeros(n);
+            self.mass = system.new_matrix();
+            if !system.mass_is_constant() {
+                self.mass_start = system.new_matrix();
+            }
             for buffer in [
                 &mut self.v,
                 &mut self.mean,
@@ -171,9 +173,9 @@ impl MoreauContactDynamics {
         self.assembly.evaluate_gaps(system, t, &self.q, &state.v);
         self.assembly.begin(system, problem);
         for c in 0..system.constraints().len() {
-            let tolerance =
-                self.gap_tolerance
-                    .max(self.assembly.gap_rounding(c, &self.q, state.v.len()));
+            let tolerance = self
+                .gap_tolerance
+                .max(self.assembly.gap_rounding(c, &self.q));
             if self.assembly.gaps[c] <= tolerance {
                 self.assembly
                     .activate(system, c, (t, &self.q, &state.v), problem)?;
@@ -290,10 +292,17 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         self.joints.set_target(JointVelocity::End, 1.0, &state.v);
         self.joints.factor(&self.factor);
         let (factor, joints) = (&self.factor, &mut self.joints);
-        stage.problem.condense(|x| {
-            factor.solve_in_place(x);
-            joints.project_response(x);
-        });
+        match system.sparsity() {
+            Some(sparsity) if system.joints().is_empty() => {
+                stage
+                    .problem
+                    .condense_sparse(factor, &sparsity.contact_dofs);
+            }
+            _ => stage.problem.condense(|x| {
+                factor.solve_in_place(x);
+                joints.project_response(x);
+            }),
+        }
         let mut free = std::mem::take(&mut self.work);
         self.free_velocity(system, state, h, t_end, &mut free);
         stage.problem.velocity_free_mut().copy_from_slice(&free);
@@ -314,13 +323,11 @@ impl TimeSteppingScheme for MoreauContactDynamics {
             return;
         }
 
+        // Joint impulses that answer the contact impulses.
         if !self.joints.is_empty() {
-            // Joint impulses that answer the contact impulses.
             self.work.fill(0.0);
             for (i, &p) in stage.solution.impulse.iter().enumerate() {
-                for (w, r) in self.work.iter_mut().zip(stage.problem.row(i)) {
-                    *w += p * r;
-                }
+                stage.problem.row_add(i, p, &mut self.work);
             }
             self.factor.solve_in_place(&mut self.work);
             self.joints.add_response_multipliers(&mut self.work);
@@ -332,7 +339,7 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         let problem = &stage.problem;
         self.sliding.clear();
         self.sliding.extend(
-            (0..problem.size()).map(|i| dot(problem.row(i), &self.v) + self.assembly.drift[i]),
+            (0..problem.size()).map(|i| problem.row_dot(i, &self.v) + self.assembly.drift[i]),
         );
         self.assembly.fill_record(
             problem,

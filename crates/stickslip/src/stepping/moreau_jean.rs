@@ -157,10 +157,10 @@ impl MoreauJean {
         self.assembly.begin(system, &mut stage.problem);
         for c in 0..system.constraints().len() {
             let approach = self.assembly.approach[c];
-            let tolerance =
-                self.settings
-                    .gap_tolerance
-                    .max(self.assembly.gap_rounding(c, q, v.len()));
+            let tolerance = self
+                .settings
+                .gap_tolerance
+                .max(self.assembly.gap_rounding(c, q));
             let closing = self.settings.activation != Activation::Paper
                 || approach <= self.settings.velocity_tolerance;
             if self.assembly.gaps[c] + h * approach <= tolerance && closing {
@@ -224,17 +224,27 @@ impl MoreauJean {
                 }
                 self.joints.factor(&self.step.factor);
                 let (factor, joints) = (&self.step.factor, &mut self.joints);
-                stage.problem.condense(|x| {
-                    factor.solve_in_place(x);
-                    joints.project_response(x);
-                });
+                match system.sparsity() {
+                    Some(sparsity) if system.joints().is_empty() => {
+                        let dofs = &sparsity.contact_dofs;
+                        stage.problem.condense_sparse(factor, dofs);
+                    }
+                    _ => stage.problem.condense(|x| {
+                        factor.solve_in_place(x);
+                        joints.project_response(x);
+                    }),
+                }
             }
             residual = self.solve_contact(frame, stage);
+            if linear {
+                self.step.complete(system, frame, &self.velocity);
+                break;
+            }
             // The balance is met when re-evaluating the forces changes nothing that matters.
             let changed =
                 self.step
                     .evaluate(system, frame, &self.velocity, self.settings.internal_force);
-            if linear || !changed {
+            if !changed {
                 break;
             }
             let defect = self.step.defect(&self.contact_impulse);
@@ -292,9 +302,7 @@ impl MoreauJean {
         }
         self.contact_impulse.fill(0.0);
         for (i, &p) in self.total.iter().enumerate() {
-            for (c, r) in self.contact_impulse.iter_mut().zip(stage.problem.row(i)) {
-                *c += p * r;
-            }
+            stage.problem.row_add(i, p, &mut self.contact_impulse);
         }
         if !self.joints.is_empty() {
             self.response.clear();
@@ -390,8 +398,8 @@ impl MoreauJean {
         } else {
             // ½ v₁·(M₁ − M_θ)v₁ + ½ v₀·(M_θ − M₀)v₀
             if self.mass_end.order() != n {
-                self.mass_end = SymmetricMatrix::zeros(n);
-                self.mass_start = SymmetricMatrix::zeros(n);
+                self.mass_end = system.new_matrix();
+                self.mass_start = system.new_matrix();
             }
             system.mass(&self.step.q_end, &mut self.mass_end);
             system.mass(frame.q, &mut self.mass_start);
@@ -408,11 +416,15 @@ impl MoreauJean {
         let mut elastic = 0.0;
         if let Some(stiffness) = linear.and_then(|linear| linear.stiffness.as_ref()) {
             elastic = 0.5 * stiffness.bilinear(&self.step.q_end, &self.step.q_end);
-            elastic_change = elastic - 0.5 * stiffness.bilinear(frame.q, frame.q);
-            self.response.clear();
-            self.response
-                .extend(self.step.q_end.iter().zip(frame.q).map(|(a, b)| a - b));
+            elastic_change = if system.has_potential() {
+                elastic - 0.5 * stiffness.bilinear(frame.q, frame.q)
+            } else {
+                elastic - state.potential
+            };
             if slack != 0.0 {
+                self.response.clear();
+                self.response
+                    .extend(self.step.q_end.iter().zip(frame.q).map(|(a, b)| a - b));
                 numerical_stiffness = slack * stiffness.bilinear(&self.response, &self.response);
             }
         }
@@ -457,7 +469,7 @@ impl MoreauJean {
         self.sliding.clear();
         self.sliding.extend(
             (0..problem.size())
-                .map(|i| dot(problem.row(i), &self.velocity) + self.assembly.drift[i]),
+                .map(|i| problem.row_dot(i, &self.velocity) + self.assembly.drift[i]),
         );
         let mut jitter = 0.0f64;
         for contact in &self.assembly.active {

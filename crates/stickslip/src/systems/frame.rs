@@ -1,7 +1,7 @@
 //! Contact frames: the rows that turn a generalized velocity into a local one.
 
 use crate::algebra::autodiff::{self, Jet};
-use crate::algebra::dot;
+use crate::algebra::{Covectors, dot};
 
 use super::functions::{FrameRows, ScalarFunction};
 
@@ -107,6 +107,35 @@ impl ContactFrame {
                 rows.rows(t, q, &mut out[dof..]);
             }
             Self::Material { rows, .. } => rows.rows(t, q, out),
+        }
+    }
+
+    /// Adds all rows, normal first, to a sparse list; dφ is row `c` of `gradients`.
+    pub fn sparse_rows(
+        &self,
+        t: f64,
+        q: &[f64],
+        (gradients, c): (&Covectors, usize),
+        out: &mut Covectors,
+    ) {
+        let (rows, count) = match self {
+            Self::Frictionless => {
+                out.push_row_of(gradients, c);
+                return;
+            }
+            Self::Tangents { rows, count } => {
+                out.push_row_of(gradients, c);
+                (rows, *count)
+            }
+            Self::Material { rows, count } => (rows, 1 + count),
+        };
+        if !rows.sparse_rows(t, q, out) {
+            let dof = out.dimension();
+            let mut dense = vec![0.0; count * dof];
+            rows.rows(t, q, &mut dense);
+            for row in dense.chunks(dof) {
+                out.push_nonzeros(row);
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! the same traits with compiled expressions.
 
 use crate::algebra::autodiff::{self, Jet};
-use crate::algebra::{SymmetricMatrix, dot};
+use crate::algebra::{Covectors, SymmetricMatrix, dot};
 
 use super::{ForceDependence, Instant};
 
@@ -45,6 +45,11 @@ pub trait ScalarFunction: Send + Sync {
     fn value(&self, t: f64, q: &[f64]) -> f64;
     /// Writes the covector dφ with respect to the velocity variables.
     fn gradient(&self, t: f64, q: &[f64], out: &mut [f64]);
+    /// Adds dφ as one sparse row and returns true, or returns false where only
+    /// [`Self::gradient`] is known; meshes need it to be fast.
+    fn sparse_gradient(&self, _t: f64, _q: &[f64], _out: &mut Covectors) -> bool {
+        false
+    }
     /// ∂φ/∂t at fixed configuration.
     fn rate(&self, _t: f64, _q: &[f64]) -> f64 {
         0.0
@@ -55,6 +60,11 @@ pub trait ScalarFunction: Send + Sync {
 pub trait FrameRows: Send + Sync {
     /// Writes the rows one after the other (each as long as the velocity).
     fn rows(&self, t: f64, q: &[f64], out: &mut [f64]);
+    /// Adds the rows as sparse ones and returns true, or returns false where only
+    /// [`Self::rows`] is known.
+    fn sparse_rows(&self, _t: f64, _q: &[f64], _out: &mut Covectors) -> bool {
+        false
+    }
     /// Adds the local velocity that exists at v = 0 (moving obstacle) to `out`.
     fn drift(&self, _t: f64, _q: &[f64], _out: &mut [f64]) {}
 }

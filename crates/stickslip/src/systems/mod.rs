@@ -20,5 +20,5 @@ pub use frame::ContactFrame;
 pub use generalized::{GeneralizedSystem, GeneralizedSystemBuilder};
 pub use joint::BilateralConstraint;
 pub use rigid::RigidBody;
-pub use system::{ForceDependence, Instant, LinearPart, MechanicalSystem};
+pub use system::{ForceDependence, Instant, LinearPart, MechanicalSystem, Sparsity};
 pub use system_error::SystemError;

@@ -1,6 +1,8 @@
 //! What every mechanical system answers.
 
-use crate::algebra::SymmetricMatrix;
+use std::sync::Arc;
+
+use crate::algebra::{SparsePattern, SymmetricMatrix};
 
 use super::{BilateralConstraint, UnilateralConstraint};
 
@@ -35,6 +37,15 @@ pub struct LinearPart {
     pub damping: Option<SymmetricMatrix>,
 }
 
+/// What a system with sparse matrices tells beforehand.
+#[derive(Clone, Debug)]
+pub struct Sparsity {
+    /// Pattern shared by mass, stiffness, damping and second derivatives of the potential.
+    pub pattern: Arc<SparsePattern>,
+    /// Velocity indices that contact rows can touch, sorted.
+    pub contact_dofs: Vec<u32>,
+}
+
 /// A mechanical system `M(q) dv = (f − ∇V − K q − C v + f_cov) dt + H dp`.
 ///
 /// `f_cov(q, v) = −Ṁ v + ½ ∂_q (v·M v)` is the covariant (Coriolis, centrifugal, gyroscopic) term.
@@ -42,6 +53,19 @@ pub struct LinearPart {
 pub trait MechanicalSystem: Send + Sync {
     /// Number of velocity variables.
     fn dof(&self) -> usize;
+
+    /// The pattern of the matrices where they are sparse (meshes); none for dense matrices.
+    fn sparsity(&self) -> Option<&Sparsity> {
+        None
+    }
+
+    /// A zero matrix of the kind that [`Self::mass`] fills.
+    fn new_matrix(&self) -> SymmetricMatrix {
+        match self.sparsity() {
+            Some(sparsity) => SymmetricMatrix::sparse_zeros(sparsity.pattern.clone()),
+            None => SymmetricMatrix::zeros(self.dof()),
+        }
+    }
 
     /// Number of stored coordinates (larger than [`Self::dof`] with quaternions).
     fn coordinate_count(&self) -> usize {

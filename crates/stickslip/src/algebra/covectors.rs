@@ -1,0 +1,201 @@
+//! A list of covectors, dense for small systems and sparse for meshes.
+
+use super::dot;
+
+/// Rows of a Jacobian, stored one after the other, all dense or all sparse.
+///
+/// A reusable buffer: [`Self::clear`] keeps the memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Covectors {
+    dimension: usize,
+    sparse: bool,
+    count: usize,
+    start: Vec<usize>,
+    index: Vec<u32>,
+    value: Vec<f64>,
+}
+
+impl Covectors {
+    /// Empties the list for dense rows of the given length.
+    pub fn clear_dense(&mut self, dimension: usize) {
+        self.clear(dimension, false);
+    }
+
+    /// Empties the list for sparse rows of the given length.
+    pub fn clear_sparse(&mut self, dimension: usize) {
+        self.clear(dimension, true);
+        self.start.push(0);
+    }
+
+    fn clear(&mut self, dimension: usize, sparse: bool) {
+        self.dimension = dimension;
+        self.sparse = sparse;
+        self.count = 0;
+        self.start.clear();
+        self.index.clear();
+        self.value.clear();
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether the rows are sparse.
+    pub fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+
+    /// Length of every row.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Adds dense zero rows and returns them for writing.
+    ///
+    /// # Panics
+    /// If the list is sparse.
+    #[inline]
+    pub fn push_dense(&mut self, rows: usize) -> &mut [f64] {
+        assert!(!self.sparse, "dense rows go into a dense list");
+        let start = self.count * self.dimension;
+        self.count += rows;
+        self.value.resize(self.count * self.dimension, 0.0);
+        &mut self.value[start..]
+    }
+
+    /// Adds one entry to the sparse row being written; entries of one index add up.
+    #[inline]
+    pub fn push_entry(&mut self, index: usize, value: f64) {
+        debug_assert!(self.sparse && index < self.dimension);
+        let start = *self.start.last().unwrap_or(&0);
+        if let Some(k) = (start..self.index.len()).find(|&k| self.index[k] == index as u32) {
+            self.value[k] += value;
+        } else {
+            self.index.push(index as u32);
+            self.value.push(value);
+        }
+    }
+
+    /// Ends the sparse row being written.
+    #[inline]
+    pub fn finish_row(&mut self) {
+        debug_assert!(self.sparse);
+        self.start.push(self.index.len());
+        self.count += 1;
+    }
+
+    /// Adds the nonzero entries of a dense row to a sparse list.
+    pub fn push_nonzeros(&mut self, row: &[f64]) {
+        for (i, &x) in row.iter().enumerate() {
+            if x != 0.0 {
+                self.index.push(i as u32);
+                self.value.push(x);
+            }
+        }
+        self.finish_row();
+    }
+
+    /// Copies row `i` of another sparse list to the end of this one.
+    pub fn push_row_of(&mut self, other: &Self, i: usize) {
+        let (start, end) = (other.start[i], other.start[i + 1]);
+        self.index.extend_from_slice(&other.index[start..end]);
+        self.value.extend_from_slice(&other.value[start..end]);
+        self.finish_row();
+    }
+
+    /// Row `i` of a dense list.
+    #[inline]
+    pub fn dense(&self, i: usize) -> &[f64] {
+        debug_assert!(!self.sparse);
+        &self.value[i * self.dimension..(i + 1) * self.dimension]
+    }
+
+    /// Indices and values of row `i` of a sparse list.
+    #[inline]
+    pub fn sparse(&self, i: usize) -> (&[u32], &[f64]) {
+        debug_assert!(self.sparse);
+        let range = self.start[i]..self.start[i + 1];
+        (&self.index[range.clone()], &self.value[range])
+    }
+
+    /// `row i · x`.
+    #[inline]
+    pub fn dot(&self, i: usize, x: &[f64]) -> f64 {
+        if self.sparse {
+            let (index, value) = self.sparse(i);
+            index
+                .iter()
+                .zip(value)
+                .map(|(&j, a)| a * x[j as usize])
+                .sum()
+        } else {
+            dot(self.dense(i), x)
+        }
+    }
+
+    /// `Σ_j |row_ij x_j|`, the size of the numbers that cancel in the product.
+    #[inline]
+    pub fn absolute_dot(&self, i: usize, x: &[f64]) -> f64 {
+        if self.sparse {
+            let (index, value) = self.sparse(i);
+            index
+                .iter()
+                .zip(value)
+                .map(|(&j, a)| (a * x[j as usize]).abs())
+                .sum()
+        } else {
+            self.dense(i)
+                .iter()
+                .zip(x)
+                .map(|(a, x)| (a * x).abs())
+                .sum()
+        }
+    }
+
+    /// `out += factor * row i`.
+    #[inline]
+    pub fn add_to(&self, i: usize, factor: f64, out: &mut [f64]) {
+        if self.sparse {
+            let (index, value) = self.sparse(i);
+            for (&j, a) in index.iter().zip(value) {
+                out[j as usize] += factor * a;
+            }
+        } else {
+            for (o, a) in out.iter_mut().zip(self.dense(i)) {
+                *o += factor * a;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_and_sparse_rows_answer_alike() {
+        let mut dense = Covectors::default();
+        dense.clear_dense(4);
+        dense.push_dense(1).copy_from_slice(&[0.0, 2.0, 0.0, -1.0]);
+        let mut sparse = Covectors::default();
+        sparse.clear_sparse(4);
+        sparse.push_entry(3, -1.5);
+        sparse.push_entry(1, 2.0);
+        sparse.push_entry(3, 0.5);
+        sparse.finish_row();
+        let x = [1.0, 10.0, 100.0, 1000.0];
+        assert_eq!(dense.dot(0, &x), -980.0);
+        assert_eq!(sparse.dot(0, &x), -980.0);
+        assert_eq!(sparse.absolute_dot(0, &x), 1020.0);
+        let (mut a, mut b) = ([0.0; 4], [0.0; 4]);
+        dense.add_to(0, 2.0, &mut a);
+        sparse.add_to(0, 2.0, &mut b);
+        assert_eq!(a, b);
+    }
+}

@@ -1,0 +1,253 @@
+//! Sparse symmetric matrices over a shared pattern.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+/// Rows of one chunk of a product; fixed, so that sums have the same bits for any thread count.
+const CHUNK: usize = 2048;
+
+/// Below this number of entries a product is not worth a second thread.
+const PARALLEL_ENTRIES: usize = 200_000;
+
+/// Positions of the entries of a symmetric matrix, both triangles, by rows with sorted columns.
+///
+/// Matrices of one system (mass, damping, stiffness) share one pattern, so that their sums are
+/// sums of value arrays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SparsePattern {
+    row_start: Vec<u32>,
+    column: Vec<u32>,
+}
+
+impl SparsePattern {
+    /// Pattern from the columns of each row; the diagonal is always included.
+    ///
+    /// # Panics
+    /// If a position has no mirror image or the pattern has more than 2³² entries.
+    pub fn from_rows(rows: &[Vec<u32>]) -> Self {
+        let mut row_start = vec![0u32];
+        let mut column = Vec::with_capacity(rows.iter().map(|row| row.len() + 1).sum());
+        let mut sorted = Vec::new();
+        for (i, row) in rows.iter().enumerate() {
+            sorted.clear();
+            sorted.extend_from_slice(row);
+            sorted.push(i as u32);
+            sorted.sort_unstable();
+            sorted.dedup();
+            column.extend_from_slice(&sorted);
+            row_start.push(u32::try_from(column.len()).expect("fewer than 2^32 entries"));
+        }
+        Self::from_parts(row_start, column)
+    }
+
+    /// Pattern from row pointers and sorted column indices.
+    ///
+    /// # Panics
+    /// If the arrays are not a symmetric pattern with sorted rows and full diagonal.
+    pub fn from_parts(row_start: Vec<u32>, column: Vec<u32>) -> Self {
+        let pattern = Self { row_start, column };
+        for i in 0..pattern.order() {
+            let row = pattern.row(i);
+            assert!(
+                row.windows(2).all(|pair| pair[0] < pair[1]),
+                "columns of row {i} are sorted"
+            );
+            assert!(
+                row.binary_search(&(i as u32)).is_ok(),
+                "row {i} holds its diagonal"
+            );
+            for &j in row {
+                assert!(
+                    pattern.row(j as usize).binary_search(&(i as u32)).is_ok(),
+                    "entry ({i}, {j}) has a mirror image"
+                );
+            }
+        }
+        pattern
+    }
+
+    /// Number of rows.
+    pub fn order(&self) -> usize {
+        self.row_start.len().saturating_sub(1)
+    }
+
+    /// Number of entries of both triangles.
+    pub fn entries(&self) -> usize {
+        self.column.len()
+    }
+
+    /// Columns of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> &[u32] {
+        &self.column[self.row_start[i] as usize..self.row_start[i + 1] as usize]
+    }
+
+    /// Position of entry (i, j) in the value array.
+    #[inline]
+    pub fn position(&self, i: usize, j: usize) -> Option<usize> {
+        self.row(i)
+            .binary_search(&(j as u32))
+            .ok()
+            .map(|k| self.row_start[i] as usize + k)
+    }
+
+    /// Row pointers and column indices.
+    pub fn parts(&self) -> (&[u32], &[u32]) {
+        (&self.row_start, &self.column)
+    }
+}
+
+/// Values on a shared [`SparsePattern`].
+#[derive(Clone, Debug)]
+pub struct SparseSymmetric {
+    pattern: Arc<SparsePattern>,
+    values: Vec<f64>,
+}
+
+impl PartialEq for SparseSymmetric {
+    fn eq(&self, other: &Self) -> bool {
+        (Arc::ptr_eq(&self.pattern, &other.pattern) || self.pattern == other.pattern)
+            && self.values == other.values
+    }
+}
+
+impl SparseSymmetric {
+    /// Zero matrix on a pattern.
+    pub fn zeros(pattern: Arc<SparsePattern>) -> Self {
+        let values = vec![0.0; pattern.entries()];
+        Self { pattern, values }
+    }
+
+    /// Matrix from its values on a pattern.
+    ///
+    /// # Panics
+    /// If the number of values is not that of the pattern.
+    pub fn from_values(pattern: Arc<SparsePattern>, values: Vec<f64>) -> Self {
+        assert_eq!(values.len(), pattern.entries(), "one value per position");
+        Self { pattern, values }
+    }
+
+    /// The pattern.
+    pub fn pattern(&self) -> &Arc<SparsePattern> {
+        &self.pattern
+    }
+
+    /// The values in the order of the pattern.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The values, for writing.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// Copies another matrix; without allocating when the patterns are the same object.
+    pub fn copy_from(&mut self, other: &Self) {
+        if Arc::ptr_eq(&self.pattern, &other.pattern) {
+            self.values.copy_from_slice(&other.values);
+        } else {
+            self.clone_from(other);
+        }
+    }
+
+    /// Adds `factor * other`, whose positions must exist here.
+    pub fn add_scaled(&mut self, factor: f64, other: &Self) {
+        if Arc::ptr_eq(&self.pattern, &other.pattern) {
+            for (a, b) in self.values.iter_mut().zip(&other.values) {
+                *a += factor * b;
+            }
+            return;
+        }
+        for i in 0..other.pattern.order() {
+            let start = other.pattern.row_start[i] as usize;
+            for (k, &j) in other.pattern.row(i).iter().enumerate() {
+                let position = self
+                    .pattern
+                    .position(i, j as usize)
+                    .expect("the pattern of the sum holds every entry of its terms");
+                self.values[position] += factor * other.values[start + k];
+            }
+        }
+    }
+
+    /// `row i · x`.
+    #[inline]
+    fn row_product(&self, i: usize, x: &[f64]) -> f64 {
+        let start = self.pattern.row_start[i] as usize;
+        let row = self.pattern.row(i);
+        let mut sum = 0.0;
+        for (&j, a) in row.iter().zip(&self.values[start..start + row.len()]) {
+            sum += a * x[j as usize];
+        }
+        sum
+    }
+
+    /// Calls `write(i, (A x)_i)` for every row, in parallel for large matrices.
+    pub fn multiply_with(&self, x: &[f64], out: &mut [f64], write: impl Fn(&mut f64, f64) + Sync) {
+        let rows = |(c, chunk): (usize, &mut [f64])| {
+            for (k, o) in chunk.iter_mut().enumerate() {
+                write(o, self.row_product(c * CHUNK + k, x));
+            }
+        };
+        if self.values.len() < PARALLEL_ENTRIES {
+            out.chunks_mut(CHUNK).enumerate().for_each(rows);
+        } else {
+            out.par_chunks_mut(CHUNK).enumerate().for_each(rows);
+        }
+    }
+
+    /// Bilinear form `x · A y`, summed by fixed chunks of rows.
+    pub fn bilinear(&self, x: &[f64], y: &[f64]) -> f64 {
+        let chunk = |(c, part): (usize, &[f64])| -> f64 {
+            part.iter()
+                .enumerate()
+                .map(|(k, x)| x * self.row_product(c * CHUNK + k, y))
+                .sum()
+        };
+        if self.values.len() < PARALLEL_ENTRIES {
+            x.chunks(CHUNK).enumerate().map(chunk).sum()
+        } else {
+            let sums: Vec<f64> = x.par_chunks(CHUNK).enumerate().map(chunk).collect();
+            sums.iter().sum()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tridiagonal matrix of second differences.
+    fn differences(n: usize) -> SparseSymmetric {
+        let rows: Vec<Vec<u32>> = (0..n as u32)
+            .map(|i| {
+                [i.checked_sub(1), Some(i + 1).filter(|&j| j < n as u32)]
+                    .into_iter()
+                    .flatten()
+                    .collect()
+            })
+            .collect();
+        let pattern = Arc::new(SparsePattern::from_rows(&rows));
+        let mut matrix = SparseSymmetric::zeros(pattern.clone());
+        for i in 0..n {
+            for &j in pattern.row(i) {
+                let position = pattern.position(i, j as usize).unwrap();
+                matrix.values_mut()[position] = if i == j as usize { 2.0 } else { -1.0 };
+            }
+        }
+        matrix
+    }
+
+    #[test]
+    fn second_differences_of_a_parabola_are_constant() {
+        let matrix = differences(5000);
+        let x: Vec<f64> = (0..5000).map(|i| (i * i) as f64).collect();
+        let mut y = vec![0.0; 5000];
+        matrix.multiply_with(&x, &mut y, |o, value| *o = value);
+        assert!(y[1..4999].iter().all(|&y| y == -2.0));
+        let form: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
+        assert!((matrix.bilinear(&x, &x) / form - 1.0).abs() < 1e-12);
+    }
+}
