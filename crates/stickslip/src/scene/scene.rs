@@ -285,7 +285,7 @@ fn check_at_start(model: &mut GeneralizedModel) -> Result<(), Vec<Diagnostic>> {
     }
     for joint in &model.joints {
         let value = evaluate(model, &[joint.equation])[0];
-        if !(value.abs() <= PENETRATION_MAX) {
+        if value.is_nan() || value.abs() > PENETRATION_MAX {
             let message = format!(
                 "joint `{}` is not closed at the start: its equation gives {value:.6e}",
                 joint.name
@@ -322,7 +322,7 @@ fn check_contact(model: &mut GeneralizedModel, k: usize) -> Option<Diagnostic> {
     let at_gap = |message: String| Some(Diagnostic::at(contact.gap_span.clone(), message));
 
     let gap = evaluate(model, &[contact.gap])[0];
-    if !(gap >= -PENETRATION_MAX) {
+    if gap.is_nan() || gap < -PENETRATION_MAX {
         let message = format!(
             "contact `{}` is violated at the start: gap {gap:.6e}",
             contact.name
@@ -347,7 +347,7 @@ fn check_contact(model: &mut GeneralizedModel, k: usize) -> Option<Diagnostic> {
     }
     if let Some(coefficient) = contact.friction.coefficient {
         let value = evaluate(model, &[coefficient])[0];
-        if !(value >= 0.0 && value.is_finite()) {
+        if value < 0.0 || !value.is_finite() {
             let message = format!(
                 "contact `{}`: friction is {value} at the start",
                 contact.name

@@ -1,0 +1,71 @@
+//! The scenes that come with the engine, embedded in the binary.
+
+use super::expression::nearest_name;
+use super::source::SourceText;
+
+/// A scene of the gallery: its name and its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GalleryScene {
+    /// Name on the command line; the file is `scenes/NAME.toml`.
+    pub name: &'static str,
+    /// Text of the file.
+    pub text: &'static str,
+}
+
+impl GalleryScene {
+    /// The text, named as a file for messages.
+    #[must_use]
+    pub fn source(&self) -> SourceText {
+        SourceText::new(format!("{}.toml", self.name), self.text)
+    }
+}
+
+macro_rules! scenes {
+    ($($name:literal,)*) => {
+        &[$(GalleryScene {
+            name: $name,
+            text: include_str!(concat!("../../../../scenes/", $name, ".toml")),
+        },)*]
+    };
+}
+
+/// From one contact without friction to several with friction, then space.
+const SCENES: &[GalleryScene] = scenes![
+    "bouncing-ball",
+    "sliding-block",
+    "block-on-incline",
+    "coulomb-oscillator",
+    "corner-billiard",
+    "newtons-cradle",
+    "slender-rod",
+    "painleve-rod",
+    "kane-pendulum",
+    "fremond-impact",
+    "anisotropic-slider",
+    "rolling-disc",
+    "particle-on-sphere",
+    "particle-in-bowl",
+    "rocking-block",
+    "woodpecker",
+    "slider-crank",
+    "chain",
+    "spinning-top",
+];
+
+/// All scenes, in the order of the gallery.
+#[must_use]
+pub fn gallery() -> &'static [GalleryScene] {
+    SCENES
+}
+
+/// The scene with this name.
+#[must_use]
+pub fn find_in_gallery(name: &str) -> Option<&'static GalleryScene> {
+    SCENES.iter().find(|scene| scene.name == name)
+}
+
+/// The name of the gallery nearest to `name`, for messages.
+#[must_use]
+pub fn nearest_in_gallery(name: &str) -> Option<&'static str> {
+    nearest_name(name, SCENES.iter().map(|scene| scene.name))
+}
