@@ -1,9 +1,11 @@
 //! The default solver: cheap methods first, second-order ones when progress is slow.
 
 use super::accelerated_gauss_seidel::GaussSeidelArm;
+use super::newton_system::NewtonSystem;
 use super::progress::{Progress, SolverLimits};
-use super::projected_gradient::ProjectedGradientArm;
+use super::reduced_form::ReducedForm;
 use super::scaled_problem::ScaledProblem;
+use super::strategy::{Costs, NewtonRun, Strategy};
 use crate::contact::coulomb_problem::CoulombProblem;
 use crate::contact::coulomb_residual::CoulombResidual;
 use crate::contact::coulomb_solution::{CoulombSolution, CoulombStatus};
@@ -19,15 +21,24 @@ pub enum CoulombMethod {
     GaussSeidel,
     /// Accelerated projected gradient with lagged De Saxcé term.
     ProjectedGradient,
+    /// The three first-order methods in turn, without factorisations.
+    Portfolio,
+    /// Proximal point with semismooth Newton, after 100 sweeps.
+    ProximalNewton,
+    /// Interior point, then proximal Newton.
+    InteriorPoint,
 }
 
 impl CoulombMethod {
     /// All methods, the default first.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 7] = [
         Self::Cascade,
         Self::AcceleratedGaussSeidel,
         Self::GaussSeidel,
         Self::ProjectedGradient,
+        Self::Portfolio,
+        Self::ProximalNewton,
+        Self::InteriorPoint,
     ];
 
     /// Name on the command line and in tables.
@@ -37,6 +48,9 @@ impl CoulombMethod {
             Self::AcceleratedGaussSeidel => "accelerated-gauss-seidel",
             Self::GaussSeidel => "gauss-seidel",
             Self::ProjectedGradient => "projected-gradient",
+            Self::Portfolio => "portfolio",
+            Self::ProximalNewton => "proximal-newton",
+            Self::InteriorPoint => "interior-point",
         }
     }
 
@@ -59,34 +73,171 @@ pub fn solve(
         None => vec![0.0; 3 * problem.contacts()],
     };
     let mut progress = Progress::new(&scaled, limits, start.clone());
+    let mut system = NewtonSystem::new(&scaled, None);
     let mut name = method.name();
     if !progress.done() {
-        match method {
-            CoulombMethod::AcceleratedGaussSeidel | CoulombMethod::GaussSeidel => {
-                let accelerated = method == CoulombMethod::AcceleratedGaussSeidel;
-                let mut arm = GaussSeidelArm::new(&progress, &start, accelerated);
-                arm.advance(&mut progress, u64::MAX);
+        let strategies = match method {
+            CoulombMethod::Cascade => vec![
+                Strategy::Accelerated(None),
+                Strategy::Newton(NewtonRun::default()),
+                Strategy::Interior(None, NewtonRun::default()),
+                Strategy::Gradient(None),
+                Strategy::Plain(None),
+            ],
+            CoulombMethod::Portfolio => vec![
+                Strategy::Accelerated(None),
+                Strategy::Gradient(None),
+                Strategy::Plain(None),
+            ],
+            CoulombMethod::AcceleratedGaussSeidel => vec![Strategy::Accelerated(None)],
+            CoulombMethod::GaussSeidel => vec![Strategy::Plain(None)],
+            CoulombMethod::ProjectedGradient => vec![Strategy::Gradient(None)],
+            CoulombMethod::ProximalNewton => {
+                GaussSeidelArm::new(&progress, &start, true).advance(&mut progress, 100);
+                vec![Strategy::Newton(NewtonRun::default())]
             }
-            CoulombMethod::ProjectedGradient => {
-                let mut arm = ProjectedGradientArm::new(&mut progress, &start);
-                arm.advance(&mut progress, u64::MAX);
+            CoulombMethod::InteriorPoint => {
+                vec![Strategy::Interior(None, NewtonRun::default())]
             }
-            CoulombMethod::Cascade => name = run_cascade(&mut progress, &start),
-        }
+        };
+        name = run(&mut progress, &mut system, problem, strategies, &start);
     }
-    finish(problem, &scaled, progress, name)
+    let factorizations = system.factorizations;
+    finish(problem, &scaled, progress, factorizations, name)
 }
 
-fn run_cascade(progress: &mut Progress<'_>, start: &[f64]) -> &'static str {
-    let mut arm = GaussSeidelArm::new(progress, start, true);
-    arm.advance(progress, u64::MAX);
-    "cascade"
+/// Products of a first-order strategy, Newton steps of a second-order one, in its first turn.
+const FIRST_PRODUCTS: u64 = 400;
+const FIRST_NEWTON_STEPS: u64 = 30;
+/// Rounds without any progress after which the solve is given up.
+const IDLE_TURNS: u32 = 60;
+
+/// Gives turns to the strategy that would have cost least after its turn; a strategy that
+/// gains a digit in a turn goes on. Turns double.
+fn run(
+    progress: &mut Progress<'_>,
+    system: &mut NewtonSystem<'_>,
+    problem: &CoulombProblem,
+    strategies: Vec<Strategy>,
+    start: &[f64],
+) -> &'static str {
+    let mut costs = Costs::new(progress);
+    let mut turns: Vec<Turn> = strategies
+        .into_iter()
+        .map(|strategy| Turn {
+            count: if strategy.is_second_order() {
+                FIRST_NEWTON_STEPS
+            } else {
+                FIRST_PRODUCTS
+            },
+            strategy,
+            spent: 0.0,
+        })
+        .collect();
+    let trace = std::env::var_os("STICKSLIP_TRACE").is_some();
+    let (mut best, mut idle) = (f64::INFINITY, 0);
+    let mut name = turns[0].strategy.name();
+    let mut first = true;
+    loop {
+        let needs_costs = turns.iter().any(|turn| turn.strategy.is_second_order());
+        if needs_costs && costs.newton.is_infinite() && (!first || turns[0].strategy.is_second_order())
+        {
+            find_reduced_form(system, progress, problem);
+            let operations = system.operations();
+            costs.set_operations(progress, operations);
+        }
+        let at = if first { 0 } else { cheapest(&turns, &costs) };
+        first = false;
+        let turn = &mut turns[at];
+        let unit = if turn.strategy.is_second_order() {
+            costs.newton
+        } else {
+            costs.product
+        };
+        loop {
+            let error = progress.best_error;
+            let before = turn.strategy.best();
+            let solved = turn
+                .strategy
+                .advance(progress, system, start, turn.count);
+            turn.spent += unit * turn.count as f64;
+            if progress.best_error < error {
+                name = turn.strategy.name();
+            }
+            if trace {
+                eprintln!(
+                    "{:>9.4} s  {:<26} count {:>8} own {:.2e} best {:.2e}",
+                    progress.elapsed().as_secs_f64(),
+                    turn.strategy.name(),
+                    turn.count,
+                    turn.strategy.best(),
+                    progress.best_error
+                );
+            }
+            if solved || progress.out_of_budget() {
+                return name;
+            }
+            // A digit gained: this strategy is on its way.
+            if !(turn.strategy.best() < 0.1 * before) || before.is_infinite() {
+                break;
+            }
+        }
+        turn.count *= 2;
+        if progress.best_error < 0.5 * best {
+            best = progress.best_error;
+            idle = 0;
+        } else {
+            idle += 1;
+            if idle >= IDLE_TURNS {
+                return name;
+            }
+        }
+    }
+}
+
+struct Turn {
+    strategy: Strategy,
+    count: u64,
+    spent: f64,
+}
+
+fn cheapest(turns: &[Turn], costs: &Costs) -> usize {
+    let total = |turn: &Turn| {
+        let unit = if turn.strategy.is_second_order() {
+            costs.newton
+        } else {
+            costs.product
+        };
+        turn.spent + unit * turn.count as f64
+    };
+    let mut best = 0;
+    for at in 1..turns.len() {
+        if total(&turns[at]) < total(&turns[best]) {
+            best = at;
+        }
+    }
+    best
+}
+
+/// Reduced form from bodies, or from a skeleton of W where the unreduced systems are dear.
+fn find_reduced_form(system: &mut NewtonSystem<'_>, progress: &Progress<'_>, problem: &CoulombProblem) {
+    if let Some(bodies) = problem.bodies() {
+        if let Some(form) = ReducedForm::from_bodies(progress.problem, bodies) {
+            system.set_reduced(form);
+        }
+    } else if system.operations() > 2e7
+        && progress.problem.contacts() <= 1500
+        && let Some(form) = ReducedForm::skeleton(progress.problem, 0.6)
+    {
+        system.set_reduced(form);
+    }
 }
 
 fn finish(
     problem: &CoulombProblem,
     scaled: &ScaledProblem,
     mut progress: Progress<'_>,
+    factorizations: u64,
     method: &'static str,
 ) -> CoulombSolution {
     let done = progress.done();
@@ -114,7 +265,7 @@ fn finish(
         status,
         residual,
         products: progress.products,
-        factorizations: 0,
+        factorizations,
         method,
         time: progress.elapsed(),
     }

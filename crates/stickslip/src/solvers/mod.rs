@@ -1,11 +1,16 @@
 //! Solvers of the one-step contact problem, one file per method.
 
+mod gauss_seidel;
+mod strategy;
 pub mod accelerated_gauss_seidel;
 pub mod cascade;
-mod gauss_seidel;
+pub mod interior_point;
+pub mod newton_system;
 pub mod one_contact;
 pub mod progress;
 pub mod projected_gradient;
+pub mod proximal_newton;
+pub mod reduced_form;
 pub mod scaled_problem;
 pub mod sweep;
 

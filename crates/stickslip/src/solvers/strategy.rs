@@ -1,0 +1,196 @@
+//! The resumable strategies among which the cascade chooses, and what each costs.
+//!
+//! Costs are counted from sizes, not measured by a clock, so that a solve takes the same
+//! path on every machine and in every run.
+
+use super::accelerated_gauss_seidel::GaussSeidelArm;
+use super::interior_point::InteriorPointArm;
+use super::newton_system::NewtonSystem;
+use super::progress::Progress;
+use super::projected_gradient::ProjectedGradientArm;
+use super::proximal_newton::ProximalNewtonArm;
+
+/// Ladder of κ in the proximal Newton method.
+const KAPPAS: [f64; 3] = [1e-4, 1e-3, 1e-2];
+/// Newton steps without a halved error after which the next κ is tried.
+const PATIENCE: u64 = 100;
+/// Interior point iterations at most.
+const INTERIOR_ITERATIONS: u32 = 40;
+
+/// Nanoseconds, roughly, of the parts of an iteration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Costs {
+    pub product: f64,
+    pub newton: f64,
+}
+
+impl Costs {
+    pub fn new(progress: &Progress<'_>) -> Self {
+        let p = progress.problem;
+        Self {
+            product: 2.0 * p.column.len() as f64 + 30.0 * p.contacts() as f64,
+            newton: f64::INFINITY,
+        }
+    }
+
+    /// Cost of one Newton step once the operations of a factorisation are known.
+    pub fn set_operations(&mut self, progress: &Progress<'_>, operations: f64) {
+        let p = progress.problem;
+        self.newton = operations / 6.0
+            + 8.0 * self.product
+            + 1500.0 * p.contacts() as f64
+            + 60.0 * p.column.len() as f64;
+    }
+}
+
+/// A strategy with its state.
+#[derive(Debug)]
+pub(crate) enum Strategy {
+    Accelerated(Option<GaussSeidelArm>),
+    Plain(Option<GaussSeidelArm>),
+    Gradient(Option<ProjectedGradientArm>),
+    /// Proximal Newton from the best point of the others.
+    Newton(NewtonRun),
+    /// Interior point, then proximal Newton from its best point.
+    Interior(Option<InteriorPointArm>, NewtonRun),
+}
+
+/// Proximal Newton with its ladder of κ.
+#[derive(Debug, Default)]
+pub(crate) struct NewtonRun {
+    arm: Option<ProximalNewtonArm>,
+    rung: usize,
+    halving: (u64, f64),
+    start: Vec<f64>,
+    rounds: u32,
+}
+
+impl NewtonRun {
+    /// At most `count` Newton steps; true if solved.
+    fn advance(
+        &mut self,
+        progress: &mut Progress<'_>,
+        system: &mut NewtonSystem<'_>,
+        weight: f64,
+        count: u64,
+    ) -> bool {
+        let mut used = 0;
+        while used < count && !progress.out_of_budget() {
+            if self.arm.is_none() {
+                if self.start.is_empty() || self.rung >= KAPPAS.len() {
+                    // First time, or the ladder is used up: from the best point known.
+                    self.start = progress.best.clone();
+                    self.rung = 0;
+                    self.rounds += 1;
+                }
+                let arm = ProximalNewtonArm::new(progress, &self.start, weight, KAPPAS[self.rung]);
+                self.halving = (0, arm.best);
+                self.arm = Some(arm);
+            }
+            let Some(arm) = &mut self.arm else { break };
+            let before = arm.steps;
+            if arm.outer_step(progress, system) {
+                return true;
+            }
+            used += (arm.steps - before).max(1);
+            if arm.best <= 0.5 * self.halving.1 {
+                self.halving = (arm.steps, arm.best);
+            }
+            if arm.failed || arm.steps - self.halving.0 >= PATIENCE {
+                self.arm = None;
+                self.rung += 1;
+            }
+        }
+        false
+    }
+
+    fn best(&self) -> f64 {
+        self.arm.as_ref().map_or(f64::INFINITY, |arm| arm.best)
+    }
+}
+
+impl Strategy {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Accelerated(_) => "accelerated-gauss-seidel",
+            Self::Plain(_) => "gauss-seidel",
+            Self::Gradient(_) => "projected-gradient",
+            Self::Newton(_) => "proximal-newton",
+            Self::Interior(..) => "interior-point-newton",
+        }
+    }
+
+    /// Whether it factors matrices.
+    pub fn is_second_order(&self) -> bool {
+        matches!(self, Self::Newton(_) | Self::Interior(..))
+    }
+
+    /// Smallest error seen in the current run.
+    pub fn best(&self) -> f64 {
+        match self {
+            Self::Accelerated(arm) | Self::Plain(arm) => {
+                arm.as_ref().map_or(f64::INFINITY, |arm| arm.best)
+            }
+            Self::Gradient(arm) => arm.as_ref().map_or(f64::INFINITY, |arm| arm.best),
+            Self::Newton(run) => run.best(),
+            Self::Interior(arm, run) => run
+                .best()
+                .min(arm.as_ref().map_or(f64::INFINITY, |arm| arm.best)),
+        }
+    }
+
+    /// Runs for about `count` products or Newton steps; true if solved.
+    pub fn advance(
+        &mut self,
+        progress: &mut Progress<'_>,
+        system: &mut NewtonSystem<'_>,
+        start: &[f64],
+        count: u64,
+    ) -> bool {
+        match self {
+            Self::Accelerated(arm) => arm
+                .get_or_insert_with(|| GaussSeidelArm::new(progress, start, true))
+                .advance(progress, count),
+            Self::Plain(arm) => {
+                let best = progress.best.clone();
+                arm.get_or_insert_with(|| GaussSeidelArm::new(progress, &best, false))
+                    .advance(progress, count)
+            }
+            Self::Gradient(arm) => {
+                if arm.is_none() {
+                    *arm = Some(ProjectedGradientArm::new(progress, start));
+                }
+                arm.as_mut().is_some_and(|arm| arm.advance(progress, count))
+            }
+            Self::Newton(run) => run.advance(progress, system, 1e-1, count),
+            Self::Interior(arm, run) => {
+                let mut left = count;
+                if run.start.is_empty() {
+                    if arm.is_none() {
+                        *arm = InteriorPointArm::new(progress);
+                    }
+                    if let Some(arm) = arm {
+                        while left > 0
+                            && arm.iterations < INTERIOR_ITERATIONS
+                            && !arm.failed
+                            && !(arm.iterations > 20 && arm.stalled())
+                        {
+                            if progress.out_of_budget() {
+                                return false;
+                            }
+                            if arm.iterate(progress, system) {
+                                return true;
+                            }
+                            left -= 1;
+                        }
+                        if left == 0 {
+                            return false;
+                        }
+                        run.start = arm.best_x.clone();
+                    }
+                }
+                run.advance(progress, system, 1e-3, left)
+            }
+        }
+    }
+}
