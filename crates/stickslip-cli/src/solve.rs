@@ -104,6 +104,15 @@ pub struct Row {
     pub solution: CoulombSolution,
     /// Seconds of the solve, condensation of global problems included.
     pub seconds: f64,
+    /// The same in CPU time of the calling thread, where the system tells.
+    pub cpu_seconds: Option<f64>,
+}
+
+/// CPU seconds of this thread, where the system tells.
+pub fn cpu_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(1e-9 * nanoseconds)
 }
 
 /// Reads, solves and, if asked, writes one problem.
@@ -120,6 +129,7 @@ pub fn solve_file(
         .unwrap_or_default();
     let guess = file.guesses.first().map(|g| g.r.clone());
     let start = Instant::now();
+    let cpu_start = cpu_seconds();
     let (solution, contacts, v, seconds) = match &file.problem {
         FclibProblem::Local(local) => {
             let solution = solve(local, method, limits, guess.as_deref());
@@ -140,6 +150,7 @@ pub fn solve_file(
             (solution, condensed.local.contacts(), Some(v), seconds)
         }
     };
+    let cpu = cpu_seconds().zip(cpu_start).map(|(end, start)| end - start);
     if let Some(directory) = output {
         file.solution = Some(FclibSolution {
             v,
@@ -154,6 +165,7 @@ pub fn solve_file(
         contacts,
         solution,
         seconds: seconds.as_secs_f64(),
+        cpu_seconds: cpu,
     })
 }
 
@@ -170,6 +182,7 @@ fn print_row(row: &Row, json: bool) {
             "iterations": s.products,
             "factorizations": s.factorizations,
             "seconds": row.seconds,
+            "cpu_seconds": row.cpu_seconds,
             "method": s.method,
         });
         println!("{object}");

@@ -130,6 +130,11 @@ fn run(
             } else {
                 FIRST_PRODUCTS
             },
+            factor: match strategy {
+                Strategy::Accelerated(_) | Strategy::Newton(_) => 1.0,
+                Strategy::Interior(..) => 0.6,
+                Strategy::Gradient(_) | Strategy::Plain(_) => 2.0,
+            },
             strategy,
             spent: 0.0,
         })
@@ -145,6 +150,9 @@ fn run(
             find_reduced_form(system, progress, problem);
             let operations = system.operations();
             costs.set_operations(progress, operations);
+            if trace {
+                eprintln!("{:>9.4} s  operations {operations:.2e} {costs:?} reduced {}", progress.elapsed().as_secs_f64(), system.has_reduced());
+            }
         }
         let at = if first { 0 } else { cheapest(&turns, &costs) };
         first = false;
@@ -154,6 +162,7 @@ fn run(
         } else {
             costs.product
         };
+        let at_start = turn.strategy.best();
         loop {
             let error = progress.best_error;
             let before = turn.strategy.best();
@@ -183,6 +192,10 @@ fn run(
             }
         }
         turn.count *= 2;
+        // A strategy that no longer gets anywhere waits longer for its next turn.
+        if turn.strategy.best() > 0.7 * at_start {
+            turn.factor *= 2.0;
+        }
         if progress.best_error < 0.5 * best {
             best = progress.best_error;
             idle = 0;
@@ -199,6 +212,8 @@ struct Turn {
     strategy: Strategy,
     count: u64,
     spent: f64,
+    /// Weight of its cost in the choice of the next turn.
+    factor: f64,
 }
 
 fn cheapest(turns: &[Turn], costs: &Costs) -> usize {
@@ -208,7 +223,7 @@ fn cheapest(turns: &[Turn], costs: &Costs) -> usize {
         } else {
             costs.product
         };
-        turn.spent + unit * turn.count as f64
+        turn.factor * (turn.spent + unit * turn.count as f64)
     };
     let mut best = 0;
     for at in 1..turns.len() {

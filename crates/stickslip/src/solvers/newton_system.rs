@@ -33,6 +33,7 @@
 
 use super::reduced_form::ReducedForm;
 use super::scaled_problem::ScaledProblem;
+use super::sweep::{Instructions, product};
 use crate::algebra::multifrontal::{Multifrontal, PatternBlock, SymbolicMultifrontal};
 
 pub(crate) type Block = [f64; 9];
@@ -88,6 +89,7 @@ pub(crate) struct ContactTerms {
 #[derive(Debug)]
 pub struct NewtonSystem<'a> {
     problem: &'a ScaledProblem,
+    how: Instructions,
     reduced: Option<ReducedForm>,
     active: Vec<bool>,
     list: Vec<usize>,
@@ -117,6 +119,7 @@ impl<'a> NewtonSystem<'a> {
     pub fn new(problem: &'a ScaledProblem, reduced: Option<ReducedForm>) -> Self {
         Self {
             problem,
+            how: Instructions::detect(),
             reduced,
             active: Vec::new(),
             list: Vec::new(),
@@ -357,7 +360,7 @@ impl<'a> NewtonSystem<'a> {
                 return error.min(if new.is_finite() { new } else { f64::INFINITY });
             }
             error = new;
-            if error < 1e-15 {
+            if error < 1e-13 {
                 break;
             }
         }
@@ -376,19 +379,15 @@ impl<'a> NewtonSystem<'a> {
 
     /// r = b − (A W + C) x on the active contacts.
     fn residual(&self, b: &[f64], x: &[f64], r: &mut [f64]) {
+        // x vanishes on inactive contacts, so the full product serves.
         let p = self.problem;
+        product(p, self.how, x, r);
         for &i in &self.list {
-            let mut w = [0.0; 3];
-            for k in p.row_start[i] as usize..p.row_start[i + 1] as usize {
-                let j = p.column[k] as usize;
-                if self.active[j] {
-                    let block = &p.value[9 * k..9 * k + 9];
-                    let x = &x[3 * j..3 * j + 3];
-                    for row in 0..3 {
-                        w[row] += block[row] * x[0] + block[3 + row] * x[1] + block[6 + row] * x[2];
-                    }
-                }
-            }
+            let w = [
+                r[3 * i] - p.q[3 * i],
+                r[3 * i + 1] - p.q[3 * i + 1],
+                r[3 * i + 2] - p.q[3 * i + 2],
+            ];
             let t = &self.terms[i];
             let aw = apply(&t.a, &w);
             let cx = apply(&t.c, &x[3 * i..3 * i + 3]);

@@ -62,7 +62,7 @@ pub(crate) struct NewtonRun {
     rung: usize,
     halving: (u64, f64),
     start: Vec<f64>,
-    rounds: u32,
+    start_error: f64,
 }
 
 impl NewtonRun {
@@ -77,13 +77,14 @@ impl NewtonRun {
         let mut used = 0;
         while used < count && !progress.out_of_budget() {
             if self.arm.is_none() {
-                if self.start.is_empty() || self.rung >= KAPPAS.len() {
-                    // First time, or the ladder is used up: from the best point known.
+                let better = progress.best_error < 0.5 * self.start_error;
+                if self.start.is_empty() || self.rung >= KAPPAS.len() || (better && self.rung > 0) {
+                    // First time, the ladder is used up, or a better point is known by now.
                     self.start = progress.best.clone();
-                    self.rung = 0;
-                    self.rounds += 1;
+                    self.rung %= KAPPAS.len();
                 }
                 let arm = ProximalNewtonArm::new(progress, &self.start, weight, KAPPAS[self.rung]);
+                self.start_error = arm.best;
                 self.halving = (0, arm.best);
                 self.arm = Some(arm);
             }
