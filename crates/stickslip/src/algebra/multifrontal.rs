@@ -351,10 +351,11 @@ impl Multifrontal {
             }
             let factor = &mut self.fronts[f];
             factor.swaps.clear();
-            self.replaced_pivots +=
-                eliminate(&mut matrix, total, eliminated, &mut factor.swaps);
+            self.replaced_pivots += eliminate(&mut matrix, total, eliminated, &mut factor.swaps);
             factor.lower.clear();
-            factor.lower.extend_from_slice(&matrix[..total * eliminated]);
+            factor
+                .lower
+                .extend_from_slice(&matrix[..total * eliminated]);
             let rest = total - eliminated;
             factor.upper.clear();
             let mut contribution = Vec::with_capacity(rest * rest);
@@ -406,7 +407,10 @@ impl Multifrontal {
             for k in (0..eliminated).rev() {
                 pivots[k] /= factor.lower[k * total + k];
                 let value = pivots[k];
-                for (y, u) in pivots[..k].iter_mut().zip(&factor.lower[k * total..k * total + k]) {
+                for (y, u) in pivots[..k]
+                    .iter_mut()
+                    .zip(&factor.lower[k * total..k * total + k])
+                {
                     *y -= u * value;
                 }
             }

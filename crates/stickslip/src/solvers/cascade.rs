@@ -145,13 +145,19 @@ fn run(
     let mut first = true;
     loop {
         let needs_costs = turns.iter().any(|turn| turn.strategy.is_second_order());
-        if needs_costs && costs.newton.is_infinite() && (!first || turns[0].strategy.is_second_order())
+        if needs_costs
+            && costs.newton.is_infinite()
+            && (!first || turns[0].strategy.is_second_order())
         {
             find_reduced_form(system, progress, problem);
             let operations = system.operations();
             costs.set_operations(progress, operations);
             if trace {
-                eprintln!("{:>9.4} s  operations {operations:.2e} {costs:?} reduced {}", progress.elapsed().as_secs_f64(), system.has_reduced());
+                eprintln!(
+                    "{:>9.4} s  operations {operations:.2e} {costs:?} reduced {}",
+                    progress.elapsed().as_secs_f64(),
+                    system.has_reduced()
+                );
             }
         }
         let at = if first { 0 } else { cheapest(&turns, &costs) };
@@ -166,9 +172,7 @@ fn run(
         loop {
             let error = progress.best_error;
             let before = turn.strategy.best();
-            let solved = turn
-                .strategy
-                .advance(progress, system, start, turn.count);
+            let solved = turn.strategy.advance(progress, system, start, turn.count);
             turn.spent += unit * turn.count as f64;
             if progress.best_error < error {
                 name = turn.strategy.name();
@@ -187,7 +191,7 @@ fn run(
                 return name;
             }
             // A digit gained: this strategy is on its way.
-            if !(turn.strategy.best() < 0.1 * before) || before.is_infinite() {
+            if turn.strategy.best() >= 0.1 * before || before.is_infinite() {
                 break;
             }
         }
@@ -235,7 +239,11 @@ fn cheapest(turns: &[Turn], costs: &Costs) -> usize {
 }
 
 /// Reduced form from bodies, or from a skeleton of W where the unreduced systems are dear.
-fn find_reduced_form(system: &mut NewtonSystem<'_>, progress: &Progress<'_>, problem: &CoulombProblem) {
+fn find_reduced_form(
+    system: &mut NewtonSystem<'_>,
+    progress: &Progress<'_>,
+    problem: &CoulombProblem,
+) {
     if let Some(bodies) = problem.bodies() {
         if let Some(form) = ReducedForm::from_bodies(progress.problem, bodies) {
             system.set_reduced(form);

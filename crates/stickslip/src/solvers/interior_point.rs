@@ -155,7 +155,11 @@ impl InteriorPointArm {
         progress.products += 1;
         let mut residual = vec![0.0; m];
         for i in 0..n {
-            let mu = if self.frictionless[i] { 1.0 } else { problem.mu[i] };
+            let mu = if self.frictionless[i] {
+                1.0
+            } else {
+                problem.mu[i]
+            };
             let s = &self.s[3 * i..3 * i + 3];
             let slip = if self.frictionless[i] {
                 0.0
@@ -211,7 +215,11 @@ impl InteriorPointArm {
             self.failed = true;
             return false;
         };
-        let fraction = if affine > 0.9 { (1.0 - gap).max(0.99) } else { 0.95 };
+        let fraction = if affine > 0.9 {
+            (1.0 - gap).max(0.99)
+        } else {
+            0.95
+        };
         let mut step = (fraction * self.boundary(&dz, &ds)).min(1.0);
         if step < 0.1 {
             // A short step: a plainly centred direction may go further.

@@ -434,11 +434,7 @@ impl<'a> NewtonSystem<'a> {
             }
             let t = &self.terms[i];
             let ah = apply(&t.a, &h);
-            let rest = [
-                b[3 * i] - ah[0],
-                b[3 * i + 1] - ah[1],
-                b[3 * i + 2] - ah[2],
-            ];
+            let rest = [b[3 * i] - ah[0], b[3 * i + 1] - ah[1], b[3 * i + 2] - ah[2]];
             x[3 * i..3 * i + 3].copy_from_slice(&apply(&t.c_inverse, &rest));
         }
     }

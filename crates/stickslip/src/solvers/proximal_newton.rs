@@ -100,7 +100,11 @@ impl ProximalNewtonArm {
     }
 
     /// One outer step; true if the problem is solved.
-    pub fn outer_step(&mut self, progress: &mut Progress<'_>, system: &mut NewtonSystem<'_>) -> bool {
+    pub fn outer_step(
+        &mut self,
+        progress: &mut Progress<'_>,
+        system: &mut NewtonSystem<'_>,
+    ) -> bool {
         let q_norm = norm(&progress.problem.q).max(f64::MIN_POSITIVE);
         let tolerance = (self.inner_factor * self.error).min(1e-6) * q_norm;
         let center = self.r.clone();

@@ -178,10 +178,11 @@ fn independent_rows(problem: &ScaledProblem, largest_fraction: f64) -> Option<Ve
     let mut lower: Vec<Vec<f64>> = Vec::new();
     let mut upper: Vec<Vec<f64>> = Vec::new();
     loop {
-        let (pivot, value) = rest
-            .iter()
-            .enumerate()
-            .fold((0, 0.0), |best, (r, &x)| if x > best.1 { (r, x) } else { best });
+        let (pivot, value) =
+            rest.iter().enumerate().fold(
+                (0, 0.0),
+                |best, (r, &x)| if x > best.1 { (r, x) } else { best },
+            );
         if value <= 1e-11 * largest {
             return Some(chosen);
         }
