@@ -3,12 +3,11 @@
 //! The only module that names the linear-algebra crates in depth. Use it to hand matrices to a
 //! system; nothing here knows mechanics.
 
-mod covectors;
-mod symmetric;
 pub mod autodiff;
 pub mod ball_quadratic;
 pub mod block_sparse;
 pub mod compliance;
+mod covectors;
 pub mod eigen2;
 pub mod lcp;
 pub mod multifrontal;
@@ -19,6 +18,7 @@ pub mod sparse_cholesky;
 pub mod sparse_factor;
 pub mod sparse_rows;
 pub mod sparse_symmetric;
+mod symmetric;
 
 pub use autodiff::Jet;
 pub use compliance::Compliance;

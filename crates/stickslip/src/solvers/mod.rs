@@ -1,9 +1,8 @@
 //! Solvers of the one-step contact problem, one file per method.
 
-mod gauss_seidel;
-mod strategy;
 pub mod accelerated_gauss_seidel;
 pub mod cascade;
+mod gauss_seidel;
 pub mod interior_point;
 pub mod newton_system;
 pub mod one_contact;
@@ -12,6 +11,7 @@ pub mod projected_gradient;
 pub mod proximal_newton;
 pub mod reduced_form;
 pub mod scaled_problem;
+mod strategy;
 pub mod sweep;
 
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
