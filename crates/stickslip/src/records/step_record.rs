@@ -74,6 +74,8 @@ pub enum StepOutcome {
     },
     /// The mass matrix lost definiteness at this configuration.
     SingularMass,
+    /// A delay was negative or longer than announced: the motion is not known there.
+    DelayOutOfRange,
 }
 
 impl StepOutcome {
@@ -85,6 +87,7 @@ impl StepOutcome {
                 | Self::NonFinite
                 | Self::BadCoefficient { .. }
                 | Self::SingularMass
+                | Self::DelayOutOfRange
         )
     }
 

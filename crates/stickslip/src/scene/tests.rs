@@ -190,11 +190,7 @@ fn definitions_have_rates() {
     );
     let system = scene.system().unwrap();
     let mut force = [0.0; 2];
-    let at = crate::systems::Instant {
-        t: 7.0,
-        q: &[3.0, 4.0],
-        v: &[1.0, 2.0],
-    };
+    let at = crate::systems::Instant::new(7.0, &[3.0, 4.0], &[1.0, 2.0]);
     system.force(&at, &mut force);
     assert!((force[0] - 11.0 / 5.0).abs() < 1e-15 && (force[1] - (11.0 / 5.0 + 9.0)).abs() < 1e-14);
 }

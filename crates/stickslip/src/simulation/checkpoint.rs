@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::contact::Certificate;
 use crate::records::{EnergyLedger, EventLog};
 use crate::stepping::State;
+use crate::systems::past_motion::PastSnapshot;
 
 /// Version of the checkpoint format.
 const VERSION: u32 = 1;
@@ -51,6 +52,12 @@ pub enum CheckpointError {
         /// Coordinates of the system.
         expected: usize,
     },
+    /// The checkpoint holds another past motion or the memory of another scheme.
+    #[error("{path}: the past motion or the scheme of the checkpoint is not that of this run")]
+    OtherPast {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 /// The state of a run between two steps.
@@ -75,6 +82,12 @@ pub struct Checkpoint {
     pub planned: Vec<f64>,
     /// Largest stick jitter so far.
     pub stick_jitter: f64,
+    /// The past motion, for systems that read it.
+    #[serde(default)]
+    pub past: Option<PastSnapshot>,
+    /// What the scheme remembers.
+    #[serde(default)]
+    pub scheme: Option<serde_json::Value>,
 }
 
 impl Checkpoint {
@@ -96,6 +109,8 @@ impl Checkpoint {
             h: 0.0,
             planned: Vec::new(),
             stick_jitter: 0.0,
+            past: None,
+            scheme: None,
         }
     }
 

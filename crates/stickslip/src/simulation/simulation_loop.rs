@@ -9,6 +9,7 @@ use crate::laws::FlowRule;
 use crate::records::{EnergyLedger, EventLog, StepOutcome, StepRecord, TrajectoryLayout};
 use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
 use crate::systems::MechanicalSystem;
+use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
 
 use super::step_control::{self, StepControl};
 use super::{Checkpoint, CheckpointError};
@@ -80,6 +81,9 @@ pub enum SimulationError {
         /// Its value.
         value: f64,
     },
+    /// The past that the system reads cannot be had.
+    #[error(transparent)]
+    Past(#[from] PastError),
     /// Moreau's S(q, v) is inelastic.
     #[error(
         "constraint `{constraint}`: the law S(q, v) (kinetic projection) is inelastic, restitution {restitution} \
@@ -116,6 +120,7 @@ pub struct Simulation {
     stage: ContactStage,
     settings: SimulationSettings,
     layout: ContactLayout,
+    past: Option<PastMotion>,
     state: State,
     saved: State,
     record: StepRecord,
@@ -135,9 +140,19 @@ impl Simulation {
         scheme: Box<dyn TimeSteppingScheme>,
         solver: Box<dyn ContactSolver>,
         (q, v): (&[f64], &[f64]),
-        settings: SimulationSettings,
+        mut settings: SimulationSettings,
     ) -> Result<Self, SimulationError> {
         check(system.as_ref(), q, v, &settings)?;
+        if !scheme.keeps_past() {
+            check_delays(system.as_ref(), scheme.name(), &mut settings.control)?;
+        }
+        let past = PastMotion::new(
+            system.as_ref(),
+            (q, v),
+            settings.t_start,
+            Interpolation::Affine,
+        )?
+        .filter(|_| !scheme.keeps_past());
         let layout = ContactLayout::new(system.as_ref());
         let mut mass = system.new_matrix();
         system.mass(q, &mut mass);
@@ -162,6 +177,7 @@ impl Simulation {
             stage: ContactStage::new(solver),
             settings,
             layout,
+            past,
             saved: state.clone(),
             state,
             record: StepRecord::default(),
@@ -179,17 +195,11 @@ impl Simulation {
     /// Record of the initial instant, with the impact that happens there if there is one.
     fn start(&mut self) {
         let t = self.state.t;
-        let impact = self.settings.initial_impact && self.violates_at_start();
-        let (system, scheme) = (self.system.as_ref(), self.scheme.as_mut());
+        let impact = self.settings.initial_impact
+            && !self.scheme.meets_initial_velocity()
+            && self.violates_at_start();
         if impact {
-            scheme.step(
-                system,
-                &mut self.state,
-                0.0,
-                t,
-                &mut self.stage,
-                &mut self.record,
-            );
+            self.advance(0.0, t);
             self.ledger.enter(
                 t,
                 &self.record.energy,
@@ -253,21 +263,48 @@ impl Simulation {
         }
     }
 
-    /// One step of the scheme towards `t_end`; the record tells how it went. After a fatal outcome
-    /// the state is that before the step.
-    pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
-        let (h, t_next) = self.next_step(t_end);
-        self.record.stick_jitter = 0.0;
+    /// Hands the scheme the system, with its past where it reads one, and enters the new node.
+    fn advance(&mut self, h: f64, t_next: f64) {
+        let with_past;
+        let system: &dyn MechanicalSystem = match &self.past {
+            Some(past) => {
+                with_past = SystemWithPast {
+                    system: self.system.as_ref(),
+                    past,
+                };
+                &with_past
+            }
+            None => self.system.as_ref(),
+        };
         self.scheme.step(
-            self.system.as_ref(),
+            system,
             &mut self.state,
             h,
             t_next,
             &mut self.stage,
             &mut self.record,
         );
+        if let Some(past) = &mut self.past {
+            if past.fault().is_some() {
+                self.record.outcome = StepOutcome::DelayOutOfRange;
+            }
+            if h > 0.0 && !self.record.outcome.is_fatal() {
+                past.push(self.state.t, &self.state.q);
+            }
+        }
+    }
+
+    /// One step of the scheme towards `t_end`; the record tells how it went. After a fatal outcome
+    /// the state is that before the step.
+    pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
+        let (h, t_next) = self.next_step(t_end);
+        self.record.stick_jitter = 0.0;
+        self.advance(h, t_next);
         if self.record.outcome.is_fatal() {
             return &self.record;
+        }
+        if let Some(past) = &mut self.past {
+            past.commit();
         }
         self.step += 1;
         self.record.step = self.step;
@@ -322,11 +359,11 @@ impl Simulation {
     fn plan(&mut self, t_end: f64, tolerance: f64, h_min: f64, h_max: f64) {
         self.saved.clone_from(&self.state);
         let certificate = self.stage.certificate.clone();
-        let mut record = std::mem::take(&mut self.record);
+        let record = std::mem::take(&mut self.record);
         loop {
             let h = self.h.min(t_end - self.saved.t).max(h_min);
-            let whole = self.trial(&[h], &mut record);
-            let halves = self.trial(&[0.5 * h, 0.5 * h], &mut record);
+            let whole = self.trial(&[h]);
+            let halves = self.trial(&[0.5 * h, 0.5 * h]);
             let error = match (whole, halves) {
                 (Some(a), Some(b)) => a
                     .iter()
@@ -346,26 +383,28 @@ impl Simulation {
         self.state.clone_from(&self.saved);
         self.stage.certificate = certificate;
         self.record = record;
+        self.retract();
     }
 
     /// Configuration after the given steps from the saved state, or none if one of them failed.
-    fn trial(&mut self, steps: &[f64], record: &mut StepRecord) -> Option<Vec<f64>> {
+    fn trial(&mut self, steps: &[f64]) -> Option<Vec<f64>> {
         self.state.clone_from(&self.saved);
+        self.retract();
         for &h in steps {
             let t = self.state.t + h;
-            self.scheme.step(
-                self.system.as_ref(),
-                &mut self.state,
-                h,
-                t,
-                &mut self.stage,
-                record,
-            );
-            if record.outcome.is_fatal() {
+            self.advance(h, t);
+            if self.record.outcome.is_fatal() {
                 return None;
             }
         }
         Some(self.state.q.clone())
+    }
+
+    /// Nodes of trial steps leave no trace in the past.
+    fn retract(&mut self) {
+        if let Some(past) = &mut self.past {
+            past.retract();
+        }
     }
 
     /// Steps until `t_end`, showing every record to `observe`, which may ask to stop.
@@ -467,7 +506,14 @@ impl Simulation {
         checkpoint.h = self.h;
         checkpoint.planned.clone_from(&self.planned);
         checkpoint.stick_jitter = self.stick_jitter;
+        checkpoint.past = self.past.as_ref().map(PastMotion::snapshot);
+        checkpoint.scheme = self.scheme.memory();
         checkpoint
+    }
+
+    /// The past motion, for systems that read it.
+    pub fn past(&self) -> Option<&PastMotion> {
+        self.past.as_ref()
     }
 
     /// Goes on from a checkpoint of the same scene.
@@ -480,6 +526,20 @@ impl Simulation {
                 expected,
             });
         }
+        let past = match (&mut self.past, &checkpoint.past) {
+            (Some(past), Some(snapshot)) => past.restore(snapshot),
+            (None, None) => true,
+            _ => false,
+        };
+        let scheme = checkpoint
+            .scheme
+            .as_ref()
+            .is_none_or(|memory| self.scheme.recall(memory));
+        if !past || !scheme {
+            return Err(CheckpointError::OtherPast {
+                path: "checkpoint".into(),
+            });
+        }
         self.step = checkpoint.step;
         self.state = checkpoint.state;
         self.ledger = checkpoint.ledger;
@@ -489,6 +549,35 @@ impl Simulation {
         self.planned = checkpoint.planned;
         self.stick_jitter = checkpoint.stick_jitter;
         Ok(())
+    }
+}
+
+/// No scheme may need the unknown end of its step: the step is at most the shortest delay.
+fn check_delays(
+    system: &dyn MechanicalSystem,
+    scheme: &'static str,
+    control: &mut StepControl,
+) -> Result<(), SimulationError> {
+    let Some(delay) = system
+        .past_reading()
+        .and_then(|reading| reading.delay_min())
+    else {
+        return Ok(());
+    };
+    match control {
+        StepControl::Fixed { h } if *h > delay * (1.0 + 1e-12) => {
+            Err(SimulationError::Past(PastError::ShorterThanStep {
+                delay,
+                step: *h,
+                scheme,
+            }))
+        }
+        StepControl::Fixed { .. } => Ok(()),
+        StepControl::Adaptive { h, h_max, .. } => {
+            *h_max = h_max.min(delay);
+            *h = h.min(delay);
+            Ok(())
+        }
     }
 }
 

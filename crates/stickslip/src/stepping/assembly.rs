@@ -4,7 +4,7 @@ use crate::algebra::{Covectors, dot};
 use crate::contact::{BlockKind, ContactBlock, ContactId, OneStepContactProblem};
 use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
 use crate::records::{ContactMode, ContactRecord, StepOutcome, StepRecord};
-use crate::systems::{MechanicalSystem, UnilateralConstraint};
+use crate::systems::{Instant, MechanicalSystem, UnilateralConstraint};
 
 /// Fixed place of one contact point in impulse vectors and records.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,10 +166,12 @@ impl ContactAssembly {
             .layout
             .slots
             .partition_point(|slot| slot.id.constraint < c);
+        let past = system.past();
+        let at = Instant { t, q, v, past };
         let joint_section = constraint.points().len() > 1
             && constraint.points()[0].law.flow_rule() == FlowRule::KineticProjection;
         if joint_section {
-            return self.activate_jointly(constraint, first, (t, q, v), problem);
+            return self.activate_jointly(constraint, first, &at, problem);
         }
         let n = v.len();
         for (k, point) in constraint.points().iter().enumerate() {
@@ -177,7 +179,7 @@ impl ContactAssembly {
                 constraint: c,
                 point: k,
             };
-            let section = point.law.section_at(t, q).map_err(|_| bad)?;
+            let section = point.section_at(&at).map_err(|_| bad)?;
             let slot = self.layout.slots[first + k];
             let all = 1 + point.frame.tangent_count();
             let start = self.before.len();
@@ -230,9 +232,10 @@ impl ContactAssembly {
         &mut self,
         constraint: &UnilateralConstraint,
         first: usize,
-        (t, q, v): (f64, &[f64], &[f64]),
+        at: &Instant,
         problem: &mut OneStepContactProblem,
     ) -> Result<(), StepOutcome> {
+        let (t, q, v) = (at.t, at.q, at.v);
         let n = v.len();
         let c = self.layout.slots[first].id.constraint;
         let bad = |point| StepOutcome::BadCoefficient {
@@ -241,8 +244,7 @@ impl ContactAssembly {
         };
         self.parts.clear();
         for (k, point) in constraint.points().iter().enumerate() {
-            self.parts
-                .push(point.law.section_at(t, q).map_err(|_| bad(k))?);
+            self.parts.push(point.section_at(at).map_err(|_| bad(k))?);
         }
         let section = FrictionSection::hull(self.parts.clone()).map_err(|_| bad(0))?;
         let size = 1 + section.dimension();

@@ -99,19 +99,11 @@ impl ImplicitStep {
             // F_{k+θ} = (1−θ) F_k + θ F_{k+1}
             let theta = frame.theta;
             system.force(
-                &Instant {
-                    t: frame.t_start,
-                    q: frame.q,
-                    v: frame.v,
-                },
+                &Instant::new(frame.t_start, frame.q, frame.v),
                 &mut self.load,
             );
             system.force(
-                &Instant {
-                    t: frame.t_end,
-                    q: frame.q,
-                    v: frame.v,
-                },
+                &Instant::new(frame.t_end, frame.q, frame.v),
                 &mut self.external,
             );
             for (f, f0) in self.external.iter_mut().zip(&self.load) {
@@ -155,11 +147,7 @@ impl ImplicitStep {
         if system.force_dependence() == ForceDependence::State {
             let t = (1.0 - theta) * frame.t_start + theta * frame.t_end;
             system.force(
-                &Instant {
-                    t,
-                    q: &self.q_theta,
-                    v: &self.v_theta,
-                },
+                &Instant::new(t, &self.q_theta, &self.v_theta),
                 &mut self.external,
             );
         }

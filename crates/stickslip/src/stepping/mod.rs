@@ -6,6 +6,7 @@
 
 mod assembly;
 mod contact_stage;
+mod explicit_step;
 mod implicit_step;
 mod joints;
 mod moreau_contact_dynamics;
@@ -13,6 +14,7 @@ mod moreau_jean;
 mod restitution;
 mod scheme;
 mod step_energy;
+mod sweeping_process;
 
 pub use assembly::{ContactLayout, ContactSlot};
 pub use contact_stage::ContactStage;
@@ -20,3 +22,4 @@ pub use joints::JointVelocity;
 pub use moreau_contact_dynamics::MoreauContactDynamics;
 pub use moreau_jean::{Activation, InternalForce, MoreauJean, MoreauJeanSettings, ThetaWarning};
 pub use scheme::{State, TimeSteppingScheme};
+pub use sweeping_process::SweepingProcess;

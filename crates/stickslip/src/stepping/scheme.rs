@@ -42,6 +42,27 @@ pub trait TimeSteppingScheme: Send {
         record: &mut StepRecord,
     );
 
+    /// Whether the step itself meets an initial velocity that violates its constraints, so that no
+    /// step of length zero precedes it.
+    fn meets_initial_velocity(&self) -> bool {
+        false
+    }
+
+    /// Whether the scheme keeps the past motion itself, finer than its steps.
+    fn keeps_past(&self) -> bool {
+        false
+    }
+
+    /// What the scheme itself must find again to go on with the same bits.
+    fn memory(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Takes up a memory; false if it does not fit.
+    fn recall(&mut self, _memory: &serde_json::Value) -> bool {
+        true
+    }
+
     /// What a user should know about this scheme on this system before the run.
     fn warnings(&self, system: &dyn MechanicalSystem) -> Vec<String>;
 }

@@ -1,17 +1,60 @@
 //! Unilateral constraints φ(t, q) ≥ 0 with the contact points that realise them.
 
-use crate::laws::ContactLaw;
+use std::fmt;
 
+use crate::laws::{ContactLaw, ContactLawError, FrictionSection};
+
+use super::Instant;
 use super::frame::ContactFrame;
 use super::functions::ScalarFunction;
 
+/// Friction that remembers: a factor read from the past motion, which multiplies the section of
+/// the law (static and dynamic friction, ageing).
+pub trait FrictionMemory: Send + Sync {
+    /// The factor, not negative.
+    fn factor(&self, at: &Instant) -> f64;
+}
+
+impl<F: Fn(&Instant) -> f64 + Send + Sync> FrictionMemory for F {
+    fn factor(&self, at: &Instant) -> f64 {
+        self(at)
+    }
+}
+
 /// One material point of a constraint: its frame and its law.
-#[derive(Debug)]
 pub struct ContactPoint {
     /// Rows of the contact frame.
     pub frame: ContactFrame,
     /// Friction and impact law.
     pub law: ContactLaw,
+    /// Dependence of the friction on the past.
+    pub memory: Option<Box<dyn FrictionMemory>>,
+}
+
+impl ContactPoint {
+    /// The friction section at an instant.
+    pub fn section_at(&self, at: &Instant) -> Result<FrictionSection, ContactLawError> {
+        let section = self.law.section_at(at.t, at.q)?;
+        let Some(memory) = &self.memory else {
+            return Ok(section);
+        };
+        let value = memory.factor(at);
+        if value >= 0.0 && value.is_finite() {
+            Ok(section.scaled(value))
+        } else {
+            Err(ContactLawError::Coefficient { value, time: at.t })
+        }
+    }
+}
+
+impl fmt::Debug for ContactPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContactPoint")
+            .field("frame", &self.frame)
+            .field("law", &self.law)
+            .field("memory", &self.memory.is_some())
+            .finish()
+    }
 }
 
 /// A unilateral constraint: gap, and one or more contact points.
@@ -36,7 +79,26 @@ impl UnilateralConstraint {
 
     /// Adds a contact point.
     pub fn with_point(mut self, frame: ContactFrame, law: ContactLaw) -> Self {
-        self.points.push(ContactPoint { frame, law });
+        self.points.push(ContactPoint {
+            frame,
+            law,
+            memory: None,
+        });
+        self
+    }
+
+    /// Adds a contact point whose friction reads the past.
+    pub fn with_remembering_point(
+        mut self,
+        frame: ContactFrame,
+        law: ContactLaw,
+        memory: impl FrictionMemory + 'static,
+    ) -> Self {
+        self.points.push(ContactPoint {
+            frame,
+            law,
+            memory: Some(Box::new(memory)),
+        });
         self
     }
 

@@ -7,6 +7,7 @@
 use crate::algebra::autodiff::{self, Jet};
 use crate::algebra::{Covectors, SymmetricMatrix, dot};
 
+use super::past_motion::PastView;
 use super::{ForceDependence, Instant};
 
 /// Kinetic metric M(q) with its covariant force.
@@ -261,6 +262,18 @@ impl<F: Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync> Force for GivenForce<
     }
     fn evaluate(&self, at: &Instant, out: &mut [f64]) {
         (self.evaluate)(at.t, at.q, at.v, out);
+    }
+}
+
+/// Force given by a closure of the past (which knows time and configuration) and the velocity.
+pub struct DelayedForce<F>(pub F);
+
+impl<F: Fn(&PastView, &[f64], &mut [f64]) + Send + Sync> Force for DelayedForce<F> {
+    fn dependence(&self) -> ForceDependence {
+        ForceDependence::State
+    }
+    fn evaluate(&self, at: &Instant, out: &mut [f64]) {
+        (self.0)(&at.past_view(), at.v, out);
     }
 }
 

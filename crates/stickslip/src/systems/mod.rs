@@ -11,6 +11,7 @@ pub mod frame;
 pub mod functions;
 pub mod generalized;
 pub mod joint;
+pub mod past_motion;
 pub mod rigid;
 mod system;
 mod system_error;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::algebra::{SparsePattern, SymmetricMatrix};
 
+use super::past_motion::{PastMotion, PastReading, PastView};
 use super::{BilateralConstraint, UnilateralConstraint};
 
 /// Where and when a function of the motion is evaluated.
@@ -15,6 +16,25 @@ pub struct Instant<'a> {
     pub q: &'a [f64],
     /// Velocity.
     pub v: &'a [f64],
+    /// The motion so far, for systems that read it.
+    pub past: Option<&'a PastMotion>,
+}
+
+impl<'a> Instant<'a> {
+    /// An instant without a past.
+    pub fn new(t: f64, q: &'a [f64], v: &'a [f64]) -> Self {
+        Self {
+            t,
+            q,
+            v,
+            past: None,
+        }
+    }
+
+    /// The past up to this instant.
+    pub fn past_view(&self) -> PastView<'a> {
+        PastView::new(self.past, self.t, self.q, self.v)
+    }
 }
 
 /// What the external force depends on; schemes skip iterations that cannot change it.
@@ -128,4 +148,14 @@ pub trait MechanicalSystem: Send + Sync {
 
     /// Perfect bilateral constraints.
     fn joints(&self) -> &[BilateralConstraint];
+
+    /// What the forces and the friction read of the past motion.
+    fn past_reading(&self) -> Option<&PastReading> {
+        None
+    }
+
+    /// The past motion, while a run keeps one.
+    fn past(&self) -> Option<&PastMotion> {
+        None
+    }
 }

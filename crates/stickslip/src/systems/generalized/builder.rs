@@ -4,8 +4,10 @@ use crate::algebra::{Jet, SymmetricMatrix};
 
 use super::check;
 use crate::systems::functions::{
-    AutoPotential, ConstantInertia, DeadLoad, Force, GivenForce, Inertia, KineticEnergy, Potential,
+    AutoPotential, ConstantInertia, DeadLoad, DelayedForce, Force, GivenForce, Inertia,
+    KineticEnergy, Potential,
 };
+use crate::systems::past_motion::{PastReading, PastView};
 use crate::systems::{
     BilateralConstraint, ForceDependence, Instant, LinearPart, MechanicalSystem, SystemError,
     UnilateralConstraint,
@@ -22,6 +24,7 @@ pub struct GeneralizedSystem {
     constraints: Vec<UnilateralConstraint>,
     joints: Vec<BilateralConstraint>,
     warnings: Vec<String>,
+    reading: Option<PastReading>,
 }
 
 impl GeneralizedSystem {
@@ -38,6 +41,7 @@ impl GeneralizedSystem {
             constraints: Vec::new(),
             joints: Vec::new(),
             penetration_tolerance: 1e-9,
+            reading: None,
         }
     }
 
@@ -105,6 +109,9 @@ impl MechanicalSystem for GeneralizedSystem {
     fn joints(&self) -> &[BilateralConstraint] {
         &self.joints
     }
+    fn past_reading(&self) -> Option<&PastReading> {
+        self.reading.as_ref()
+    }
 }
 
 /// Collects the parts of a [`GeneralizedSystem`] and checks them when built.
@@ -117,6 +124,7 @@ pub struct GeneralizedSystemBuilder {
     constraints: Vec<UnilateralConstraint>,
     joints: Vec<BilateralConstraint>,
     penetration_tolerance: f64,
+    reading: Option<PastReading>,
 }
 
 impl GeneralizedSystemBuilder {
@@ -191,6 +199,20 @@ impl GeneralizedSystemBuilder {
         self
     }
 
+    /// What forces and friction read of the past; once for the whole system.
+    pub fn past(mut self, reading: PastReading) -> Self {
+        self.reading = Some(reading);
+        self
+    }
+
+    /// External force that reads the past, with what it reads.
+    pub fn delayed_force<F>(self, reading: PastReading, force: F) -> Self
+    where
+        F: Fn(&PastView, &[f64], &mut [f64]) + Send + Sync + 'static,
+    {
+        self.past(reading).force_function(DelayedForce(force))
+    }
+
     /// Linear stiffness K.
     pub fn stiffness(mut self, stiffness: SymmetricMatrix) -> Self {
         self.linear
@@ -247,6 +269,7 @@ impl GeneralizedSystemBuilder {
             constraints: self.constraints,
             joints: self.joints,
             warnings: Vec::new(),
+            reading: self.reading,
         };
         check::check_names(&system)?;
         check::check_matrices(&system)?;

@@ -120,14 +120,7 @@ pub(crate) fn check_configuration(
     // Forces at rest.
     let rest = vec![0.0; n];
     let mut force = vec![0.0; n];
-    system.force(
-        &Instant {
-            t: 0.0,
-            q,
-            v: &rest,
-        },
-        &mut force,
-    );
+    system.force(&Instant::new(0.0, q, &rest), &mut force);
     all_finite("the external force", system.velocity_names(), &force)?;
     finite(|| "the potential".to_string(), system.potential(q))?;
     system.potential_gradient(q, &mut force);

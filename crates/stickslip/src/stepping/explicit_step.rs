@@ -1,0 +1,320 @@
+//! One explicit velocity update with implicit contact, shared by Moreau's contact dynamics and the
+//! sweeping process: the two differ in when the position moves.
+
+use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use crate::contact::OneStepContactProblem;
+use crate::records::{EnergyEntry, StepOutcome, StepRecord};
+use crate::systems::{ForceDependence, Instant, MechanicalSystem};
+
+use super::assembly::ContactAssembly;
+use super::joints::{JointSystem, JointVelocity};
+use super::{ContactStage, State, restitution, step_energy};
+
+/// An approach velocity below this part of the speed counts as zero.
+const GRAZING: f64 = 1e-12;
+
+/// Buffers of the update; all operators are taken at `q`.
+#[derive(Debug, Default)]
+pub(crate) struct ExplicitStep {
+    pub assembly: ContactAssembly,
+    joints: JointSystem,
+    mass: SymmetricMatrix,
+    mass_other: SymmetricMatrix,
+    factor: CholeskyFactor,
+    /// Configuration at which mass, forces, gaps and frames are taken.
+    pub q: Vec<f64>,
+    /// Configuration at the end of the step.
+    pub q_end: Vec<f64>,
+    /// Velocity after the update.
+    pub v: Vec<f64>,
+    mean: Vec<f64>,
+    pub external: Vec<f64>,
+    gradient: Vec<f64>,
+    covariant: Vec<f64>,
+    elastic: Vec<f64>,
+    viscous: Vec<f64>,
+    sliding: Vec<f64>,
+    work: Vec<f64>,
+}
+
+impl ExplicitStep {
+    fn prepare(&mut self, system: &dyn MechanicalSystem) -> Result<(), usize> {
+        let n = system.dof();
+        let first = self.mass.order() != n;
+        if first {
+            self.mass = system.new_matrix();
+            if !system.mass_is_constant() {
+                self.mass_other = system.new_matrix();
+            }
+            for buffer in [
+                &mut self.v,
+                &mut self.mean,
+                &mut self.external,
+                &mut self.gradient,
+                &mut self.covariant,
+                &mut self.elastic,
+                &mut self.viscous,
+                &mut self.work,
+            ] {
+                buffer.resize(n, 0.0);
+            }
+        }
+        if first || !system.mass_is_constant() {
+            system.mass(&self.q, &mut self.mass);
+            self.factor.factor(&self.mass)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `v₀ + h M⁻¹ f(t, q, v₀)`.
+    fn free_velocity(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        v0: &[f64],
+        (h, t): (f64, f64),
+        free: &mut [f64],
+    ) {
+        if system.force_dependence() != ForceDependence::None {
+            system.force(&Instant::new(t, &self.q, v0), &mut self.external);
+        }
+        if system.has_potential() {
+            system.potential_gradient(&self.q, &mut self.gradient);
+        }
+        if system.has_covariant_force() {
+            system.covariant_force(&self.q, v0, &mut self.covariant);
+        }
+        if let Some(linear) = system.linear_part() {
+            if let Some(stiffness) = &linear.stiffness {
+                stiffness.multiply(&self.q, &mut self.elastic);
+            }
+            if let Some(damping) = &linear.damping {
+                damping.multiply(v0, &mut self.viscous);
+            }
+        }
+        for (i, f) in free.iter_mut().enumerate() {
+            let force = self.external[i] + self.covariant[i]
+                - self.gradient[i]
+                - self.elastic[i]
+                - self.viscous[i];
+            *f = h * force;
+        }
+        self.factor.solve_in_place(free);
+        for (f, v) in free.iter_mut().zip(v0) {
+            *f += v;
+        }
+        self.joints.project_velocity(free);
+    }
+
+    /// Blocks and biases of the contacts with φ(q) ≤ tolerance.
+    fn activate(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        v0: &[f64],
+        t: f64,
+        gap_tolerance: f64,
+        problem: &mut OneStepContactProblem,
+    ) -> Result<(), StepOutcome> {
+        self.assembly.prepare(system);
+        self.assembly.evaluate_gaps(system, t, &self.q, v0);
+        self.assembly.begin(system, problem);
+        for c in 0..system.constraints().len() {
+            let rounding = self.assembly.gap_rounding(c, &self.q);
+            if self.assembly.gaps[c] <= gap_tolerance.max(rounding) {
+                self.assembly
+                    .activate(system, c, (t, &self.q, v0), problem)?;
+            }
+        }
+        for contact in &self.assembly.active {
+            let rows = problem.blocks()[contact.block].range();
+            // Restitution answers an approach only; θ = ½ makes Frémond's law read the mean.
+            if contact.owns_normal && self.assembly.before[rows.start] < 0.0 {
+                let before = &self.assembly.before[rows.clone()];
+                restitution::bias(
+                    contact.impact,
+                    0.5,
+                    true,
+                    before,
+                    &mut problem.bias_mut()[rows],
+                );
+            }
+        }
+        for (bias, drift) in problem.bias_mut().iter_mut().zip(&self.assembly.drift) {
+            *bias += drift;
+        }
+        Ok(())
+    }
+
+    /// Approach velocities below the grazing threshold become exactly zero.
+    fn clear_grazing(&self, problem: &mut OneStepContactProblem) {
+        let speed = self
+            .mass
+            .bilinear(problem.velocity_free(), problem.velocity_free())
+            .max(0.0)
+            .sqrt();
+        let m = problem.size();
+        for b in 0..problem.blocks().len() {
+            let start = problem.blocks()[b].start;
+            let normal = problem.free()[start];
+            if normal.abs() <= GRAZING * problem.delassus()[start * m + start].sqrt() * speed {
+                problem.bias_mut()[start] -= normal;
+            }
+        }
+        problem.refresh();
+    }
+
+    /// The velocity after `h` under the forces and contacts at (t, q), from `state.v`; false if the step
+    /// could not be made, with the outcome in the record.
+    pub fn update_velocity(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &State,
+        (h, t): (f64, f64),
+        gap_tolerance: f64,
+        stage: &mut ContactStage,
+        record: &mut StepRecord,
+    ) -> bool {
+        let v0 = state.v.as_slice();
+        if self.prepare(system).is_err() {
+            record.outcome = StepOutcome::SingularMass;
+            return false;
+        }
+        if let Err(outcome) = self.activate(system, v0, t, gap_tolerance, &mut stage.problem) {
+            record.outcome = outcome;
+            return false;
+        }
+        self.joints.evaluate(system, t, &self.q);
+        self.joints.set_target(JointVelocity::End, 1.0, v0);
+        self.joints.factor(&self.factor);
+        let (factor, joints) = (&self.factor, &mut self.joints);
+        match system.sparsity() {
+            Some(sparsity) if system.joints().is_empty() => {
+                stage
+                    .problem
+                    .condense_sparse(factor, &sparsity.contact_dofs);
+            }
+            _ => stage.problem.condense(|x| {
+                factor.solve_in_place(x);
+                joints.project_response(x);
+            }),
+        }
+        let mut free = std::mem::take(&mut self.work);
+        self.free_velocity(system, v0, (h, t), &mut free);
+        stage.problem.velocity_free_mut().copy_from_slice(&free);
+        self.work = free;
+        stage.problem.refresh();
+        self.clear_grazing(&mut stage.problem);
+        self.assembly
+            .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
+        stage.solve();
+        record.residual = stage.certify(t);
+        record.outcome = stage.outcome();
+        record.iterations = stage.solution.iterations;
+        stage.problem.velocity(&stage.solution.impulse, &mut self.v);
+        if self.v.iter().any(|v| !v.is_finite()) {
+            record.outcome = StepOutcome::NonFinite;
+        }
+        if record.outcome.is_fatal() {
+            return false;
+        }
+
+        // Joint impulses that answer the contact impulses.
+        if !self.joints.is_empty() {
+            self.work.fill(0.0);
+            for (i, &p) in stage.solution.impulse.iter().enumerate() {
+                stage.problem.row_add(i, p, &mut self.work);
+            }
+            self.factor.solve_in_place(&mut self.work);
+            self.joints.add_response_multipliers(&mut self.work);
+        }
+
+        for ((m, a), b) in self.mean.iter_mut().zip(v0).zip(&self.v) {
+            *m = 0.5 * (a + b);
+        }
+        let problem = &stage.problem;
+        self.sliding.clear();
+        self.sliding.extend(
+            (0..problem.size()).map(|i| problem.row_dot(i, &self.v) + self.assembly.drift[i]),
+        );
+        self.assembly.fill_record(
+            problem,
+            &stage.solution.impulse,
+            &self.mean,
+            &self.sliding,
+            record,
+        );
+        true
+    }
+
+    /// Energy entry, record and new state of the step that ends at `q_end`.
+    pub fn complete(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &mut State,
+        (h, t_end): (f64, f64),
+        problem: &OneStepContactProblem,
+        record: &mut StepRecord,
+    ) {
+        let (entry, kinetic, potential) = self.account(system, state, h, record);
+        record.t = t_end;
+        record.h = h;
+        record.q.clone_from(&self.q_end);
+        record.velocity_left.clear();
+        record
+            .velocity_left
+            .extend_from_slice(problem.velocity_free());
+        record.velocity.clone_from(&self.v);
+        record.joint_impulses.clone_from(&self.joints.multipliers);
+        record.energy = entry;
+        record.kinetic = kinetic;
+        record.potential = potential;
+        record.stick_jitter = 0.0;
+        state.t = t_end;
+        state.q.copy_from_slice(&record.q);
+        state.v.copy_from_slice(&record.velocity);
+        state.kinetic = kinetic;
+        state.potential = potential;
+        state.impulses.clone_from(&record.impulses);
+    }
+
+    fn account(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &State,
+        h: f64,
+        record: &StepRecord,
+    ) -> (EnergyEntry, f64, f64) {
+        let mean = &self.mean;
+        let mut kinetic = step_energy::kinetic(&self.mass, &self.v);
+        let mut covariant_defect = 0.0;
+        if system.has_covariant_force() {
+            covariant_defect += h * dot(mean, &self.covariant);
+        }
+        if !system.mass_is_constant() {
+            // The update used one mass; the energies at its ends use those of their places.
+            system.mass(&state.q, &mut self.mass_other);
+            covariant_defect += step_energy::kinetic(&self.mass, &state.v)
+                - step_energy::kinetic(&self.mass_other, &state.v);
+            system.mass(&self.q_end, &mut self.mass_other);
+            let at_end = step_energy::kinetic(&self.mass_other, &self.v);
+            covariant_defect += at_end - kinetic;
+            kinetic = at_end;
+        }
+        let potential = step_energy::potential(system, &self.q_end);
+        let potential_change = potential - state.potential;
+        let contacts = &record.contacts;
+        let entry = EnergyEntry {
+            kinetic_change: kinetic - state.kinetic,
+            potential_change,
+            external: h * dot(mean, &self.external),
+            damping: -h * dot(mean, &self.viscous),
+            potential_defect: potential_change
+                - h * (dot(mean, &self.gradient) + dot(mean, &self.elastic)),
+            covariant_defect,
+            joints: self.joints.work(mean),
+            contact_normal: contacts.iter().map(|c| c.work_normal).sum(),
+            contact_tangential: contacts.iter().map(|c| c.work_tangential).sum(),
+            ..EnergyEntry::default()
+        };
+        (entry, kinetic, potential)
+    }
+}

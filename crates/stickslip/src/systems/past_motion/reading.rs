@@ -1,0 +1,308 @@
+//! What a system reads of its past.
+
+use std::fmt;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::{InitialHistory, Kernel};
+
+/// Why a reading of the past was refused.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum PastError {
+    /// A delay that looks into the future or is not a number.
+    #[error("{what} is {value}: a delay must be a positive finite number, the future is not known")]
+    Delay {
+        /// Which delay or window.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The shortest delay is longer than the longest.
+    #[error("the shortest delay {min} is longer than the longest, {max}")]
+    DelayRange {
+        /// Shortest.
+        min: f64,
+        /// Longest.
+        max: f64,
+    },
+    /// The kernel of a distributed delay cannot be integrated.
+    #[error("the kernel over the last {tau} is not integrable: {reason}")]
+    Kernel {
+        /// Length of the window.
+        tau: f64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A coordinate that does not exist.
+    #[error("coordinate {coordinate} is read from the past, the system has {count}")]
+    Coordinate {
+        /// The index.
+        coordinate: usize,
+        /// Number of coordinates.
+        count: usize,
+    },
+    /// Sampled history with unordered times, missing values or too short.
+    #[error("the sampled history is not usable: {reason}")]
+    Samples {
+        /// What is wrong.
+        reason: String,
+    },
+    /// The history does not end at the initial configuration.
+    #[error("the history of `{coordinate}` ends at {found}, the motion starts at {expected}")]
+    Jump {
+        /// Coordinate.
+        coordinate: String,
+        /// Value of the history at the start.
+        found: f64,
+        /// Initial value.
+        expected: f64,
+    },
+    /// The history leaves the admissible set.
+    #[error("the history violates `{constraint}`: gap {gap} at time {time} before the start")]
+    Inadmissible {
+        /// Constraint.
+        constraint: String,
+        /// Gap.
+        gap: f64,
+        /// Time, negative.
+        time: f64,
+    },
+    /// A value of the history is not finite.
+    #[error("the history of `{coordinate}` is {value} at time {time}")]
+    NonFinite {
+        /// Coordinate.
+        coordinate: String,
+        /// Value.
+        value: f64,
+        /// Time, negative.
+        time: f64,
+    },
+    /// A delay shorter than the step.
+    #[error(
+        "the delay {delay} is shorter than the step {step}: the scheme `{scheme}` would need the unknown end of \
+         the step; take a step of at most {delay}"
+    )]
+    ShorterThanStep {
+        /// Shortest delay.
+        delay: f64,
+        /// Step.
+        step: f64,
+        /// Scheme.
+        scheme: &'static str,
+    },
+}
+
+/// A function of the observed coordinates (in the order observed).
+pub type PsiFunction = dyn Fn(&[f64]) -> f64 + Send + Sync;
+
+/// The quantity whose maximum over a window is read.
+#[derive(Clone)]
+pub enum Psi {
+    /// A coordinate.
+    Coordinate(usize),
+    /// Its negative: the maximum is minus the minimum of the coordinate.
+    Negative(usize),
+    /// Its absolute value.
+    Absolute(usize),
+    /// Any function of the observed coordinates. On a piece of the motion only its ends are looked at:
+    /// exact for convex functions, an error of order h² otherwise.
+    Function(Arc<PsiFunction>),
+}
+
+impl Psi {
+    /// A function of the observed coordinates.
+    pub fn function(psi: impl Fn(&[f64]) -> f64 + Send + Sync + 'static) -> Self {
+        Self::Function(Arc::new(psi))
+    }
+}
+
+impl fmt::Debug for Psi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Coordinate(i) => write!(f, "Coordinate({i})"),
+            Self::Negative(i) => write!(f, "Negative({i})"),
+            Self::Absolute(i) => write!(f, "Absolute({i})"),
+            Self::Function(_) => write!(f, "Function(..)"),
+        }
+    }
+}
+
+/// Handle of a window maximum.
+#[derive(Clone, Debug)]
+pub struct WindowMaximum {
+    pub(crate) index: usize,
+    pub(crate) psi: Psi,
+    pub(crate) window: f64,
+}
+
+/// Handle of a distributed delay.
+#[derive(Clone, Debug)]
+pub struct PastIntegral {
+    pub(crate) index: usize,
+    pub(crate) coordinate: usize,
+    pub(crate) mass: f64,
+}
+
+impl PastIntegral {
+    /// ∫ k over the window.
+    pub fn kernel_mass(&self) -> f64 {
+        self.mass
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct IntegralSpec {
+    pub coordinate: usize,
+    pub tau: f64,
+    pub kernel: Kernel,
+}
+
+/// What a system reads of its past: delays, windows, integrals, and the history before the start.
+#[derive(Clone, Debug, Default)]
+pub struct PastReading {
+    coordinates: Option<Vec<usize>>,
+    delays: Vec<f64>,
+    delay_min: Option<f64>,
+    delay_max: f64,
+    pub(crate) maxima: Vec<WindowMaximum>,
+    pub(crate) integrals: Vec<IntegralSpec>,
+    history: InitialHistory,
+}
+
+impl PastReading {
+    /// A reading of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Keeps only these coordinates (default: all of them).
+    pub fn observe(&mut self, coordinates: &[usize]) -> &mut Self {
+        let mut list = coordinates.to_vec();
+        list.sort_unstable();
+        list.dedup();
+        self.coordinates = Some(list);
+        self
+    }
+
+    /// Announces a constant point delay.
+    pub fn point_delay(&mut self, tau: f64) -> Result<(), PastError> {
+        self.varying_delay(tau, tau)?;
+        self.delays.push(tau);
+        Ok(())
+    }
+
+    /// Announces a delay that varies between two bounds.
+    pub fn varying_delay(&mut self, min: f64, max: f64) -> Result<(), PastError> {
+        let min = positive("the delay", min)?;
+        let max = positive("the delay", max)?;
+        if min > max {
+            return Err(PastError::DelayRange { min, max });
+        }
+        self.delay_min = Some(self.delay_min.map_or(min, |old| old.min(min)));
+        self.delay_max = self.delay_max.max(max);
+        Ok(())
+    }
+
+    /// Announces that the last `window` is looked at (deviation from rest, closures).
+    pub fn window(&mut self, window: f64) -> Result<(), PastError> {
+        self.delay_max = self.delay_max.max(positive("the window", window)?);
+        Ok(())
+    }
+
+    /// Maximum of ψ over the last `window`, O(1) a step.
+    pub fn window_maximum(&mut self, window: f64, psi: Psi) -> Result<WindowMaximum, PastError> {
+        self.window(window)?;
+        let handle = WindowMaximum {
+            index: self.maxima.len(),
+            psi,
+            window,
+        };
+        self.maxima.push(handle.clone());
+        Ok(handle)
+    }
+
+    /// `∫ k(t − s) x(s) ds` over the last `tau` of a coordinate.
+    pub fn integral(
+        &mut self,
+        coordinate: usize,
+        tau: f64,
+        kernel: Kernel,
+    ) -> Result<PastIntegral, PastError> {
+        self.window(tau)?;
+        if let Some(reason) = kernel.fault(tau) {
+            return Err(PastError::Kernel { tau, reason });
+        }
+        let handle = PastIntegral {
+            index: self.integrals.len(),
+            coordinate,
+            mass: kernel.mass(tau),
+        };
+        self.integrals.push(IntegralSpec {
+            coordinate,
+            tau,
+            kernel,
+        });
+        Ok(handle)
+    }
+
+    /// The motion before the start (default: uniform with the initial velocity).
+    pub fn history(&mut self, history: InitialHistory) -> Result<&mut Self, PastError> {
+        if let InitialHistory::Samples { times, values } = &history {
+            let fault = if times.len() < 2 || times.len() != values.len() {
+                Some("it needs at least two times and one configuration for each".to_string())
+            } else if times.windows(2).any(|pair| !(pair[0] < pair[1])) {
+                Some("its times do not increase".to_string())
+            } else if times[times.len() - 1] != 0.0 {
+                Some("its last time is not 0".to_string())
+            } else {
+                None
+            };
+            if let Some(reason) = fault {
+                return Err(PastError::Samples { reason });
+            }
+        }
+        self.history = history;
+        Ok(self)
+    }
+
+    /// The motion before the start.
+    pub fn initial_history(&self) -> &InitialHistory {
+        &self.history
+    }
+
+    /// The observed coordinates of a system with `count` of them.
+    pub fn coordinates(&self, count: usize) -> Vec<usize> {
+        self.coordinates
+            .clone()
+            .unwrap_or_else(|| (0..count).collect())
+    }
+
+    /// The longest look back.
+    pub fn delay_max(&self) -> f64 {
+        self.delay_max
+    }
+
+    /// The shortest point delay.
+    pub fn delay_min(&self) -> Option<f64> {
+        self.delay_min
+    }
+
+    /// The constant point delays.
+    pub fn delays(&self) -> &[f64] {
+        &self.delays
+    }
+
+    /// Whether nothing of the past is read.
+    pub fn is_empty(&self) -> bool {
+        self.delay_max == 0.0
+    }
+}
+
+fn positive(what: &'static str, value: f64) -> Result<f64, PastError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(PastError::Delay { what, value })
+    }
+}

@@ -1,0 +1,88 @@
+//! A system together with its past.
+
+use crate::algebra::SymmetricMatrix;
+use crate::systems::{
+    BilateralConstraint, ForceDependence, Instant, LinearPart, MechanicalSystem, Sparsity,
+    UnilateralConstraint,
+};
+
+use super::{PastMotion, PastReading};
+
+/// What a scheme is handed for a system that reads its past: the same system, whose forces and
+/// friction now find the past in the instant.
+pub struct SystemWithPast<'a> {
+    /// The system.
+    pub system: &'a dyn MechanicalSystem,
+    /// Its past.
+    pub past: &'a PastMotion,
+}
+
+impl MechanicalSystem for SystemWithPast<'_> {
+    fn dof(&self) -> usize {
+        self.system.dof()
+    }
+    fn sparsity(&self) -> Option<&Sparsity> {
+        self.system.sparsity()
+    }
+    fn new_matrix(&self) -> SymmetricMatrix {
+        self.system.new_matrix()
+    }
+    fn coordinate_count(&self) -> usize {
+        self.system.coordinate_count()
+    }
+    fn coordinate_names(&self) -> &[String] {
+        self.system.coordinate_names()
+    }
+    fn velocity_names(&self) -> &[String] {
+        self.system.velocity_names()
+    }
+    fn mass_is_constant(&self) -> bool {
+        self.system.mass_is_constant()
+    }
+    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
+        self.system.mass(q, out);
+    }
+    fn has_covariant_force(&self) -> bool {
+        self.system.has_covariant_force()
+    }
+    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.system.covariant_force(q, v, out);
+    }
+    fn force_dependence(&self) -> ForceDependence {
+        self.system.force_dependence()
+    }
+    fn force(&self, at: &Instant, out: &mut [f64]) {
+        let past = at.past.or(Some(self.past));
+        self.system.force(&Instant { past, ..*at }, out);
+    }
+    fn has_potential(&self) -> bool {
+        self.system.has_potential()
+    }
+    fn potential(&self, q: &[f64]) -> f64 {
+        self.system.potential(q)
+    }
+    fn potential_gradient(&self, q: &[f64], out: &mut [f64]) {
+        self.system.potential_gradient(q, out);
+    }
+    fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool {
+        self.system.potential_hessian(q, out)
+    }
+    fn linear_part(&self) -> Option<&LinearPart> {
+        self.system.linear_part()
+    }
+    fn displace(&self, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
+        self.system.displace(q, v, h, out);
+    }
+    fn constraints(&self) -> &[UnilateralConstraint] {
+        self.system.constraints()
+    }
+    fn joints(&self) -> &[BilateralConstraint] {
+        self.system.joints()
+    }
+    fn past_reading(&self) -> Option<&PastReading> {
+        self.system.past_reading()
+    }
+    fn past(&self) -> Option<&PastMotion> {
+        Some(self.past)
+    }
+}
