@@ -138,3 +138,49 @@ fn initial_velocity_is_a_left_velocity() {
         assert!(sim.ledger().is_closed());
     }
 }
+
+#[test]
+fn poisson_and_newton_agree_on_a_single_frictionless_impact_in_every_scheme() {
+    for scheme in [Scheme::MoreauJean(Some(0.5)), Scheme::Moreau] {
+        let after = |impact| {
+            let law = ContactLaw::frictionless(impact).expect("valid law");
+            let sim = run(
+                common::ball(law),
+                scheme,
+                (&[0.2], &[0.0]),
+                1e-3,
+                0.3,
+                |_| {},
+            );
+            assert!(sim.ledger().is_closed(), "{scheme:?}: {:?}", sim.ledger());
+            sim.state().v[0]
+        };
+        let newton = after(ImpactLaw::Newton { restitution: 0.6 });
+        let poisson = after(ImpactLaw::Poisson { restitution: 0.6 });
+        // Newton reads the velocity of the start, Poisson adds the weight of one step.
+        assert!(
+            (newton - poisson).abs() <= 2.0 * G * 1e-3,
+            "{scheme:?}: {newton} {poisson}"
+        );
+    }
+}
+
+#[test]
+fn a_body_at_rest_under_poisson_law_stays_at_rest() {
+    let law = ContactLaw::frictionless(ImpactLaw::Poisson { restitution: 0.9 }).expect("valid law");
+    for scheme in [Scheme::MoreauJean(Some(0.5)), Scheme::Moreau] {
+        let sim = run(
+            common::ball(law.clone()),
+            scheme,
+            (&[0.0], &[0.0]),
+            1e-3,
+            0.5,
+            |_| {},
+        );
+        assert_eq!(
+            (sim.state().q[0], sim.state().v[0]),
+            (0.0, 0.0),
+            "{scheme:?}"
+        );
+    }
+}

@@ -22,8 +22,8 @@ pub enum ImpactLawError {
 /// * `Newton`: 0 ≤ p_n ⟂ u_n⁺ + e u_n⁻ ≥ 0, friction reads u_t⁺.
 /// * `Poisson`: a compression 0 ≤ p_n^C ⟂ u_n^C ≥ 0 with friction on u_t^C; then an expansion
 ///   p_n^E ≥ e p_n^C, u_n⁺ ≥ 0, (p_n^E − e p_n^C) u_n⁺ = 0 with friction on u_t⁺.
-/// * `Moreau`: v⁺ = v + (1 + e)(Proj_T v − v), kinetic projection on the closing constraints; for
-///   one contact u_n⁺ = −e u_n⁻. Friction acts on what is left, at fixed normal velocity.
+/// * `Moreau`: the laws of contact and friction read the weighted mean (u⁺ + e u⁻)/(1 + e); without
+///   friction this is v⁺ = v + (1 + e)(Proj_T v − v), for one contact u_n⁺ = −e u_n⁻.
 /// * `Fremond`: Newton's normal law, friction reads the mean (u_t⁺ + u_t⁻)/2.
 ///
 /// # Source

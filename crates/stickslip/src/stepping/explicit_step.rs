@@ -7,6 +7,7 @@ use crate::records::{EnergyEntry, StepOutcome, StepRecord};
 use crate::systems::{ForceDependence, Instant, MechanicalSystem};
 
 use super::assembly::ContactAssembly;
+use super::contact_phases::ContactPhases;
 use super::joints::{JointSystem, JointVelocity};
 use super::{ContactStage, State, restitution, step_energy};
 
@@ -18,6 +19,7 @@ const GRAZING: f64 = 1e-12;
 pub(crate) struct ExplicitStep {
     pub assembly: ContactAssembly,
     joints: JointSystem,
+    phases: ContactPhases,
     mass: SymmetricMatrix,
     mass_other: SymmetricMatrix,
     factor: CholeskyFactor,
@@ -205,8 +207,8 @@ impl ExplicitStep {
         self.clear_grazing(&mut stage.problem);
         self.assembly
             .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
-        stage.solve();
-        record.residual = stage.certify(t);
+        let compression = self.phases.solve(&self.assembly, v0, t, stage);
+        record.residual = stage.certify(t).max(compression);
         record.outcome = stage.outcome();
         record.iterations = stage.solution.iterations;
         stage.problem.velocity(&stage.solution.impulse, &mut self.v);
@@ -220,7 +222,7 @@ impl ExplicitStep {
         // Joint impulses that answer the contact impulses.
         if !self.joints.is_empty() {
             self.work.fill(0.0);
-            for (i, &p) in stage.solution.impulse.iter().enumerate() {
+            for (i, &p) in self.phases.impulse.iter().enumerate() {
                 stage.problem.row_add(i, p, &mut self.work);
             }
             self.factor.solve_in_place(&mut self.work);
@@ -237,7 +239,7 @@ impl ExplicitStep {
         );
         self.assembly.fill_record(
             problem,
-            &stage.solution.impulse,
+            &self.phases.impulse,
             &self.mean,
             &self.sliding,
             record,
@@ -251,17 +253,13 @@ impl ExplicitStep {
         system: &dyn MechanicalSystem,
         state: &mut State,
         (h, t_end): (f64, f64),
-        problem: &OneStepContactProblem,
         record: &mut StepRecord,
     ) {
         let (entry, kinetic, potential) = self.account(system, state, h, record);
         record.t = t_end;
         record.h = h;
         record.q.clone_from(&self.q_end);
-        record.velocity_left.clear();
-        record
-            .velocity_left
-            .extend_from_slice(problem.velocity_free());
+        record.velocity_left.clone_from(&self.phases.left);
         record.velocity.clone_from(&self.v);
         record.joint_impulses.clone_from(&self.joints.multipliers);
         record.energy = entry;

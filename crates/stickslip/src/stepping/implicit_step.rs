@@ -8,7 +8,7 @@
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::systems::{ForceDependence, Instant, MechanicalSystem};
 
-use super::moreau_jean::InternalForce;
+use super::moreau_jean_settings::InternalForce;
 
 /// Data of the step that do not change during its iteration.
 #[derive(Clone, Copy, Debug)]

@@ -5,12 +5,15 @@
 //! energy entry. It cannot name a solver.
 
 mod assembly;
+mod contact_phases;
 mod contact_stage;
 mod explicit_step;
 mod implicit_step;
 mod joints;
 mod moreau_contact_dynamics;
 mod moreau_jean;
+mod moreau_jean_account;
+mod moreau_jean_settings;
 mod restitution;
 mod scheme;
 mod step_energy;
@@ -20,6 +23,7 @@ pub use assembly::{ContactLayout, ContactSlot};
 pub use contact_stage::ContactStage;
 pub use joints::JointVelocity;
 pub use moreau_contact_dynamics::MoreauContactDynamics;
-pub use moreau_jean::{Activation, InternalForce, MoreauJean, MoreauJeanSettings, ThetaWarning};
+pub use moreau_jean::MoreauJean;
+pub use moreau_jean_settings::{Activation, InternalForce, MoreauJeanSettings, ThetaError};
 pub use scheme::{State, TimeSteppingScheme};
 pub use sweeping_process::SweepingProcess;

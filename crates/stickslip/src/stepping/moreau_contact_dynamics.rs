@@ -1,6 +1,5 @@
 //! Moreau's contact dynamics with the law S(q, v).
 
-use crate::laws::ImpactLaw;
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
@@ -74,24 +73,11 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         let span = (h, t_end);
         if step.update_velocity(system, state, span, self.gap_tolerance, stage, record) {
             step.q_end.clone_from(&step.q);
-            step.complete(system, state, span, &stage.problem, record);
+            step.complete(system, state, span, record);
         }
     }
 
-    fn warnings(&self, system: &dyn MechanicalSystem) -> Vec<String> {
-        let poisson = system.constraints().iter().filter(|constraint| {
-            constraint
-                .points()
-                .iter()
-                .any(|point| matches!(point.law.impact(), ImpactLaw::Poisson { .. }))
-        });
-        poisson
-            .map(|constraint| {
-                format!(
-                    "`{}`: the scheme `moreau` takes Poisson's law as inelastic; use `moreau-jean` for its two phases",
-                    constraint.name()
-                )
-            })
-            .collect()
+    fn warnings(&self, _system: &dyn MechanicalSystem) -> Vec<String> {
+        Vec::new()
     }
 }

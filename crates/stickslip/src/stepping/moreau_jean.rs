@@ -1,82 +1,16 @@
 //! The Moreau–Jean theta scheme and its energy-dissipating variant.
 
-use crate::algebra::{SymmetricMatrix, dot};
-use crate::contact::BlockKind;
+use crate::algebra::SymmetricMatrix;
 use crate::laws::ImpactLaw;
-use crate::records::{EnergyEntry, StepOutcome, StepRecord};
+use crate::records::{StepOutcome, StepRecord};
 use crate::systems::MechanicalSystem;
 
 use super::assembly::ContactAssembly;
+use super::contact_phases::ContactPhases;
 use super::implicit_step::{ImplicitStep, StepFrame};
-use super::joints::{JointSystem, JointVelocity};
-use super::{ContactStage, State, TimeSteppingScheme, restitution, step_energy};
-
-/// Which contacts take part in a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Activation {
-    /// `φ + h u_N ≤ ε_g` and `u_N ≤ ε_u`: the rule of the paper.
-    Paper,
-    /// `φ + h u_N ≤ ε_g` alone; normal contact work can become positive.
-    Forecast,
-    /// As forecast, but a contact that already opens does no normal work.
-    #[default]
-    Guard,
-}
-
-/// How a nonlinear potential enters the step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum InternalForce {
-    /// ∇V(q_θ); the energy defect is booked.
-    #[default]
-    AtTheta,
-    /// Discrete gradient between the ends of the step (θ = ½): the potential defect vanishes.
-    DiscreteGradient,
-}
-
-/// Settings of the theta scheme.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MoreauJeanSettings {
-    /// θ in [½, 1]; none chooses 0.51 when some contact has friction and every restitution is at
-    /// most 0.96, else ½.
-    pub theta: Option<f64>,
-    /// Activation rule.
-    pub activation: Activation,
-    /// Tolerance ε_g on the forecast gap, in the unit of the gap.
-    pub gap_tolerance: f64,
-    /// Tolerance ε_u on the approach velocity of the rule `paper`.
-    pub velocity_tolerance: f64,
-    /// Nonlinear potential.
-    pub internal_force: InternalForce,
-    /// Velocity on which joints are enforced.
-    pub joint_velocity: JointVelocity,
-    /// Largest number of implicit iterations.
-    pub iterations_max: usize,
-}
-
-impl Default for MoreauJeanSettings {
-    fn default() -> Self {
-        Self {
-            theta: None,
-            activation: Activation::default(),
-            gap_tolerance: 1e-12,
-            velocity_tolerance: 1e-10,
-            internal_force: InternalForce::default(),
-            joint_velocity: JointVelocity::default(),
-            iterations_max: 60,
-        }
-    }
-}
-
-/// θ outside its bounds, or a value that was refused.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ThetaWarning {
-    /// θ is not in [½, 1].
-    #[error("theta = {theta} is not in [0.5, 1]")]
-    OutOfRange {
-        /// The value given.
-        theta: f64,
-    },
-}
+use super::joints::JointSystem;
+use super::moreau_jean_settings::{Activation, MoreauJeanSettings, ThetaError, default_theta};
+use super::{ContactStage, State, TimeSteppingScheme, restitution};
 
 /// The Moreau–Jean scheme.
 ///
@@ -114,24 +48,22 @@ pub struct MoreauJean {
     settings: MoreauJeanSettings,
     theta: Option<f64>,
     assembly: ContactAssembly,
-    step: ImplicitStep,
-    joints: JointSystem,
-    velocity: Vec<f64>,
-    left: Vec<f64>,
+    pub(super) step: ImplicitStep,
+    pub(super) joints: JointSystem,
+    pub(super) velocity: Vec<f64>,
     contact_impulse: Vec<f64>,
-    response: Vec<f64>,
-    total: Vec<f64>,
-    compression: Vec<f64>,
+    pub(super) response: Vec<f64>,
+    phases: ContactPhases,
     sliding: Vec<f64>,
-    mass_end: SymmetricMatrix,
-    mass_start: SymmetricMatrix,
+    pub(super) mass_end: SymmetricMatrix,
+    pub(super) mass_start: SymmetricMatrix,
 }
 
 impl MoreauJean {
     /// Scheme with the given settings.
-    pub fn new(settings: MoreauJeanSettings) -> Result<Self, ThetaWarning> {
+    pub fn new(settings: MoreauJeanSettings) -> Result<Self, ThetaError> {
         if let Some(theta) = settings.theta.filter(|theta| !(0.5..=1.0).contains(theta)) {
-            return Err(ThetaWarning::OutOfRange { theta });
+            return Err(ThetaError::OutOfRange { theta });
         }
         Ok(Self {
             settings,
@@ -285,23 +217,15 @@ impl MoreauJean {
             *f += v;
         }
         self.joints.project_velocity(free);
-        self.left.clear();
-        self.left.extend_from_slice(free);
         stage.problem.refresh();
-        let residual = self.compress(frame, stage);
-        stage.solve();
-
-        // Total impulses and the velocity they produce.
-        self.total.clear();
-        self.total.extend_from_slice(&stage.solution.impulse);
+        let residual = self
+            .phases
+            .solve(&self.assembly, frame.v, frame.t_end, stage);
         stage
             .problem
             .velocity(&stage.solution.impulse, &mut self.velocity);
-        for (total, compression) in self.total.iter_mut().zip(&self.compression) {
-            *total += compression;
-        }
         self.contact_impulse.fill(0.0);
-        for (i, &p) in self.total.iter().enumerate() {
+        for (i, &p) in self.phases.impulse.iter().enumerate() {
             stage.problem.row_add(i, p, &mut self.contact_impulse);
         }
         if !self.joints.is_empty() {
@@ -312,155 +236,6 @@ impl MoreauJean {
             self.joints.add_impulse(&mut self.contact_impulse);
         }
         residual
-    }
-
-    /// Poisson's compression stage: the impulses that stop the approach velocity of the start,
-    /// without restitution, are applied first; the final stage then owes at least e times them.
-    fn compress(&mut self, frame: &StepFrame, stage: &mut ContactStage) -> f64 {
-        self.compression.clear();
-        self.compression.resize(stage.problem.size(), 0.0);
-        let poisson = |law: ImpactLaw| matches!(law, ImpactLaw::Poisson { .. });
-        let closing = self.assembly.active.iter().any(|contact| {
-            let start = stage.problem.blocks()[contact.block].start;
-            poisson(contact.impact)
-                && self.assembly.before[start] < -self.settings.velocity_tolerance
-        });
-        if !closing {
-            return 0.0;
-        }
-        // Compression of the velocity at the start: same W, no bias, no forces.
-        let saved_free = stage.problem.velocity_free().to_vec();
-        let saved_bias = stage.problem.bias().to_vec();
-        stage.problem.velocity_free_mut().copy_from_slice(frame.v);
-        stage
-            .problem
-            .bias_mut()
-            .copy_from_slice(&self.assembly.drift);
-        stage.problem.refresh();
-        for block in stage.problem.blocks_mut() {
-            block.kind = BlockKind::Unilateral { minimum: 0.0 };
-        }
-        stage.solve();
-        let residual = stage.certify(frame.t_end);
-        stage
-            .problem
-            .velocity_free_mut()
-            .copy_from_slice(&saved_free);
-        stage.problem.bias_mut().copy_from_slice(&saved_bias);
-        for contact in &self.assembly.active {
-            let ImpactLaw::Poisson { restitution } = contact.impact else {
-                continue;
-            };
-            let block = &mut stage.problem.blocks_mut()[contact.block];
-            let rows = block.range();
-            block.kind = BlockKind::Unilateral {
-                minimum: restitution * stage.solution.impulse[rows.start],
-            };
-            self.compression[rows.clone()].copy_from_slice(&stage.solution.impulse[rows]);
-        }
-        // The final stage starts from the velocity after compression.
-        let mut moved = saved_free;
-        stage.problem.velocity(&self.compression, &mut moved);
-        stage.problem.velocity_free_mut().copy_from_slice(&moved);
-        stage.problem.refresh();
-        stage.solution.impulse.fill(0.0);
-        residual
-    }
-
-    /// Energy entry of the completed step; also the new kinetic energy.
-    fn account(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        frame: &StepFrame,
-        state: &State,
-        record: &StepRecord,
-    ) -> (EnergyEntry, f64, f64) {
-        let (h, theta, n) = (frame.h, frame.theta, frame.v.len());
-        let (v_theta, v1) = (&self.step.v_theta, &self.velocity);
-        // Δv and Δq
-        self.response.clear();
-        self.response
-            .extend(v1.iter().zip(frame.v).map(|(a, b)| a - b));
-        let slack = 0.5 - theta;
-        let numerical_mass = if slack == 0.0 {
-            0.0
-        } else {
-            slack * self.step.mass.bilinear(&self.response, &self.response)
-        };
-
-        let mut covariant_defect = if system.has_covariant_force() {
-            h * dot(v_theta, &self.step.covariant)
-        } else {
-            0.0
-        };
-        let kinetic = if system.mass_is_constant() {
-            step_energy::kinetic(&self.step.mass, v1)
-        } else {
-            // ½ v₁·(M₁ − M_θ)v₁ + ½ v₀·(M_θ − M₀)v₀
-            if self.mass_end.order() != n {
-                self.mass_end = system.new_matrix();
-                self.mass_start = system.new_matrix();
-            }
-            system.mass(&self.step.q_end, &mut self.mass_end);
-            system.mass(frame.q, &mut self.mass_start);
-            let kinetic = step_energy::kinetic(&self.mass_end, v1);
-            covariant_defect += kinetic - step_energy::kinetic(&self.step.mass, v1)
-                + step_energy::kinetic(&self.step.mass, frame.v)
-                - step_energy::kinetic(&self.mass_start, frame.v);
-            kinetic
-        };
-
-        let linear = system.linear_part();
-        let mut numerical_stiffness = 0.0;
-        let mut elastic_change = 0.0;
-        let mut elastic = 0.0;
-        if let Some(stiffness) = linear.and_then(|linear| linear.stiffness.as_ref()) {
-            elastic = 0.5 * stiffness.bilinear(&self.step.q_end, &self.step.q_end);
-            elastic_change = if system.has_potential() {
-                elastic - 0.5 * stiffness.bilinear(frame.q, frame.q)
-            } else {
-                elastic - state.potential
-            };
-            if slack != 0.0 {
-                self.response.clear();
-                self.response
-                    .extend(self.step.q_end.iter().zip(frame.q).map(|(a, b)| a - b));
-                numerical_stiffness = slack * stiffness.bilinear(&self.response, &self.response);
-            }
-        }
-        let damping = if linear.is_some_and(|linear| linear.damping.is_some()) {
-            -h * dot(v_theta, &self.step.viscous)
-        } else {
-            0.0
-        };
-        let (mut potential_defect, mut smooth_potential, mut smooth_change) = (0.0, 0.0, 0.0);
-        if system.has_potential() {
-            smooth_potential = system.potential(&self.step.q_end);
-            smooth_change = smooth_potential - system.potential(frame.q);
-            potential_defect = smooth_change - h * dot(v_theta, &self.step.gradient);
-        }
-        let entry = EnergyEntry {
-            kinetic_change: kinetic - state.kinetic,
-            potential_change: smooth_change + elastic_change,
-            external: h * dot(v_theta, &self.step.external),
-            damping,
-            numerical_mass,
-            numerical_stiffness,
-            potential_defect,
-            covariant_defect,
-            joints: self.joints.work(v_theta),
-            contact_normal: record
-                .contacts
-                .iter()
-                .map(|contact| contact.work_normal)
-                .sum(),
-            contact_tangential: record
-                .contacts
-                .iter()
-                .map(|contact| contact.work_tangential)
-                .sum(),
-        };
-        (entry, kinetic, smooth_potential + elastic)
     }
 
     /// Sliding velocity of every problem row: what the law read, u_{k+1} or u_{k+θ}.
@@ -481,7 +256,7 @@ impl MoreauJean {
                 let (before, after) = (self.assembly.before[i], self.sliding[i]);
                 self.sliding[i] = (1.0 - frame.theta) * before + frame.theta * after;
                 // A stuck contact that reverses its tangential velocity.
-                if self.total[block.start] > 0.0
+                if self.phases.impulse[block.start] > 0.0
                     && before * after < 0.0
                     && self.sliding[i].abs() < 1e-6 * after.abs()
                 {
@@ -537,7 +312,7 @@ impl TimeSteppingScheme for MoreauJean {
         record.stick_jitter = self.sliding_velocities(&frame, stage);
         self.assembly.fill_record(
             &stage.problem,
-            &self.total,
+            &self.phases.impulse,
             &self.step.v_theta,
             &self.sliding,
             record,
@@ -554,7 +329,7 @@ impl TimeSteppingScheme for MoreauJean {
         record.t = t_end;
         record.h = h;
         record.q.clone_from(&self.step.q_end);
-        record.velocity_left.clone_from(&self.left);
+        record.velocity_left.clone_from(&self.phases.left);
         record.velocity.clone_from(&self.velocity);
         record.joint_impulses.clone_from(&self.joints.multipliers);
         record.energy = entry;
@@ -583,24 +358,5 @@ impl TimeSteppingScheme for MoreauJean {
             }
         }
         warnings
-    }
-}
-
-/// 0.51 where friction could jitter and restitution allows it, else ½.
-fn default_theta(system: &dyn MechanicalSystem) -> f64 {
-    let points = || {
-        system
-            .constraints()
-            .iter()
-            .flat_map(|constraint| constraint.points())
-    };
-    let friction = points().any(|point| point.law.tangent_dimension() > 0);
-    let restitution = points()
-        .map(|point| point.law.impact().restitution())
-        .fold(0.0, f64::max);
-    if friction && restitution <= 0.96 {
-        0.51
-    } else {
-        0.5
     }
 }

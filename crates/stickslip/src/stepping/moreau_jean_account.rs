@@ -1,0 +1,107 @@
+//! Energy account of the theta scheme.
+
+use crate::algebra::dot;
+use crate::records::{EnergyEntry, StepRecord};
+use crate::systems::MechanicalSystem;
+
+use super::implicit_step::StepFrame;
+use super::moreau_jean::MoreauJean;
+use super::{State, step_energy};
+
+impl MoreauJean {
+    /// Energy entry of the completed step; also the new kinetic energy.
+    pub(super) fn account(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        state: &State,
+        record: &StepRecord,
+    ) -> (EnergyEntry, f64, f64) {
+        let (h, theta, n) = (frame.h, frame.theta, frame.v.len());
+        let (v_theta, v1) = (&self.step.v_theta, &self.velocity);
+        // Δv and Δq
+        self.response.clear();
+        self.response
+            .extend(v1.iter().zip(frame.v).map(|(a, b)| a - b));
+        let slack = 0.5 - theta;
+        let numerical_mass = if slack == 0.0 {
+            0.0
+        } else {
+            slack * self.step.mass.bilinear(&self.response, &self.response)
+        };
+
+        let mut covariant_defect = if system.has_covariant_force() {
+            h * dot(v_theta, &self.step.covariant)
+        } else {
+            0.0
+        };
+        let kinetic = if system.mass_is_constant() {
+            step_energy::kinetic(&self.step.mass, v1)
+        } else {
+            // ½ v₁·(M₁ − M_θ)v₁ + ½ v₀·(M_θ − M₀)v₀
+            if self.mass_end.order() != n {
+                self.mass_end = system.new_matrix();
+                self.mass_start = system.new_matrix();
+            }
+            system.mass(&self.step.q_end, &mut self.mass_end);
+            system.mass(frame.q, &mut self.mass_start);
+            let kinetic = step_energy::kinetic(&self.mass_end, v1);
+            covariant_defect += kinetic - step_energy::kinetic(&self.step.mass, v1)
+                + step_energy::kinetic(&self.step.mass, frame.v)
+                - step_energy::kinetic(&self.mass_start, frame.v);
+            kinetic
+        };
+
+        let linear = system.linear_part();
+        let mut numerical_stiffness = 0.0;
+        let mut elastic_change = 0.0;
+        let mut elastic = 0.0;
+        if let Some(stiffness) = linear.and_then(|linear| linear.stiffness.as_ref()) {
+            elastic = 0.5 * stiffness.bilinear(&self.step.q_end, &self.step.q_end);
+            elastic_change = if system.has_potential() {
+                elastic - 0.5 * stiffness.bilinear(frame.q, frame.q)
+            } else {
+                elastic - state.potential
+            };
+            if slack != 0.0 {
+                self.response.clear();
+                self.response
+                    .extend(self.step.q_end.iter().zip(frame.q).map(|(a, b)| a - b));
+                numerical_stiffness = slack * stiffness.bilinear(&self.response, &self.response);
+            }
+        }
+        let damping = if linear.is_some_and(|linear| linear.damping.is_some()) {
+            -h * dot(v_theta, &self.step.viscous)
+        } else {
+            0.0
+        };
+        let (mut potential_defect, mut smooth_potential, mut smooth_change) = (0.0, 0.0, 0.0);
+        if system.has_potential() {
+            smooth_potential = system.potential(&self.step.q_end);
+            smooth_change = smooth_potential - system.potential(frame.q);
+            potential_defect = smooth_change - h * dot(v_theta, &self.step.gradient);
+        }
+        let entry = EnergyEntry {
+            kinetic_change: kinetic - state.kinetic,
+            potential_change: smooth_change + elastic_change,
+            external: h * dot(v_theta, &self.step.external),
+            damping,
+            numerical_mass,
+            numerical_stiffness,
+            potential_defect,
+            covariant_defect,
+            joints: self.joints.work(v_theta),
+            contact_normal: record
+                .contacts
+                .iter()
+                .map(|contact| contact.work_normal)
+                .sum(),
+            contact_tangential: record
+                .contacts
+                .iter()
+                .map(|contact| contact.work_tangential)
+                .sum(),
+        };
+        (entry, kinetic, smooth_potential + elastic)
+    }
+}
