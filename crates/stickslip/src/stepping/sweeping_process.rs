@@ -79,7 +79,7 @@ impl TimeSteppingScheme for SweepingProcess {
         // ... then the position moves with it.
         step.q_end.resize(state.q.len(), 0.0);
         system.displace(&state.q, &step.v, h, &mut step.q_end);
-        step.complete(system, state, (h, t_end), &stage.problem, record);
+        step.complete(system, state, (h, t_end), record);
         for contact in &mut record.contacts {
             let gap = system.constraints()[contact.constraint].gap();
             contact.gap = gap.value(t_end, &record.q);
