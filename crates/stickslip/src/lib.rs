@@ -20,3 +20,4 @@ pub mod simulation;
 pub mod solvers;
 pub mod stepping;
 pub mod systems;
+pub mod validation;

@@ -4,6 +4,8 @@
 //! derivatives follow without finite differences. Each helper evaluates the closure once per pair
 //! of directions, so a gradient costs `n` evaluations and a Hessian `n (n + 1) / 2`.
 
+/// Elementary functions of a [`Jet`] (`sin`, `sqrt`, `powi`, ...).
+pub use num_dual::DualNum;
 use num_dual::HyperDual64;
 
 /// Number that carries a value, two first derivatives and their mixed second derivative.
@@ -64,7 +66,6 @@ pub fn hessian(x: &[f64], f: impl Fn(&[Jet]) -> Jet, out: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use num_dual::DualNum;
 
     #[test]
     fn derivatives_of_a_product_are_exact() {

@@ -20,7 +20,7 @@ pub mod sparse_rows;
 pub mod sparse_symmetric;
 mod symmetric;
 
-pub use autodiff::Jet;
+pub use autodiff::{DualNum, Jet};
 pub use compliance::Compliance;
 pub use covectors::Covectors;
 pub use sparse_symmetric::{SparsePattern, SparseSymmetric};

@@ -1,0 +1,76 @@
+//! Why a case could not be computed.
+
+use thiserror::Error;
+
+use crate::laws::{ContactLawError, FrictionError, ImpactLawError};
+use crate::records::StepOutcome;
+use crate::simulation::SimulationError;
+use crate::stepping::ThetaWarning;
+use crate::systems::SystemError;
+
+/// Why a case, or a quantity of it, could not be computed. It is reported and counts as failed.
+#[derive(Debug, Error)]
+pub enum CaseError {
+    /// The family has no evaluator.
+    #[error("unknown family `{family}`; nearest known: `{nearest}`")]
+    UnknownFamily {
+        /// Family of the case.
+        family: String,
+        /// The known name that resembles it most.
+        nearest: String,
+    },
+    /// The case lacks a part or a part has the wrong form.
+    #[error("malformed case: {message}")]
+    Malformed {
+        /// What the reader of JSON said.
+        message: String,
+    },
+    /// A parameter is not there.
+    #[error("parameter `{name}` is missing")]
+    MissingParameter {
+        /// Its path.
+        name: String,
+    },
+    /// A parameter has the wrong form or size.
+    #[error("parameter `{name}` is {found}, expected {expected}")]
+    BadParameter {
+        /// Its path.
+        name: String,
+        /// What was found.
+        found: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The family does not treat these parameters.
+    #[error("not computed: {reason}")]
+    NotComputed {
+        /// Why.
+        reason: String,
+    },
+    /// A system was refused.
+    #[error(transparent)]
+    System(#[from] SystemError),
+    /// A friction section was refused.
+    #[error(transparent)]
+    Friction(#[from] FrictionError),
+    /// An impact law was refused.
+    #[error(transparent)]
+    Impact(#[from] ImpactLawError),
+    /// A contact law was refused.
+    #[error(transparent)]
+    Law(#[from] ContactLawError),
+    /// A simulation was refused.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+    /// The parameter of the scheme was refused.
+    #[error(transparent)]
+    Theta(#[from] ThetaWarning),
+    /// A step of the scheme could not be made.
+    #[error("the step from t = {t} ended as {outcome:?}")]
+    Step {
+        /// Time at its start.
+        t: f64,
+        /// How it ended.
+        outcome: StepOutcome,
+    },
+}

@@ -1,0 +1,173 @@
+//! The families: one function each, grouped by subject.
+//!
+//! To add a family write its function in the file of its subject and its line in `FAMILIES`; to
+//! add a quantity put it into the group that its function returns. A function reads `params` and
+//! the given rows, lets the engine compute, and shapes the records into the names of the case.
+
+mod friction_sets;
+mod impacts;
+mod linear_gaps;
+mod motions;
+mod multi_contact;
+mod point_impacts;
+mod polar;
+mod rod;
+mod rolling;
+mod slider;
+mod smooth;
+
+use super::{Answer, CaseError, CaseInput, RoundoffRule};
+
+/// Computes all quantities of a case.
+pub type Compute = fn(&CaseInput) -> Result<Answer, CaseError>;
+/// Computes all quantities by time stepping, `refinement` times finer than the coarsest run.
+pub type ComputeRefined = fn(&CaseInput, refinement: usize) -> Result<Answer, CaseError>;
+/// Runs the plain algorithm with a number of steps; returns what is compared with what.
+pub type SweepRun = fn(&CaseInput, steps: usize) -> Result<Vec<(SweepTarget, f64)>, CaseError>;
+
+/// What a component of a sweep is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SweepTarget {
+    /// The expected value behind a dotted path.
+    Expected(String),
+    /// A number.
+    Value(f64),
+}
+
+/// How the cases of a family are computed.
+#[derive(Clone, Copy)]
+pub enum Evaluator {
+    /// Algebra, one impact, or a scheme with the given step.
+    Step(Compute),
+    /// The continuous motion.
+    Motion {
+        /// Order of the scheme on this motion.
+        order: f64,
+        /// By time stepping.
+        at_refinement: ComputeRefined,
+        /// By an event-driven or exact computation; it decides where it exists.
+        exact: Option<Compute>,
+    },
+}
+
+/// A family of cases.
+#[derive(Clone, Copy)]
+pub struct Family {
+    /// Name in the case files.
+    pub name: &'static str,
+    /// Scale of quantities that vanish up to rounding.
+    pub roundoff: RoundoffRule,
+    /// How it is computed.
+    pub evaluator: Evaluator,
+    /// The plain algorithm of a sweep table.
+    pub sweep: Option<SweepRun>,
+}
+
+/// Reference results of contact mechanics.
+const fn mechanics(name: &'static str, compute: Compute) -> Family {
+    Family {
+        name,
+        roundoff: RoundoffRule::LargestParameter,
+        evaluator: Evaluator::Step(compute),
+        sweep: None,
+    }
+}
+
+/// Reference results of schemes.
+const fn scheme(name: &'static str, compute: Compute) -> Family {
+    Family {
+        name,
+        roundoff: RoundoffRule::InnermostGroup,
+        evaluator: Evaluator::Step(compute),
+        sweep: None,
+    }
+}
+
+impl Family {
+    /// The same family as a motion, computed by time stepping of the given order.
+    const fn motion(
+        self,
+        order: f64,
+        at_refinement: ComputeRefined,
+        exact: Option<Compute>,
+    ) -> Self {
+        Self {
+            evaluator: Evaluator::Motion {
+                order,
+                at_refinement,
+                exact,
+            },
+            ..self
+        }
+    }
+}
+
+/// Placeholder of families that are motions only.
+fn no_step(_: &CaseInput) -> Result<Answer, CaseError> {
+    Ok(Answer::Absent)
+}
+
+const FAMILIES: &[Family] = &[
+    // frictionless, impact_laws
+    mechanics("ball", no_step).motion(1.0, motions::ball, None),
+    mechanics("moreau-law", linear_gaps::moreau_law),
+    mechanics("cradle", linear_gaps::cradle),
+    mechanics("wedge-billiard", no_step).motion(1.0, motions::wedge_billiard, None),
+    mechanics("box-billiard", no_step).motion(1.0, motions::box_billiard, None),
+    mechanics("polar", polar::polar),
+    mechanics("geodesic", no_step).motion(2.0, polar::geodesic, None),
+    mechanics("pendulum-at-wall", polar::pendulum_at_wall),
+    mechanics("impact-laws", linear_gaps::impact_laws),
+    // rod3, friction_sets
+    mechanics("rod-regime", rod::regime),
+    mechanics("rod-collision", rod::collision),
+    mechanics("rod-critical-curve", rod::critical_curve),
+    mechanics("rod-mu-min", rod::mu_min),
+    mechanics("rod-trajectory", no_step).motion(1.0, rod::trajectory, None),
+    mechanics("contact-disc", friction_sets::disc),
+    mechanics("contact-ellipse", friction_sets::set_of_kind),
+    mechanics("contact-polygon", friction_sets::set_of_kind),
+    mechanics("two-points", friction_sets::two_points),
+    // energy-moreau-jean
+    scheme("fremond_point_impact", point_impacts::fremond),
+    scheme("theta_bound_violation", point_impacts::theta_bound),
+    scheme("rod_impact", impacts::rod),
+    scheme("double_pendulum_impact", impacts::double_pendulum),
+    scheme("two_dof_energy_growth", multi_contact::two_dof),
+    scheme("rigid_rod_two_ends", multi_contact::rod_two_ends),
+    scheme("one_step_explicit", multi_contact::one_step),
+    scheme("slider_discrete_exact", slider::discrete_exact),
+    scheme("stick_jitter", slider::stick_jitter),
+    scheme("coulomb_oscillator", no_step).motion(1.0, slider::coulomb_oscillator, None),
+    scheme("anisotropic_slider", no_step).motion(1.0, slider::anisotropic, None),
+    scheme("rolling_friction_disc", no_step).motion(1.0, rolling::disc, None),
+    scheme("gyroscopic_midpoint", smooth::gyroscopic),
+    scheme("duffing_discrete_gradient_wall", smooth::duffing),
+    scheme("bilateral_pendulum_ledger", smooth::bilateral_pendulum),
+];
+
+/// The family with a name.
+pub fn family(name: &str) -> Option<&'static Family> {
+    FAMILIES.iter().find(|family| family.name == name)
+}
+
+/// Names of all families.
+pub fn family_names() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().map(|family| family.name)
+}
+
+/// The known name with the fewest differing characters.
+pub(super) fn nearest(name: &str) -> &'static str {
+    let distance = |other: &str| {
+        let common = other
+            .chars()
+            .zip(name.chars())
+            .filter(|(a, b)| a == b)
+            .count();
+        other.len().max(name.len()) - common
+    };
+    // The table is not empty.
+    family_names()
+        .min_by_key(|other| distance(other))
+        .unwrap_or("")
+}

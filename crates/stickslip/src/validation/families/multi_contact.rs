@@ -1,0 +1,335 @@
+//! The theta scheme with its energy account: several contacts, stiffness, damping.
+
+use std::ops::ControlFlow;
+
+use crate::algebra::{DualNum, Jet, SymmetricMatrix, dot};
+use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use crate::records::StepRecord;
+use crate::simulation::Simulation;
+use crate::systems::functions::{AutoScalar, GivenRows, GivenScalar};
+use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
+use crate::validation::engine::{
+    LocalView, run_steps, run_until, scheme_settings, simulation, theta_scheme,
+};
+use crate::validation::{Answer, CaseError, CaseInput};
+
+/// The two laws of the case files.
+fn laws(restitution: f64) -> [(&'static str, ImpactLaw); 2] {
+    [
+        ("standard", ImpactLaw::Newton { restitution }),
+        ("fremond", ImpactLaw::Fremond { restitution }),
+    ]
+}
+
+/// What is read from the records of a run.
+#[derive(Default)]
+struct Watch {
+    first_contacts: Vec<Answer>,
+    largest_normal: f64,
+    largest_tangential: f64,
+}
+
+impl Watch {
+    /// Reads a record; keeps at most `kept` steps with an impulse, described by `describe`.
+    fn observe(
+        &mut self,
+        record: &StepRecord,
+        kept: usize,
+        describe: impl FnOnce(&StepRecord) -> Answer,
+    ) {
+        let energy = &record.energy;
+        self.largest_normal = self.largest_normal.max(energy.contact_normal);
+        self.largest_tangential = self.largest_tangential.max(energy.contact_tangential);
+        if record.active_contacts() > 0 && self.first_contacts.len() < kept {
+            let mut row = describe(record);
+            row.insert("t", record.t);
+            row.insert("p", &record.impulses);
+            row.insert("W_N", energy.contact_normal);
+            row.insert("W_T", energy.contact_tangential);
+            self.first_contacts.push(row);
+        }
+    }
+}
+
+/// Runs to T and takes samples after the steps that end at the given times.
+fn sampled(
+    run: &mut Simulation,
+    (h, t_end): (f64, f64),
+    times: &[f64],
+    sample: &dyn Fn(&StepRecord) -> Answer,
+    mut observe: impl FnMut(&StepRecord),
+) -> Result<Vec<Answer>, CaseError> {
+    let mut samples = vec![Answer::NotComputed("the run did not reach it".into()); times.len()];
+    run_until(run, t_end, |record| {
+        for (slot, &t) in samples.iter_mut().zip(times) {
+            if (record.t - t).abs() < 0.5 * h {
+                *slot = sample(record);
+            }
+        }
+        observe(record);
+        ControlFlow::Continue(())
+    })?;
+    Ok(samples)
+}
+
+/// The sample times of a law.
+fn sample_times(input: &CaseInput, law: &str) -> Result<Vec<f64>, CaseError> {
+    let rows = input.given.rows(&format!("{law}.samples"))?;
+    rows.iter().map(|row| row.number("t")).collect()
+}
+
+/// `two_dof_energy_growth`: coupled masses, one rough contact, many impacts.
+pub(super) fn two_dof(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (mass, stiffness) = (params.matrix("M")?, params.matrix("K")?);
+    let force = params.vector::<2>("F")?;
+    let (q0, v0) = (params.vector::<2>("q0")?, params.vector::<2>("v0")?);
+    let (h, t_end) = (params.number("h")?, params.number("T")?);
+    let section = FrictionSection::segment(params.number("mu")?)?;
+    let build = |law: ImpactLaw| -> Result<GeneralizedSystem, CaseError> {
+        let rows = GivenRows(|_: &[f64], row: &mut [f64]| row.copy_from_slice(&[1.0, 0.0]));
+        let wall = UnilateralConstraint::new("wall", AutoScalar(|_: Jet, q: &[Jet]| q[1]))
+            .with_point(
+                ContactFrame::tangents(1, rows),
+                ContactLaw::new(section.clone(), law)?,
+            );
+        Ok(GeneralizedSystem::builder(["x", "y"])
+            .mass_matrix(mass.clone())
+            .stiffness(stiffness.clone())
+            .load(move |_, out: &mut [f64]| out.copy_from_slice(&force))
+            .constraint(wall)
+            .build(&q0)?)
+    };
+    let total = |record: &StepRecord| record.kinetic + record.potential - dot(&force, &record.q);
+    let mut answer = group! {};
+    for (name, law) in laws(params.number("e")?) {
+        let scheme = theta_scheme(scheme_settings(params, params.number("theta")?)?)?;
+        let mut run = simulation(build(law)?, scheme, (&q0, &v0), h, false)?;
+        if answer.get("E0_total").is_none() {
+            answer.insert("E0_total", total(run.record()));
+        }
+        let mut watch = Watch::default();
+        let sample = |record: &StepRecord| {
+            group! {
+                "t" => record.t, "q" => &record.q, "v" => &record.velocity,
+                "E_total" => total(record),
+            }
+        };
+        let times = sample_times(input, name)?;
+        let samples = sampled(&mut run, (h, t_end), &times, &sample, |record| {
+            watch.observe(record, 4, |_| group! {});
+        })?;
+        let (ledger, totals) = (run.ledger(), &run.ledger().totals);
+        answer.insert(
+            name,
+            group! {
+                "samples" => samples,
+                "first_contacts" => watch.first_contacts,
+                "totals" => group! {
+                    "dT" => totals.kinetic_change,
+                    "dV" => totals.potential_change,
+                    "W_ext" => totals.external,
+                    "W_damp" => totals.damping,
+                    "D_num_M" => totals.numerical_mass,
+                    "D_num_K" => totals.numerical_stiffness,
+                    "W_N" => totals.contact_normal,
+                    "W_T" => totals.contact_tangential,
+                    "max_abs_step_residual" => ledger.worst_imbalance,
+                    "max_natural_map_residual" => run.certificate().natural_map.value,
+                    "max_step_W_N" => watch.largest_normal,
+                    "max_step_W_T" => watch.largest_tangential,
+                },
+            },
+        );
+    }
+    Ok(answer)
+}
+
+/// `rigid_rod_two_ends`: a rod that falls on the floor with both ends.
+pub(super) fn rod_two_ends(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (m, length, g) = (
+        params.number("m")?,
+        params.number("L")?,
+        params.number("g")?,
+    );
+    let angle = params.number("angle0_deg")?.to_radians();
+    let q0 = [params.number_or("x0", 0.0)?, params.number("y0")?, angle];
+    let v0 = params.vector::<3>("v0")?;
+    let (h, t_end) = (params.number("h")?, params.number("T")?);
+    let section = FrictionSection::segment(params.number("mu")?)?;
+    let build = |law: ImpactLaw| -> Result<GeneralizedSystem, CaseError> {
+        let mut builder = GeneralizedSystem::builder(["x", "y", "a"])
+            .mass_diagonal(&[m, m, m * length * length / 12.0])
+            .load(move |_, out: &mut [f64]| out.copy_from_slice(&[0.0, -m * g, 0.0]));
+        for (name, sign) in [("end -", -0.5), ("end +", 0.5)] {
+            let arm = sign * length;
+            let end = move |q: &[Jet]| [q[0] + q[2].sin() * arm, q[1] + q[2].cos() * arm];
+            let floor =
+                UnilateralConstraint::new(name, AutoScalar(move |_: Jet, q: &[Jet]| end(q)[1]))
+                    .with_point(
+                        ContactFrame::planar_point(end, [0.0, 1.0]),
+                        ContactLaw::new(section.clone(), law)?,
+                    );
+            builder = builder.constraint(floor);
+        }
+        Ok(builder.build(&q0)?)
+    };
+    let energy = |record: &StepRecord| record.kinetic + record.potential + m * g * record.q[1];
+    let mut answer = group! {};
+    for (name, law) in laws(params.number("e")?) {
+        let scheme = theta_scheme(scheme_settings(params, params.number("theta")?)?)?;
+        let mut run = simulation(build(law)?, scheme, (&q0, &v0), h, false)?;
+        if answer.get("E0").is_none() {
+            answer.insert("E0", energy(run.record()));
+        }
+        let mut watch = Watch::default();
+        let sample = |record: &StepRecord| {
+            group! {
+                "t" => record.t, "q" => &record.q, "v" => &record.velocity, "E" => energy(record),
+            }
+        };
+        let times = sample_times(input, name)?;
+        let samples = sampled(&mut run, (h, t_end), &times, &sample, |record| {
+            watch.observe(record, 6, |record| group! { "v_after" => &record.velocity });
+        })?;
+        let (ledger, totals) = (run.ledger(), &run.ledger().totals);
+        answer.insert(
+            name,
+            group! {
+                "samples" => samples,
+                "first_contacts" => watch.first_contacts,
+                "totals" => group! {
+                    "W_N" => totals.contact_normal,
+                    "W_T" => totals.contact_tangential,
+                    "D" => totals.numerical_mass,
+                    "W_ext" => totals.external,
+                },
+                "max_identity_residual" => ledger.worst_imbalance,
+                "max_step_W_N" => watch.largest_normal,
+                "max_step_W_T" => watch.largest_tangential,
+                "natural_map" => run.certificate().natural_map.value,
+            },
+        );
+    }
+    Ok(answer)
+}
+
+/// `one_step_explicit`: one step from full matrices, every contact active.
+pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (mass, stiffness, damping) = (
+        params.matrix("M")?,
+        params.matrix("K")?,
+        params.matrix("C")?,
+    );
+    let columns = params.table("H")?;
+    let (q, v) = (params.numbers("q")?, params.numbers("v")?);
+    let (f0, f1) = (params.numbers("F_k")?, params.numbers("F_k1")?);
+    let (e, mu) = (params.one_or_more("e")?, params.one_or_more("mu")?);
+    let (theta, h) = (params.number("theta")?, params.number("h")?);
+    let (n, dim) = (mass.order(), params.count("dim")?);
+    let contacts = columns.first().map_or(0, Vec::len) / dim.max(1);
+    if columns.len() != n || dim < 2 || e.len() != contacts || mu.len() != contacts {
+        return Err(CaseError::BadParameter {
+            name: "H".into(),
+            found: format!(
+                "{} rows for {contacts} contacts of dimension {dim}",
+                columns.len()
+            ),
+            expected: "dim columns per contact",
+        });
+    }
+    let column = |j: usize| -> Vec<f64> { columns.iter().map(|row| row[j]).collect() };
+    let build = |law: &dyn Fn(f64) -> ImpactLaw| -> Result<GeneralizedSystem, CaseError> {
+        let names: Vec<String> = (1..=n).map(|i| format!("q{i}")).collect();
+        let (f0, f1) = (f0.clone(), f1.clone());
+        let mut builder = GeneralizedSystem::builder(names)
+            .mass_matrix(mass.clone())
+            .stiffness(stiffness.clone())
+            .damping(damping.clone())
+            .load(move |t, out: &mut [f64]| {
+                for (o, (a, b)) in out.iter_mut().zip(f0.iter().zip(&f1)) {
+                    *o = a + t / h * (b - a);
+                }
+            })
+            // Active by construction: closed by more than any motion of the step.
+            .penetration_tolerance(f64::INFINITY);
+        for c in 0..contacts {
+            let normal = column(c * dim);
+            let (start, slope) = (q.clone(), normal.clone());
+            let gap = GivenScalar {
+                value: move |q: &[f64]| {
+                    (0..q.len())
+                        .map(|i| normal[i] * (q[i] - start[i]))
+                        .sum::<f64>()
+                        - 1e6
+                },
+                gradient: move |_: &[f64], row: &mut [f64]| row.copy_from_slice(&slope),
+            };
+            let tangents: Vec<f64> = (1..dim).flat_map(|k| column(c * dim + k)).collect();
+            let rows = GivenRows(move |_: &[f64], out: &mut [f64]| out.copy_from_slice(&tangents));
+            let law = ContactLaw::new(FrictionSection::ball(mu[c], dim - 1)?, law(e[c]))?;
+            builder = builder.constraint(
+                UnilateralConstraint::new(format!("contact {c}"), gap)
+                    .with_point(ContactFrame::tangents(dim - 1, rows), law),
+            );
+        }
+        Ok(builder.build(&q)?)
+    };
+    let mut operator: SymmetricMatrix = mass.clone();
+    operator.add_scaled(h * theta, &damping);
+    operator.add_scaled(h * h * theta * theta, &stiffness);
+    let newton = |restitution: f64| ImpactLaw::Newton { restitution };
+    let fremond = |restitution: f64| ImpactLaw::Fremond { restitution };
+    let view = LocalView::with_operator(&build(&newton)?, &operator, &q, &v)?;
+    let before = view.velocity().to_vec();
+    let mut answer = group! { "W" => view.delassus_rows() };
+    let variants: [(&str, &dyn Fn(f64) -> ImpactLaw); 2] =
+        [("standard", &newton), ("fremond", &fremond)];
+    for (name, law) in variants {
+        let scheme = theta_scheme(scheme_settings(params, theta)?)?;
+        let mut run = simulation(build(law)?, scheme, (&q, &v), h, false)?;
+        run_steps(&mut run, h, 1, |_| ())?;
+        let (record, entry) = (run.record(), &run.record().energy);
+        let v_theta: Vec<f64> = v
+            .iter()
+            .zip(&record.velocity)
+            .map(|(a, b)| (1.0 - theta) * a + theta * b)
+            .collect();
+        let u_theta = view.of(&v_theta);
+        // What the works must be by the law, from impulses and velocities.
+        let (mut normal, mut tangential) = (0.0, 0.0);
+        for c in 0..contacts {
+            let (start, p) = (c * dim, record.impulses[c * dim]);
+            let slip = &u_theta[start + 1..start + dim];
+            normal += (1.0 - theta * (1.0 + e[c])) * before[start] * p;
+            tangential -= mu[c] * p * dot(slip, slip).sqrt();
+        }
+        answer.insert(
+            name,
+            group! {
+                "p" => &record.impulses,
+                "v1" => &record.velocity,
+                "q1" => &record.q,
+                "u1" => view.of(&record.velocity),
+                "u_theta" => u_theta,
+                "ledger" => group! {
+                    "dT" => entry.kinetic_change,
+                    "dV" => entry.potential_change,
+                    "W_ext" => entry.external,
+                    "W_damp" => entry.damping,
+                    "D_num_M" => entry.numerical_mass,
+                    "D_num_K" => entry.numerical_stiffness,
+                    "W_N" => entry.contact_normal,
+                    "W_T" => entry.contact_tangential,
+                    "residual" => entry.imbalance(),
+                    "closed_W_N" => normal,
+                    "closed_W_T" => tangential,
+                },
+                "natural_map" => run.certificate().natural_map.value,
+            },
+        );
+    }
+    Ok(answer)
+}

@@ -1,0 +1,110 @@
+//! A disc on the ground with sliding and rolling friction.
+
+use std::ops::ControlFlow;
+
+use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use crate::stepping::MoreauJeanSettings;
+use crate::systems::functions::{GivenRows, GivenScalar};
+use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
+use crate::validation::engine::{run_until, simulation, theta_scheme};
+use crate::validation::{Answer, CaseError, CaseInput};
+
+/// A phase of the motion: its word, and the state (t, v, ω, x) at its start and end.
+struct Phase {
+    word: &'static str,
+    start: [f64; 4],
+    end: [f64; 4],
+}
+
+/// `rolling_friction_disc`: slips, rolls, stops.
+pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (radius, m, g) = (
+        params.number("R")?,
+        params.number("m")?,
+        params.number("g")?,
+    );
+    let inertia = params.number("I_over_mR2")? * m * radius * radius;
+    let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
+    let (v0, spin) = (params.number("v0")?, params.number("omega0")?);
+    let gap = GivenScalar {
+        value: |q: &[f64]| q[1],
+        gradient: |_: &[f64], row: &mut [f64]| row.copy_from_slice(&[0.0, 1.0, 0.0]),
+    };
+    // Slip v − R ω, then the spin on which the rolling moment acts.
+    let rows = GivenRows(move |_: &[f64], rows: &mut [f64]| {
+        rows.copy_from_slice(&[1.0, 0.0, -radius, 0.0, 0.0, 1.0]);
+    });
+    let section = FrictionSection::product(vec![
+        FrictionSection::segment(mu)?,
+        FrictionSection::segment(mu_r)?,
+    ])?;
+    let law = ContactLaw::new(section, ImpactLaw::Inelastic)?;
+    let system = GeneralizedSystem::builder(["x", "height", "turn"])
+        .mass_diagonal(&[m, m, inertia])
+        .load(move |_, out: &mut [f64]| out.copy_from_slice(&[0.0, -m * g, 0.0]))
+        .constraint(
+            UnilateralConstraint::new("ground", gap)
+                .with_point(ContactFrame::tangents(2, rows), law),
+        )
+        .build(&[0.0; 3])?;
+    // Times of sliding and of rolling, large enough in sum to hold the whole motion.
+    let speed = v0.abs() + radius * spin.abs();
+    let longest = speed / (mu * g)
+        + 2.0 * speed * radius * (1.0 + inertia / (m * radius * radius)) / (mu_r * g);
+    let h = longest / (20_000 * refinement) as f64;
+    let scheme = theta_scheme(MoreauJeanSettings {
+        theta: Some(0.5),
+        ..Default::default()
+    })?;
+    let mut run = simulation(system, scheme, (&[0.0; 3], &[v0, 0.0, spin]), h, false)?;
+    let zero = 1e-11 * speed;
+    let word = |v: f64, spin: f64| {
+        if (v - radius * spin).abs() > zero {
+            "slip"
+        } else {
+            "roll"
+        }
+    };
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut before = [0.0, v0, spin, 0.0];
+    let mut stop = None;
+    run_until(&mut run, 2.0 * longest, |record| {
+        let now = [
+            record.t,
+            record.velocity[0],
+            record.velocity[2],
+            record.q[0],
+        ];
+        // A step belongs to the phase in which it starts.
+        let word = word(before[1], before[2]);
+        match phases.last_mut() {
+            Some(phase) if phase.word == word => phase.end = now,
+            _ => phases.push(Phase {
+                word,
+                start: before,
+                end: now,
+            }),
+        }
+        before = now;
+        if now[1].abs() <= zero && radius * now[2].abs() <= zero {
+            stop = Some((now[0], now[3]));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    let rows: Vec<Answer> = phases
+        .iter()
+        .map(|phase| {
+            let [t, v, omega, x] = phase.end;
+            let mut row = group! { "phase" => phase.word, "t_end" => t, "v" => v, "omega" => omega, "x" => x };
+            if phase.word == "roll" {
+                let rate = (phase.start[1] - v) / (t - phase.start[0]);
+                row.insert("decel", rate.abs());
+            }
+            row
+        })
+        .collect();
+    let (t_stop, x_stop) = stop.unzip();
+    Ok(group! { "phases" => rows, "t_stop" => t_stop, "x_stop" => x_stop })
+}

@@ -1,0 +1,150 @@
+//! From cases to verdicts.
+
+use super::comparison::compare;
+use super::families::{self, Evaluator, Family};
+use super::inputs::{Inputs, lookup};
+use super::{
+    Answer, Case, CaseError, CaseFile, CaseInput, CaseReport, OrderStudy, Quantity, Report,
+};
+
+/// Computes and compares every case of the files.
+pub fn run(files: &[CaseFile]) -> Report {
+    run_family(files, None)
+}
+
+/// Computes and compares the cases of one family, or of all.
+pub fn run_family(files: &[CaseFile], family: Option<&str>) -> Report {
+    let mut reports = Vec::new();
+    for file in files {
+        for case in &file.cases {
+            match case {
+                Ok(case) if family.is_none_or(|name| name == case.family) => {
+                    reports.push(run_case(&file.name, case));
+                }
+                Err((id, message)) if family.is_none() => {
+                    let message = message.clone();
+                    reports.push(CaseReport {
+                        file: file.name.clone(),
+                        family: String::new(),
+                        id: id.clone(),
+                        pass: false,
+                        problem: Some(CaseError::Malformed { message }.to_string()),
+                        quantities: Vec::new(),
+                        order: None,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    Report::new(reports)
+}
+
+/// Computes and compares one case.
+pub fn run_case(file: &str, case: &Case) -> CaseReport {
+    let mut report = CaseReport {
+        file: file.to_string(),
+        family: case.family.clone(),
+        id: case.name(),
+        pass: false,
+        problem: None,
+        quantities: Vec::new(),
+        order: None,
+    };
+    let outcome = match families::family(&case.family) {
+        Some(family) => evaluate(family, case, &mut report),
+        None => Err(CaseError::UnknownFamily {
+            family: case.family.clone(),
+            nearest: families::nearest(&case.family).to_string(),
+        }),
+    };
+    match outcome {
+        // A case that asks for nothing proves nothing.
+        Ok(()) => {
+            report.pass = !report.quantities.is_empty() && report.quantities.iter().all(|q| q.pass)
+        }
+        Err(error) => report.problem = Some(error.to_string()),
+    }
+    report
+}
+
+fn evaluate(family: &Family, case: &Case, report: &mut CaseReport) -> Result<(), CaseError> {
+    let given = case.given_values();
+    let input = CaseInput {
+        params: Inputs::new(&case.params),
+        given: Inputs::new(&given),
+    };
+    match family.evaluator {
+        Evaluator::Step(compute) => {
+            report.quantities = compare(case, &compute(&input)?, family.roundoff);
+        }
+        Evaluator::Motion {
+            order,
+            at_refinement,
+            exact,
+        } => {
+            let study = OrderStudy::run(case, family.roundoff, order, |n| at_refinement(&input, n));
+            match exact {
+                // The exact motion decides; the study only shows the scheme.
+                Some(exact) => {
+                    report.quantities = compare(case, &exact(&input)?, family.roundoff);
+                    report.order = study.ok().map(|(study, _)| study);
+                }
+                None => {
+                    let (study, mut rows) = study?;
+                    if study.pass {
+                        for row in rows.iter_mut().filter(|row| !row.pass) {
+                            row.pass = true;
+                            row.note = Some("by the order of the scheme".into());
+                        }
+                    }
+                    report.quantities = rows;
+                    report.order = Some(study);
+                }
+            }
+        }
+    }
+    if let Some(sweep) = family.sweep {
+        report
+            .quantities
+            .extend(compare_sweep(case, &input, sweep)?);
+    }
+    Ok(())
+}
+
+/// The error of the plain algorithm at the finest tabulated step count, which may exceed the
+/// tabulated one by a fifth.
+fn compare_sweep(
+    case: &Case,
+    input: &CaseInput,
+    sweep: families::SweepRun,
+) -> Result<Option<Quantity>, CaseError> {
+    let table = case.sweep.as_ref();
+    let Some((&steps, &tabulated)) = table.and_then(|s| s.steps.last().zip(s.errors.last())) else {
+        return Ok(None);
+    };
+    let mut error = 0.0f64;
+    for (target, value) in sweep(input, steps)? {
+        let target = match target {
+            families::SweepTarget::Value(x) => x,
+            families::SweepTarget::Expected(path) => lookup(&case.expected, &path)
+                .and_then(serde_json::Value::as_f64)
+                .ok_or(CaseError::MissingParameter { name: path })?,
+        };
+        let difference = (value - target).abs();
+        error = if difference.is_nan() {
+            f64::NAN
+        } else {
+            error.max(difference)
+        };
+    }
+    Ok(Some(Quantity {
+        name: format!("sweep.err at {steps} steps"),
+        computed: Answer::Number(error).to_json(),
+        expected: tabulated.into(),
+        error: Some(error),
+        tolerance: Some(1.2 * tabulated),
+        pass: error <= 1.2 * tabulated,
+        note: None,
+    }))
+}
