@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::laws::{ContactLawError, FrictionError, ImpactLawError};
 use crate::records::StepOutcome;
 use crate::simulation::SimulationError;
-use crate::stepping::ThetaWarning;
+use crate::stepping::ThetaError;
 use crate::systems::SystemError;
 
 /// Why a case, or a quantity of it, could not be computed. It is reported and counts as failed.
@@ -64,7 +64,7 @@ pub enum CaseError {
     Simulation(#[from] SimulationError),
     /// The parameter of the scheme was refused.
     #[error(transparent)]
-    Theta(#[from] ThetaWarning),
+    Theta(#[from] ThetaError),
     /// A step of the scheme could not be made.
     #[error("the step from t = {t} ended as {outcome:?}")]
     Step {
