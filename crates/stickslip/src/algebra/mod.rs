@@ -14,6 +14,7 @@ pub mod multifrontal;
 pub mod root;
 pub mod small_dense;
 pub mod small_inverse;
+pub mod spanning_rows;
 pub mod sparse_cholesky;
 pub mod sparse_factor;
 pub mod sparse_rows;

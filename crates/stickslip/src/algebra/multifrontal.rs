@@ -41,30 +41,30 @@ pub struct SymbolicMultifrontal {
     sizes: Vec<usize>,
     /// First scalar of each node.
     first: Vec<usize>,
-    fronts: Vec<Front>,
+    pub(super) fronts: Vec<Front>,
     /// Where each block of the pattern goes, by front.
-    blocks: Vec<Vec<BlockPlace>>,
+    pub(super) blocks: Vec<Vec<BlockPlace>>,
     operations: f64,
 }
 
 #[derive(Clone, Debug)]
-struct Front {
+pub(super) struct Front {
     /// Scalars of the matrix, those eliminated here first.
-    scalars: Vec<u32>,
-    eliminated: usize,
-    children: Vec<u32>,
+    pub(super) scalars: Vec<u32>,
+    pub(super) eliminated: usize,
+    pub(super) children: Vec<u32>,
     /// Position in the parent of each scalar that is not eliminated here.
     in_parent: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct BlockPlace {
+pub(super) struct BlockPlace {
     /// First value of the block in the caller's array.
-    value: usize,
-    row: u32,
-    column: u32,
-    rows: u32,
-    columns: u32,
+    pub(super) value: usize,
+    pub(super) row: u32,
+    pub(super) column: u32,
+    pub(super) rows: u32,
+    pub(super) columns: u32,
 }
 
 /// A block of the pattern: node of the rows, node of the columns, first of its row-major values.

@@ -1,6 +1,6 @@
 //! The default solver: cheap methods first, second-order ones when progress is slow.
 
-use super::accelerated_gauss_seidel::GaussSeidelArm;
+use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
 use super::newton_system::NewtonSystem;
 use super::progress::{Progress, SolverLimits};
 use super::reduced_form::ReducedForm;
@@ -73,6 +73,7 @@ pub fn solve(
         None => vec![0.0; 3 * problem.contacts()],
     };
     let mut progress = Progress::new(&scaled, limits, start.clone());
+    progress.bodies = problem.bodies();
     let mut system = NewtonSystem::new(&scaled, None);
     let mut name = method.name();
     if !progress.done() {
@@ -82,18 +83,18 @@ pub fn solve(
                 Strategy::Newton(NewtonRun::default()),
                 Strategy::Interior(None, NewtonRun::default()),
                 Strategy::Gradient(None),
-                Strategy::Plain(None),
+                Strategy::Plain(None, Momentum::Capped),
             ],
             CoulombMethod::Portfolio => vec![
                 Strategy::Accelerated(None),
                 Strategy::Gradient(None),
-                Strategy::Plain(None),
+                Strategy::Plain(None, Momentum::Capped),
             ],
             CoulombMethod::AcceleratedGaussSeidel => vec![Strategy::Accelerated(None)],
-            CoulombMethod::GaussSeidel => vec![Strategy::Plain(None)],
+            CoulombMethod::GaussSeidel => vec![Strategy::Plain(None, Momentum::None)],
             CoulombMethod::ProjectedGradient => vec![Strategy::Gradient(None)],
             CoulombMethod::ProximalNewton => {
-                GaussSeidelArm::new(&progress, &start, true).advance(&mut progress, 100);
+                GaussSeidelArm::new(&progress, &start, Momentum::Full).advance(&mut progress, 100);
                 vec![Strategy::Newton(NewtonRun::default())]
             }
             CoulombMethod::InteriorPoint => {
@@ -133,7 +134,7 @@ fn run(
             factor: match strategy {
                 Strategy::Accelerated(_) | Strategy::Newton(_) => 1.0,
                 Strategy::Interior(..) => 0.6,
-                Strategy::Gradient(_) | Strategy::Plain(_) => 2.0,
+                Strategy::Gradient(_) | Strategy::Plain(..) => 2.0,
             },
             strategy,
             spent: 0.0,
@@ -141,6 +142,7 @@ fn run(
         .collect();
     let trace = std::env::var_os("STICKSLIP_TRACE").is_some();
     let (mut best, mut idle) = (f64::INFINITY, 0);
+    let initial = progress.best_error;
     let mut name = turns[0].strategy.name();
     let mut first = true;
     loop {
@@ -162,6 +164,19 @@ fn run(
         }
         let at = if first { 0 } else { cheapest(&turns, &costs) };
         first = false;
+        // What the cheapest other strategy would cost in its next turn.
+        let others = turns
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| *k != at)
+            .map(|(_, turn)| {
+                if turn.strategy.is_second_order() {
+                    costs.estimated_newton(progress) * turn.count as f64
+                } else {
+                    turn.factor * costs.product * turn.count as f64
+                }
+            })
+            .fold(f64::INFINITY, f64::min);
         let turn = &mut turns[at];
         let unit = if turn.strategy.is_second_order() {
             costs.newton
@@ -190,8 +205,11 @@ fn run(
             if solved || progress.out_of_budget() {
                 return name;
             }
-            // A digit gained: this strategy is on its way.
-            if turn.strategy.best() >= 0.1 * before || before.is_infinite() {
+            // A digit gained, or the end in sight for less than the others would cost: go on.
+            let gained = (before.min(initial) / turn.strategy.best()).log10();
+            let missing = (turn.strategy.best() / progress.limits.tolerance).log10();
+            let predicted = missing / gained * unit * turn.count as f64;
+            if gained < 1.0 && !(gained > 0.0 && predicted < others) {
                 break;
             }
         }
@@ -199,6 +217,10 @@ fn run(
         // A strategy that no longer gets anywhere waits longer for its next turn.
         if turn.strategy.best() > 0.7 * at_start {
             turn.factor *= 2.0;
+        }
+        // So does a cheap one that lags behind the others.
+        if !turn.strategy.is_second_order() && turn.strategy.best() > 3.0 * progress.best_error {
+            turn.factor *= 1.5;
         }
         if progress.best_error < 0.5 * best {
             best = progress.best_error;
@@ -249,7 +271,6 @@ fn find_reduced_form(
             system.set_reduced(form);
         }
     } else if system.operations() > 2e7
-        && progress.problem.contacts() <= 1500
         && let Some(form) = ReducedForm::skeleton(progress.problem, 0.6)
     {
         system.set_reduced(form);

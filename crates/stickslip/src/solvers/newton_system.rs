@@ -99,8 +99,6 @@ pub struct NewtonSystem<'a> {
     terms: Vec<ContactTerms>,
     /// Factorisations done.
     pub(crate) factorizations: u64,
-    /// Whether the cheaper form is searched for; false once a form failed.
-    pub(crate) allow_reduced: bool,
 }
 
 #[derive(Debug)]
@@ -108,10 +106,14 @@ struct Pattern {
     reduced: bool,
     symbolic: SymbolicMultifrontal,
     /// Unreduced: for each active contact the place of its row's blocks (value offset, block index).
-    /// Reduced: for each contact, value offsets of all pairs of its links.
+    /// Reduced: for each contact by its index, value offsets of all pairs of its links.
     places: Vec<Vec<usize>>,
     mass_places: Vec<usize>,
     length: usize,
+    /// Number of active contacts when the choice was made.
+    contacts: usize,
+    /// Whether the pattern holds every contact, active or not.
+    for_all: bool,
 }
 
 impl<'a> NewtonSystem<'a> {
@@ -128,7 +130,6 @@ impl<'a> NewtonSystem<'a> {
             values: Vec::new(),
             terms: Vec::new(),
             factorizations: 0,
-            allow_reduced: true,
         }
     }
 
@@ -157,13 +158,28 @@ impl<'a> NewtonSystem<'a> {
             .map_or(0.0, |pattern| pattern.symbolic.operations())
     }
 
+    /// Chooses the cheaper form. A reduced pattern made for all contacts serves every active set, so
+    /// a cheap one is kept; the choice is made again when the active set has changed by a third.
     fn analyse(&mut self) {
-        let unreduced = self.unreduced_pattern();
-        let mut best = unreduced;
-        if self.allow_reduced
-            && let Some(form) = &self.reduced
+        let active = self.list.len();
+        if let Some(pattern) = &self.pattern
+            && pattern.reduced
+            && pattern.for_all
+            && 3 * active > 2 * pattern.contacts
+            && 2 * active < 3 * pattern.contacts
         {
-            let candidate = self.reduced_pattern(form);
+            return;
+        }
+        let mut best = self.unreduced_pattern();
+        best.contacts = active;
+        if let Some(form) = &self.reduced {
+            let all: Vec<usize> = (0..self.problem.contacts()).collect();
+            let mut candidate = self.reduced_pattern(form, &all);
+            candidate.for_all = true;
+            if candidate.symbolic.operations() > 5e7 {
+                candidate = self.reduced_pattern(form, &self.list);
+            }
+            candidate.contacts = active;
             if candidate.symbolic.operations() < best.symbolic.operations() {
                 best = candidate;
             }
@@ -201,17 +217,19 @@ impl<'a> NewtonSystem<'a> {
             places,
             mass_places: Vec::new(),
             length: 9 * blocks.len(),
+            contacts: 0,
+            for_all: false,
         }
     }
 
-    fn reduced_pattern(&self, form: &ReducedForm) -> Pattern {
+    fn reduced_pattern(&self, form: &ReducedForm, contacts: &[usize]) -> Pattern {
         let n = form.sizes.len();
         // Columns of each row of the pattern: those of M and of the active contacts.
         let mut columns: Vec<Vec<usize>> = vec![Vec::new(); n];
         for (row, column, _) in &form.mass {
             columns[*row].push(*column);
         }
-        for &i in &self.list {
+        for &i in contacts {
             for a in &form.links[i] {
                 for b in &form.links[i] {
                     columns[a.node].push(b.node);
@@ -239,17 +257,14 @@ impl<'a> NewtonSystem<'a> {
             let at = columns[row].binary_search(&column).unwrap_or(0);
             blocks[first[row] + at].value
         };
-        let places = self
-            .list
-            .iter()
-            .map(|&i| {
-                let links = &form.links[i];
-                links
-                    .iter()
-                    .flat_map(|a| links.iter().map(|b| find(a.node, b.node)))
-                    .collect()
-            })
-            .collect();
+        let mut places = vec![Vec::new(); form.links.len()];
+        for &i in contacts {
+            let links = &form.links[i];
+            places[i] = links
+                .iter()
+                .flat_map(|a| links.iter().map(|b| find(a.node, b.node)))
+                .collect();
+        }
         let mass_places = form.mass.iter().map(|(r, c, _)| find(*r, *c)).collect();
         Pattern {
             reduced: true,
@@ -257,6 +272,8 @@ impl<'a> NewtonSystem<'a> {
             places,
             mass_places,
             length,
+            contacts: 0,
+            for_all: false,
         }
     }
 
@@ -300,7 +317,8 @@ impl<'a> NewtonSystem<'a> {
                 }
             }
             let mut half = Vec::new();
-            for (&i, place) in self.list.iter().zip(&pattern.places) {
+            for &i in &self.list {
+                let place = &pattern.places[i];
                 let d = times(&terms[i].c_inverse, &terms[i].a);
                 let links = &form.links[i];
                 let mut place = place.iter();

@@ -2,6 +2,7 @@
 
 use super::scaled_problem::ScaledProblem;
 use super::sweep::{Instructions, product};
+use crate::contact::coulomb_problem::BodyForm;
 use std::time::{Duration, Instant};
 
 /// When a solve stops.
@@ -35,6 +36,8 @@ impl Default for SolverLimits {
 #[derive(Debug)]
 pub struct Progress<'a> {
     pub(crate) problem: &'a ScaledProblem,
+    /// Bodies behind W, where known.
+    pub(crate) bodies: Option<&'a BodyForm>,
     pub(crate) how: Instructions,
     pub(crate) limits: &'a SolverLimits,
     /// Best point found and its error.
@@ -55,6 +58,7 @@ impl<'a> Progress<'a> {
     pub fn new(problem: &'a ScaledProblem, limits: &'a SolverLimits, start: Vec<f64>) -> Self {
         let mut progress = Self {
             problem,
+            bodies: None,
             how: Instructions::detect(),
             limits,
             best: start.clone(),

@@ -3,7 +3,7 @@
 //! Costs are counted from sizes, not measured by a clock, so that a solve takes the same
 //! path on every machine and in every run.
 
-use super::accelerated_gauss_seidel::GaussSeidelArm;
+use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
 use super::interior_point::InteriorPointArm;
 use super::newton_system::NewtonSystem;
 use super::progress::Progress;
@@ -33,13 +33,19 @@ impl Costs {
         }
     }
 
+    /// Cost of one Newton step, guessed from the size as long as the operations are unknown.
+    pub fn estimated_newton(&self, progress: &Progress<'_>) -> f64 {
+        if self.newton.is_finite() {
+            self.newton
+        } else {
+            10.0 * self.product + 3000.0 * progress.problem.contacts() as f64
+        }
+    }
+
     /// Cost of one Newton step once the operations of a factorisation are known.
     pub fn set_operations(&mut self, progress: &Progress<'_>, operations: f64) {
         let p = progress.problem;
-        self.newton = operations / 6.0
-            + 8.0 * self.product
-            + 1500.0 * p.contacts() as f64
-            + 60.0 * p.column.len() as f64;
+        self.newton = operations / 6.0 + 12.0 * self.product + 2500.0 * p.contacts() as f64;
     }
 }
 
@@ -47,7 +53,7 @@ impl Costs {
 #[derive(Debug)]
 pub(crate) enum Strategy {
     Accelerated(Option<GaussSeidelArm>),
-    Plain(Option<GaussSeidelArm>),
+    Plain(Option<GaussSeidelArm>, Momentum),
     Gradient(Option<ProjectedGradientArm>),
     /// Proximal Newton from the best point of the others.
     Newton(NewtonRun),
@@ -114,7 +120,7 @@ impl Strategy {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Accelerated(_) => "accelerated-gauss-seidel",
-            Self::Plain(_) => "gauss-seidel",
+            Self::Plain(..) => "gauss-seidel",
             Self::Gradient(_) => "projected-gradient",
             Self::Newton(_) => "proximal-newton",
             Self::Interior(..) => "interior-point-newton",
@@ -129,7 +135,7 @@ impl Strategy {
     /// Smallest error seen in the current run.
     pub fn best(&self) -> f64 {
         match self {
-            Self::Accelerated(arm) | Self::Plain(arm) => {
+            Self::Accelerated(arm) | Self::Plain(arm, _) => {
                 arm.as_ref().map_or(f64::INFINITY, |arm| arm.best)
             }
             Self::Gradient(arm) => arm.as_ref().map_or(f64::INFINITY, |arm| arm.best),
@@ -150,11 +156,11 @@ impl Strategy {
     ) -> bool {
         match self {
             Self::Accelerated(arm) => arm
-                .get_or_insert_with(|| GaussSeidelArm::new(progress, start, true))
+                .get_or_insert_with(|| GaussSeidelArm::new(progress, start, Momentum::Full))
                 .advance(progress, count),
-            Self::Plain(arm) => {
+            Self::Plain(arm, momentum) => {
                 let best = progress.best.clone();
-                arm.get_or_insert_with(|| GaussSeidelArm::new(progress, &best, false))
+                arm.get_or_insert_with(|| GaussSeidelArm::new(progress, &best, *momentum))
                     .advance(progress, count)
             }
             Self::Gradient(arm) => {

@@ -51,6 +51,22 @@ pub(crate) struct ContactState {
     idle: u32,
 }
 
+impl ContactState {
+    /// Whether the contact stayed put three times in a row.
+    #[inline(always)]
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.idle >= 3
+    }
+
+    /// State before the first visit.
+    pub(crate) fn new(problem: &ScaledProblem, i: usize) -> Self {
+        Self {
+            prepared: PreparedDisc::new(&problem.diagonal[i], problem.mu[i], 0.0),
+            ..Self::default()
+        }
+    }
+}
+
 /// Memory of the sweep over all contacts.
 #[derive(Clone, Debug)]
 pub struct SweepMemory {
@@ -62,10 +78,7 @@ impl SweepMemory {
     /// Prepares all contacts without damping.
     pub fn new(problem: &ScaledProblem) -> Self {
         let contacts = (0..problem.contacts())
-            .map(|i| ContactState {
-                prepared: PreparedDisc::new(&problem.diagonal[i], problem.mu[i], 0.0),
-                ..ContactState::default()
-            })
+            .map(|i| ContactState::new(problem, i))
             .collect();
         Self {
             contacts,
@@ -94,6 +107,12 @@ impl Instructions {
     /// Plain code, the same on every machine.
     pub fn portable() -> Self {
         Self { avx2: false }
+    }
+
+    /// Whether AVX2 and FMA may be used.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn has_avx2(self) -> bool {
+        self.avx2
     }
 
     /// The best the machine offers.
@@ -265,42 +284,57 @@ fn sweep_body(
     previous: &[f64],
     row: impl Fn(usize, &[f64]) -> [f64; 3],
 ) -> SweepSums {
-    memory.sweeps = memory.sweeps.wrapping_add(1);
-    let visit_all = memory.sweeps.is_multiple_of(5);
+    let visit_all = memory.begin();
     let mut sums = SweepSums::default();
     for i in 0..problem.contacts() {
         let state = &mut memory.contacts[i];
         // A contact that stayed put three times is visited every fifth sweep only.
-        if state.idle >= 3 && !visit_all {
+        if state.is_frozen() && !visit_all {
             continue;
         }
         let sum = row(i, x);
         let y = [x[3 * i], x[3 * i + 1], x[3 * i + 2]];
         let new = visit(problem, i, state, &sum, &y);
-        let change = [new[0] - y[0], new[1] - y[1], new[2] - y[2]];
-        let size = change[0] * change[0] + change[1] * change[1] + change[2] * change[2];
-        if size == 0.0 {
-            state.idle += 1;
-        } else {
-            state.idle = 0;
-        }
-        adapt_damping(state, &change, size);
-        if (state.damping - state.prepared_damping).abs() > 0.2 * state.prepared_damping {
-            prepare_again(problem, i, state);
-        }
-        let s2 = problem.scale[i] * problem.scale[i];
-        sums.change += size * if s2 > 1.0 { 1.0 / s2 } else { s2 };
-        for k in 0..3 {
-            sums.against -= change[k] * (new[k] - previous[3 * i + k]);
-            x[3 * i + k] = new[k];
-        }
+        let old = [previous[3 * i], previous[3 * i + 1], previous[3 * i + 2]];
+        after_visit(problem, i, state, &new, &y, &old, &mut sums);
+        x[3 * i..3 * i + 3].copy_from_slice(&new);
     }
     sums
 }
 
+/// Bookkeeping after contact i moved from `y` to `new`: freezing, damping, sums; returns the change.
+#[inline(always)]
+pub(crate) fn after_visit(
+    problem: &ScaledProblem,
+    i: usize,
+    state: &mut ContactState,
+    new: &[f64; 3],
+    y: &[f64; 3],
+    previous: &[f64; 3],
+    sums: &mut SweepSums,
+) -> [f64; 3] {
+    let change = [new[0] - y[0], new[1] - y[1], new[2] - y[2]];
+    let size = change[0] * change[0] + change[1] * change[1] + change[2] * change[2];
+    if size == 0.0 {
+        state.idle += 1;
+    } else {
+        state.idle = 0;
+    }
+    adapt_damping(state, &change, size);
+    if (state.damping - state.prepared_damping).abs() > 0.2 * state.prepared_damping {
+        prepare_again(problem, i, state);
+    }
+    let s2 = problem.scale[i] * problem.scale[i];
+    sums.change += size * if s2 > 1.0 { 1.0 / s2 } else { s2 };
+    for k in 0..3 {
+        sums.against -= change[k] * (new[k] - previous[k]);
+    }
+    change
+}
+
 /// New value of contact i, whose row product is `sum` and whose value is `y`.
 #[inline(always)]
-fn visit(
+pub(crate) fn visit(
     problem: &ScaledProblem,
     i: usize,
     state: &mut ContactState,
@@ -371,6 +405,18 @@ fn prepare_again(problem: &ScaledProblem, i: usize, state: &mut ContactState) {
 }
 
 impl SweepMemory {
+    /// Counts a sweep; true if frozen contacts are visited too.
+    pub(crate) fn begin(&mut self) -> bool {
+        self.sweeps = self.sweeps.wrapping_add(1);
+        self.sweeps.is_multiple_of(5)
+    }
+
+    /// What is remembered of contact i.
+    #[inline(always)]
+    pub(crate) fn state(&mut self, i: usize) -> &mut ContactState {
+        &mut self.contacts[i]
+    }
+
     /// Visits every contact in the next sweeps, frozen or not.
     pub(crate) fn thaw(&mut self) {
         for state in &mut self.contacts {

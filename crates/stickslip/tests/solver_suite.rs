@@ -1,0 +1,224 @@
+//! Every solver on every problem file of `tests/data/fclib`, judged by the residual that no
+//! solver shares; and the odd cases a solver must answer by name.
+
+use std::path::PathBuf;
+use std::time::Duration;
+use stickslip::algebra::sparse_rows::SparseRows;
+use stickslip::contact::coulomb_problem::CoulombProblem;
+use stickslip::contact::coulomb_residual::CoulombResidual;
+use stickslip::contact::coulomb_solution::CoulombStatus;
+use stickslip::contact::fclib::{FclibFile, FclibProblem};
+use stickslip::solvers::cascade::{CoulombMethod, solve};
+use stickslip::solvers::progress::SolverLimits;
+
+fn problems() -> Vec<(String, CoulombProblem)> {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/fclib");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "hdf5"))
+        .collect();
+    paths.sort();
+    assert!(paths.len() >= 20, "the suite is complete");
+    paths
+        .into_iter()
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let problem = match FclibFile::read(&path).unwrap().problem {
+                FclibProblem::Local(local) => local,
+                FclibProblem::Global(global) => global.condense().unwrap().local,
+            };
+            (name, problem)
+        })
+        .collect()
+}
+
+fn named(name: &str) -> CoulombProblem {
+    let found = problems().into_iter().find(|(n, _)| n == name);
+    found.unwrap().1
+}
+
+fn limits(tolerance: f64) -> SolverLimits {
+    SolverLimits {
+        tolerance,
+        ..SolverLimits::default()
+    }
+}
+
+#[test]
+fn the_cascade_solves_every_problem_of_the_suite() {
+    for (name, problem) in problems() {
+        for tolerance in [1e-4, 1e-8] {
+            let solution = solve(&problem, CoulombMethod::Cascade, &limits(tolerance), None);
+            let residual = CoulombResidual::of(&problem, &solution.impulses);
+            assert!(
+                solution.status.is_solved(),
+                "{name} at {tolerance:e}: {residual:?}"
+            );
+            assert!(residual.accepts(1.01 * tolerance), "{name}: {residual:?}");
+        }
+    }
+}
+
+#[test]
+fn the_cascade_reaches_rounding_where_it_is_cheap() {
+    let slow = ["jam30", "owncol100", "owncolratio30", "wall6x6", "boxcol40"];
+    for (name, problem) in problems() {
+        if slow.iter().any(|s| name.starts_with(s)) {
+            continue;
+        }
+        let solution = solve(&problem, CoulombMethod::Cascade, &limits(1e-12), None);
+        assert!(
+            CoulombResidual::of(&problem, &solution.impulses).accepts(1.01e-12),
+            "{name}: {:?}",
+            solution.residual
+        );
+    }
+}
+
+#[test]
+fn no_solver_claims_what_the_residual_denies() {
+    for (name, problem) in problems() {
+        if problem.contacts() > 300 {
+            continue;
+        }
+        for method in CoulombMethod::ALL {
+            let limits = SolverLimits {
+                iterations: 3000,
+                ..limits(1e-6)
+            };
+            let solution = solve(&problem, method, &limits, None);
+            let residual = CoulombResidual::of(&problem, &solution.impulses);
+            assert!(residual.error.is_finite(), "{name} by {}", method.name());
+            assert_eq!(
+                solution.status.is_solved(),
+                residual.accepts(1.01e-6),
+                "{name} by {}: {:?} {residual:?}",
+                method.name(),
+                solution.status
+            );
+        }
+    }
+}
+
+#[test]
+fn units_of_mass_length_and_time_do_not_change_the_path() {
+    // Powers of two, so that not even rounding differs.
+    let problem = named("cubesmu15-00162-k0060");
+    let (mass, velocity) = (2f64.powi(-20), 2f64.powi(7));
+    let rows = problem.matrix().to_rows();
+    let (start, column, value) = rows.parts();
+    let scaled = SparseRows::new(
+        rows.columns(),
+        start.to_vec(),
+        column.to_vec(),
+        value.iter().map(|w| w * mass).collect(),
+    )
+    .unwrap();
+    let q = problem
+        .free_velocity()
+        .iter()
+        .map(|q| q * velocity)
+        .collect();
+    let other = CoulombProblem::from_rows(3, &scaled, q, problem.friction().to_vec()).unwrap();
+    let limits = SolverLimits {
+        scale_free: true,
+        ..limits(1e-10)
+    };
+    let a = solve(&problem, CoulombMethod::Cascade, &limits, None);
+    let b = solve(&other, CoulombMethod::Cascade, &limits, None);
+    assert!(a.status.is_solved());
+    assert_eq!(a.products, b.products);
+    assert_eq!(a.factorizations, b.factorizations);
+    for (a, b) in a.impulses.iter().zip(&b.impulses) {
+        assert_eq!(a * velocity / mass, *b);
+    }
+}
+
+#[test]
+fn the_same_problem_gives_the_same_bits() {
+    let problem = named("jam30-00142-k0020");
+    let a = solve(&problem, CoulombMethod::Cascade, &limits(1e-8), None);
+    let b = solve(&problem, CoulombMethod::Cascade, &limits(1e-8), None);
+    assert_eq!(a.impulses, b.impulses);
+}
+
+#[test]
+fn a_limit_returns_the_best_point_marked_as_such() {
+    let problem = named("owncol100-00400-global");
+    let limits = SolverLimits {
+        time: Some(Duration::ZERO),
+        ..limits(1e-8)
+    };
+    let solution = solve(&problem, CoulombMethod::Cascade, &limits, None);
+    assert_eq!(solution.status, CoulombStatus::LimitReached);
+    assert!(solution.residual.error.is_finite());
+}
+
+#[test]
+fn a_solution_given_as_guess_is_recognised() {
+    let problem = named("spheres125-00078-k0022");
+    let first = solve(&problem, CoulombMethod::Cascade, &limits(1e-10), None);
+    let again = solve(
+        &problem,
+        CoulombMethod::Cascade,
+        &limits(1e-10),
+        Some(&first.impulses),
+    );
+    assert_eq!(again.products, 1);
+    assert!(again.status.is_solved());
+}
+
+#[test]
+fn an_empty_problem_is_solved() {
+    let problem = CoulombProblem::from_dense(3, &[], vec![], vec![]).unwrap();
+    let solution = solve(&problem, CoulombMethod::Cascade, &limits(1e-12), None);
+    assert_eq!(solution.status, CoulombStatus::Converged);
+    assert!(solution.impulses.is_empty());
+}
+
+/// Two contacts, the second with the given diagonal and approach velocity, uncoupled.
+fn two(diagonal: f64, approach: f64, mu: f64) -> CoulombProblem {
+    let mut w = vec![0.0; 36];
+    for k in 0..3 {
+        w[7 * k] = 1.0;
+        w[7 * (k + 3)] = diagonal;
+    }
+    let q = vec![-1.0, 0.3, 0.1, approach, 0.2, 0.0];
+    CoulombProblem::from_dense(3, &w, q, vec![0.4, mu]).unwrap()
+}
+
+#[test]
+fn an_immovable_contact_is_right_or_a_named_verdict() {
+    let open = solve(
+        &two(0.0, 0.5, 0.4),
+        CoulombMethod::Cascade,
+        &limits(1e-12),
+        None,
+    );
+    assert!(open.status.is_solved());
+    let limited = SolverLimits {
+        iterations: 5000,
+        ..limits(1e-12)
+    };
+    let closed = solve(&two(0.0, -0.5, 0.4), CoulombMethod::Cascade, &limited, None);
+    assert_eq!(closed.status, CoulombStatus::NoSolution { contact: 1 });
+}
+
+#[test]
+fn friction_from_zero_to_a_thousand() {
+    for mu in [0.0, 1e-6, 1.0, 1e3] {
+        for method in CoulombMethod::ALL {
+            let solution = solve(&two(2.0, -0.5, mu), method, &limits(1e-10), None);
+            assert!(solution.status.is_solved(), "mu {mu} by {}", method.name());
+        }
+    }
+}
+
+#[test]
+fn a_problem_in_the_plane_keeps_its_size() {
+    let problem = named("sic_2dglobal-gfc2d_granularflowonwall_00069_00350");
+    let solution = solve(&problem, CoulombMethod::Cascade, &limits(1e-12), None);
+    assert!(solution.status.is_solved());
+    assert_eq!(solution.impulses.len(), 2 * problem.contacts());
+}
