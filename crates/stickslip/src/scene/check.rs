@@ -3,6 +3,7 @@
 //! What is wrong is reported and marked, so that the second step meets only well-shaped values and
 //! reports nothing twice.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::diagnostic::Diagnostic;
@@ -18,7 +19,7 @@ pub(super) fn check_table(
     keys: &TableKeys,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Table {
-    let given: Vec<String> = table
+    let given: BTreeSet<String> = table
         .entries
         .iter()
         .map(|entry| entry.name.clone())
@@ -30,7 +31,7 @@ pub(super) fn check_table(
             // Going on with the likely name avoids a second report that the key is missing.
             let names = keys.keys.iter().map(|key| key.name);
             match nearest_name(&entry.name, names) {
-                Some(likely) if !given.iter().any(|name| name == likely) => {
+                Some(likely) if !given.contains(likely) => {
                     entry.name = likely.to_owned();
                 }
                 _ => continue,

@@ -68,16 +68,24 @@ pub struct Finding {
 pub struct SceneError {
     source: SourceText,
     diagnostics: Vec<Diagnostic>,
+    /// Mistakes beyond the limit, counted only.
+    omitted: usize,
 }
+
+/// Most mistakes kept; a file full of them is not a scene.
+const DIAGNOSTICS_MAX: usize = 100;
 
 impl SceneError {
     /// Mistakes in the order of their places.
     pub(super) fn new(source: SourceText, mut diagnostics: Vec<Diagnostic>) -> Self {
         diagnostics.sort_by_key(|d| d.span.as_ref().map_or((0, 0), |s| (s.start, s.end)));
         diagnostics.dedup();
+        let omitted = diagnostics.len().saturating_sub(DIAGNOSTICS_MAX);
+        diagnostics.truncate(DIAGNOSTICS_MAX);
         Self {
             source,
             diagnostics,
+            omitted,
         }
     }
 
@@ -127,7 +135,7 @@ impl fmt::Display for SceneError {
             }
             f.write_str(&render(&self.source, diagnostic))?;
         }
-        let count = self.diagnostics.len();
+        let count = self.diagnostics.len() + self.omitted;
         if count > 1 {
             writeln!(f, "\n{count} mistakes in {}", printable(self.source.name()))?;
         }

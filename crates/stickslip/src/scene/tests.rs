@@ -313,3 +313,43 @@ fn a_rigid_body_scene_runs() {
     assert!(run.ledger().is_closed());
     assert!(!run.events().events.is_empty());
 }
+
+#[test]
+fn a_file_full_of_mistakes_is_reported_in_bounded_size() {
+    let keys: String = (0..20_000).map(|k| format!("titl{k} = 1\n")).collect();
+    let error = Scene::parse(SourceText::new("many.toml", keys)).unwrap_err();
+    assert!(error.findings().len() <= 100);
+    assert!(error.to_string().contains("mistakes in many.toml"));
+    assert!(error.to_string().len() < 100_000);
+}
+
+/// A dense kinetic energy of 64 coordinates with all their products overflows the graph: an error,
+/// in bounded time and memory.
+#[test]
+fn a_hopelessly_large_system_is_refused() {
+    let names: Vec<String> = (0..64).map(|k| format!("q{k}")).collect();
+    let list = names
+        .iter()
+        .map(|n| format!("\"{n}\""))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let terms: Vec<String> = names
+        .iter()
+        .map(|n| format!("sin({n})*{n}'*exp({n})"))
+        .collect();
+    let sum = terms.join(" + ");
+    let mut definitions = format!("d0 = \"{sum}\"\n");
+    for k in 1..20 {
+        definitions.push_str(&format!(
+            "d{k} = \"sin(d{})*cos(d{}) + {sum}\"\n",
+            k - 1,
+            k - 1
+        ));
+    }
+    let text = format!(
+        "title = \"Large\"\n[definitions]\n{definitions}[system]\ncoordinates = [{list}]\n\
+         kinetic_energy = \"(d19)^2\"\n"
+    );
+    let error = Scene::parse(SourceText::new("large.toml", text)).unwrap_err();
+    assert!(!error.diagnostics().is_empty());
+}

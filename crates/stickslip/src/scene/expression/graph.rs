@@ -56,7 +56,7 @@ impl Expression {
 
 impl Graph {
     /// Largest number of nodes.
-    pub const NODES_MAX: usize = 1 << 21;
+    pub const NODES_MAX: usize = 1 << 20;
 
     /// An empty graph.
     #[must_use]
