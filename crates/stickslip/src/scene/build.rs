@@ -18,14 +18,15 @@ use crate::systems::{
 };
 
 use super::body::BodyModel;
-use super::contact::{ContactModel, FrictionPart};
+use super::contact::{ContactModel, PointModel};
 use super::diagnostic::{Diagnostic, SceneError};
 use super::expression::{Expression, Graph};
+use super::friction::FrictionPart;
 use super::mechanics::GeneralizedModel;
 use super::program::{Program, SceneForce, SceneInertia, ScenePotential, SceneRows, SceneScalar};
 use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
-use super::words::{Activation, Impact, Law, Scheme};
+use super::words::{Activation, Impact, InternalForce, JointVelocity, Law, Scheme};
 
 impl Scene {
     /// The mechanical system of the scene.
@@ -66,7 +67,10 @@ impl Scene {
                 return Err(refuse(Diagnostic::general(message)));
             }
         };
-        let settings = SimulationSettings::fixed(self.settings.step);
+        let settings = match self.settings.adaptive {
+            None => SimulationSettings::fixed(self.settings.step),
+            Some(tolerance) => SimulationSettings::adaptive(self.settings.step, tolerance),
+        };
         Simulation::new(system, scheme, Box::new(solver), (&q, &v), settings)
             .map_err(|error| refuse(self.locate_simulation_error(&error)))
     }
@@ -105,6 +109,14 @@ fn theta_settings(settings: &Settings) -> MoreauJeanSettings {
             Activation::Paper => stepping::Activation::Paper,
             Activation::Forecast => stepping::Activation::Forecast,
             Activation::Guard => stepping::Activation::Guard,
+        },
+        internal_force: match settings.internal_force {
+            InternalForce::Theta => stepping::InternalForce::AtTheta,
+            InternalForce::DiscreteGradient => stepping::InternalForce::DiscreteGradient,
+        },
+        joint_velocity: match settings.joint_velocity {
+            JointVelocity::End => stepping::JointVelocity::End,
+            JointVelocity::Theta => stepping::JointVelocity::Theta,
         },
         ..MoreauJeanSettings::default()
     }
@@ -151,10 +163,12 @@ fn generalized(
     }
     for contact in &model.contacts {
         let gap = scalar(&mut graph, contact.gap, n);
-        let law = contact_law(contact, &graph, n, settings)
-            .map_err(|error| Diagnostic::at(contact.span.clone(), error.to_string()))?;
-        let constraint = UnilateralConstraint::new(contact.name.clone(), gap)
-            .with_point(frame(contact, &graph, n), law);
+        let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap);
+        for point in &contact.points {
+            let law = contact_law(contact, point, &graph, n, settings)
+                .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
+            constraint = constraint.with_point(frame(point, &graph, n), law);
+        }
         builder = builder.constraint(constraint);
     }
     for joint in &model.joints {
@@ -206,19 +220,19 @@ fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
     }
 }
 
-fn frame(contact: &ContactModel, graph: &Graph, n: usize) -> ContactFrame {
-    let count = contact.tangent_rows.len();
-    let mut rows: Vec<Expression> = contact.normal_row.iter().flatten().copied().collect();
-    rows.extend(contact.tangent_rows.iter().flatten());
-    let moving = contact
+fn frame(point: &PointModel, graph: &Graph, n: usize) -> ContactFrame {
+    let count = point.tangent_rows.len();
+    let mut rows: Vec<Expression> = point.normal_row.iter().flatten().copied().collect();
+    rows.extend(point.tangent_rows.iter().flatten());
+    let moving = point
         .drift
         .iter()
         .any(|&d| graph.constant_value(d) != Some(0.0));
     let rows = SceneRows {
         rows: Program::compile(graph, &rows, n),
-        drift: moving.then(|| Program::compile(graph, &contact.drift, n)),
+        drift: moving.then(|| Program::compile(graph, &point.drift, n)),
     };
-    match (&contact.normal_row, count) {
+    match (&point.normal_row, count) {
         (Some(_), count) => ContactFrame::Material {
             count,
             rows: Box::new(rows),
@@ -230,15 +244,16 @@ fn frame(contact: &ContactModel, graph: &Graph, n: usize) -> ContactFrame {
 
 fn contact_law(
     contact: &ContactModel,
+    point: &PointModel,
     graph: &Graph,
     n: usize,
     settings: &Settings,
 ) -> Result<ContactLaw, ContactLawError> {
-    let section = section(&contact.friction.parts)?;
+    let section = section(&point.friction.parts)?;
     let impact = impact_law(contact.impact, contact.restitution);
     let mut law = ContactLaw::new(section, impact)?.with_flow_rule(flow_rule(settings.law));
-    if let Some(coefficient) = contact.friction.coefficient {
-        if contact.friction.parts.is_empty() {
+    if let Some(coefficient) = point.friction.coefficient {
+        if point.friction.parts.is_empty() {
             return Ok(law);
         }
         let program = Arc::new(Program::compile(graph, &[coefficient], n));

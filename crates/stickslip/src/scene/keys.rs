@@ -1,6 +1,6 @@
 //! The keys of a scene: one table that the decoder and the JSON schema both read.
 
-use super::words::{Activation, Impact, Law, Scheme, Word};
+use super::words::{Activation, Impact, InternalForce, JointVelocity, Law, Scheme, Word};
 
 /// What the names in an expression may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +201,25 @@ pub(super) const SCENE: TableKeys = TableKeys {
             "guard",
             "Which contacts take part in a step of the theta scheme.",
         ),
+        key(
+            "internal_force",
+            Kind::Word(InternalForce::WORDS),
+            "theta",
+            "How a nonlinear potential enters the theta scheme.",
+        ),
+        key(
+            "joint_velocity",
+            Kind::Word(JointVelocity::WORDS),
+            "end",
+            "Velocity on which the theta scheme enforces joints.",
+        ),
         key("step", CONSTANT, "0.001", "Time step, in seconds."),
+        key(
+            "adaptive",
+            CONSTANT,
+            "fixed step",
+            "Tolerance on positions for an adaptive step, which then starts with `step`.",
+        ),
         key("until", CONSTANT, "1", "End time, in seconds."),
         key(
             "tolerance",
@@ -386,6 +404,69 @@ const BODY: TableKeys = TableKeys {
     ],
 };
 
+const KEY_POINT: Key = key(
+    "point",
+    POINT,
+    "",
+    "Position of the material contact point, two or three expressions; gives the tangents.",
+);
+const KEY_NORMAL: Key = key(
+    "normal",
+    POINT_TIME,
+    "straight up",
+    "Normal of the surface at the point, towards the admissible side.",
+);
+const KEY_SLIP: Key = key(
+    "slip",
+    STATES,
+    "",
+    "Slip velocity, one expression per tangent, linear in the velocities; instead of `point`. A \
+     part without velocities is the motion of the surface.",
+);
+const KEY_TANGENTS: Key = key(
+    "tangents",
+    Kind::List {
+        of: &ROW,
+        min: 1,
+        max: 16,
+    },
+    "",
+    "Tangent covectors, one row of coefficients of the velocities each; instead of `point`.",
+);
+const KEY_FRICTION: Key = key(
+    "friction",
+    Kind::Either {
+        kinds: &[POSITION_TIME, Kind::Table(&FRICTION)],
+        expected: "a coefficient or a table such as { ellipse = [0.2, 0.4] }",
+    },
+    "0",
+    "Coulomb coefficient, or a friction set.",
+);
+const KEY_ROLLING: Key = key(
+    "rolling",
+    STATES,
+    "",
+    "Angular velocity of rolling, resisted by `rolling_friction`.",
+);
+const KEY_ROLLING_FRICTION: Key = key(
+    "rolling_friction",
+    CONSTANT,
+    "0",
+    "Rolling friction length, in metres.",
+);
+const KEY_DRILLING: Key = key(
+    "drilling",
+    STATE,
+    "",
+    "Angular velocity of drilling, resisted by `drilling_friction`.",
+);
+const KEY_DRILLING_FRICTION: Key = key(
+    "drilling_friction",
+    CONSTANT,
+    "0",
+    "Drilling friction length, in metres.",
+);
+
 const CONTACT: TableKeys = TableKeys {
     name: "[[contacts]]",
     description: "A unilateral constraint gap >= 0 with its friction and impact law.",
@@ -402,67 +483,23 @@ const CONTACT: TableKeys = TableKeys {
             "",
             "Gap: positive when open, zero in contact.",
         ),
+        KEY_POINT,
+        KEY_NORMAL,
+        KEY_SLIP,
+        KEY_TANGENTS,
+        KEY_FRICTION,
+        KEY_ROLLING,
+        KEY_ROLLING_FRICTION,
+        KEY_DRILLING,
+        KEY_DRILLING_FRICTION,
         key(
-            "point",
-            POINT,
-            "",
-            "Position of the material contact point, two or three expressions; gives the tangents.",
-        ),
-        key(
-            "normal",
-            POINT_TIME,
-            "straight up",
-            "Normal of the surface at the point, towards the admissible side.",
-        ),
-        key(
-            "slip",
-            STATES,
-            "",
-            "Slip velocity, one expression per tangent, linear in the velocities; instead of \
-             `point`. A part without velocities is the motion of the surface.",
-        ),
-        key(
-            "tangents",
-            Kind::List {
-                of: &ROW,
-                min: 1,
-                max: 16,
+            "points",
+            Kind::Tables {
+                of: &CONTACT_POINT,
+                max: 64,
             },
             "",
-            "Tangent covectors, one row of coefficients of the velocities each; instead of `point`.",
-        ),
-        key(
-            "friction",
-            Kind::Either {
-                kinds: &[POSITION_TIME, Kind::Table(&FRICTION)],
-                expected: "a coefficient or a table such as { ellipse = [0.2, 0.4] }",
-            },
-            "0",
-            "Coulomb coefficient, or a friction set.",
-        ),
-        key(
-            "rolling",
-            STATES,
-            "",
-            "Angular velocity of rolling, resisted by `rolling_friction`.",
-        ),
-        key(
-            "rolling_friction",
-            CONSTANT,
-            "0",
-            "Rolling friction length, in metres.",
-        ),
-        key(
-            "drilling",
-            STATE,
-            "",
-            "Angular velocity of drilling, resisted by `drilling_friction`.",
-        ),
-        key(
-            "drilling_friction",
-            CONSTANT,
-            "0",
-            "Drilling friction length, in metres.",
+            "Several material points that share the gap, each with its own frame and friction.",
         ),
         key(
             "restitution",
@@ -492,7 +529,7 @@ const CONTACT: TableKeys = TableKeys {
             "plane",
             CONSTANTS_3,
             "[0, 0, 1]",
-            "Rigid body: unit normal of the plane it meets.",
+            "Rigid body: normal of the plane it meets.",
         ),
         key(
             "offset",
@@ -500,6 +537,23 @@ const CONTACT: TableKeys = TableKeys {
             "0",
             "Rigid body: distance of the plane from the origin.",
         ),
+    ],
+};
+
+/// The keys that describe one material point.
+pub(super) const CONTACT_POINT: TableKeys = TableKeys {
+    name: "[[contacts.points]]",
+    description: "One material point of a contact.",
+    keys: &[
+        KEY_POINT,
+        KEY_NORMAL,
+        KEY_SLIP,
+        KEY_TANGENTS,
+        KEY_FRICTION,
+        KEY_ROLLING,
+        KEY_ROLLING_FRICTION,
+        KEY_DRILLING,
+        KEY_DRILLING_FRICTION,
     ],
 };
 

@@ -3,9 +3,11 @@
 use std::ops::Range;
 use std::path::Path;
 
+use crate::algebra::dot;
+
 use super::body::{BodyModel, read_body};
 use super::check::check_table;
-use super::contact::read_contacts;
+use super::contact::{ContactModel, PointModel, read_contacts};
 use super::diagnostic::{Diagnostic, SceneError};
 use super::drawing::{Drawing, read_drawing};
 use super::edit::Changes;
@@ -330,7 +332,6 @@ fn check_contact(model: &mut GeneralizedModel, k: usize) -> Option<Diagnostic> {
         return at_gap(message).map(|d| d.with_help("change the values of [initial]"));
     }
     let gradient = evaluate(model, &slopes);
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     let length = dot(&gradient, &gradient).sqrt();
     if !length.is_finite() {
         return at_gap(format!(
@@ -345,21 +346,33 @@ fn check_contact(model: &mut GeneralizedModel, k: usize) -> Option<Diagnostic> {
         );
         return at_gap(message).map(|d| d.with_help("no force could keep it open"));
     }
-    if let Some(coefficient) = contact.friction.coefficient {
+    contact
+        .points
+        .iter()
+        .find_map(|point| check_point(model, contact, point, &gradient))
+}
+
+fn check_point(
+    model: &GeneralizedModel,
+    contact: &ContactModel,
+    point: &PointModel,
+    gradient: &[f64],
+) -> Option<Diagnostic> {
+    if let Some(coefficient) = point.friction.coefficient {
         let value = evaluate(model, &[coefficient])[0];
         if value < 0.0 || !value.is_finite() {
             let message = format!(
                 "contact `{}`: friction is {value} at the start",
                 contact.name
             );
-            return Some(Diagnostic::at(contact.span.clone(), message));
+            return Some(Diagnostic::at(point.span.clone(), message));
         }
     }
     // The gap of a material contact must grow along its normal: dφ and the normal row are parallel.
-    let (row, span) = (contact.normal_row.as_ref()?, contact.normal_span.as_ref()?);
+    let (row, span) = (point.normal_row.as_ref()?, point.normal_span.as_ref()?);
     let normal = evaluate(model, row);
-    let lengths = length * dot(&normal, &normal).sqrt();
-    let product = dot(&gradient, &normal);
+    let lengths = (dot(gradient, gradient) * dot(&normal, &normal)).sqrt();
+    let product = dot(gradient, &normal);
     if lengths > 0.0 && lengths.is_finite() && product < (1.0 - 1e-9) * lengths {
         let message = format!(
             "contact `{}`: gap and normal do not belong together",

@@ -3,7 +3,7 @@
 use super::diagnostic::Diagnostic;
 use super::reader::Reader;
 use super::value::{Table, Value};
-use super::words::{Activation, Impact, Law, Scheme};
+use super::words::{Activation, Impact, InternalForce, JointVelocity, Law, Scheme};
 
 /// How a scene is run.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +18,14 @@ pub struct Settings {
     pub theta: Option<f64>,
     /// Activation rule of the theta scheme.
     pub activation: Activation,
-    /// Time step.
+    /// How a nonlinear potential enters the theta scheme.
+    pub internal_force: InternalForce,
+    /// Velocity on which the theta scheme enforces joints.
+    pub joint_velocity: JointVelocity,
+    /// Time step, the first one if the step is adaptive.
     pub step: f64,
+    /// Tolerance on positions of an adaptive step; none for a fixed step.
+    pub adaptive: Option<f64>,
     /// End time.
     pub until: f64,
     /// Tolerance of the contact solver.
@@ -36,7 +42,10 @@ impl Default for Settings {
             impact: Impact::Newton,
             theta: None,
             activation: Activation::Guard,
+            internal_force: InternalForce::Theta,
+            joint_velocity: JointVelocity::End,
             step: 1e-3,
+            adaptive: None,
             until: 1.0,
             tolerance: 1e-12,
             every: 1,
@@ -68,7 +77,14 @@ impl Settings {
             activation: text("activation")
                 .and_then(Activation::from_word)
                 .unwrap_or(default.activation),
+            internal_force: text("internal_force")
+                .and_then(InternalForce::from_word)
+                .unwrap_or(default.internal_force),
+            joint_velocity: text("joint_velocity")
+                .and_then(JointVelocity::from_word)
+                .unwrap_or(default.joint_velocity),
             step: step.unwrap_or(default.step),
+            adaptive: reader.number(table, "adaptive", "positive", positive),
             until: until.unwrap_or(default.until),
             tolerance: reader
                 .number(table, "tolerance", "from 1e-16 to 0.1", |x| {

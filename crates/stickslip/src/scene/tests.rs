@@ -353,3 +353,98 @@ fn a_hopelessly_large_system_is_refused() {
     let error = Scene::parse(SourceText::new("large.toml", text)).unwrap_err();
     assert!(!error.diagnostics().is_empty());
 }
+
+#[test]
+fn two_material_points_of_one_contact_share_the_load() {
+    // A block that cannot turn, on two feet: it stops where a point mass would.
+    let scene = scene(
+        r#"
+        title = "Two feet"
+        [system]
+        coordinates = ["x", "y"]
+        kinetic_energy = "(x'^2 + y'^2)/2"
+        potential = "9.81*y"
+        [[contacts]]
+        name = "floor"
+        gap = "y"
+        [[contacts.points]]
+        point = ["x - 1", "y"]
+        friction = 0.3
+        [[contacts.points]]
+        point = ["x + 1", "y"]
+        friction = 0.3
+        [initial]
+        x_dot = 2
+        "#,
+    );
+    let mut run = scene.simulation().unwrap();
+    run.run_until(1.0, |_| ControlFlow::Continue(()));
+    let distance = 4.0 / (2.0 * 0.3 * 9.81);
+    assert!(
+        (run.state().q[0] - distance).abs() < 2e-3,
+        "{:?}",
+        run.state().q
+    );
+    assert_eq!(run.record().contacts.len(), 2);
+    assert!(run.ledger().is_closed());
+}
+
+#[test]
+fn joints_and_reduced_coordinates_give_the_same_motion() {
+    let joined = scene(
+        r#"
+        title = "Pendulum with a joint"
+        step = 2e-4
+        theta = 0.5
+        joint_velocity = "theta"
+        [system]
+        coordinates = ["x", "y"]
+        kinetic_energy = "(x'^2 + y'^2)/2"
+        potential = "9.81*y"
+        [[joints]]
+        name = "rod"
+        equation = "(x^2 + y^2 - 1)/2"
+        [initial]
+        x = "sin(1)"
+        y = "-cos(1)"
+        "#,
+    );
+    let reduced = scene(
+        r#"
+        title = "Pendulum"
+        step = 2e-4
+        theta = 0.5
+        internal_force = "discrete-gradient"
+        [system]
+        coordinates = ["a"]
+        kinetic_energy = "a'^2/2"
+        potential = "-9.81*cos(a)"
+        [initial]
+        a = 1
+        "#,
+    );
+    let mut a = joined.simulation().unwrap();
+    let mut b = reduced.simulation().unwrap();
+    a.run_until(1.0, |_| ControlFlow::Continue(()));
+    b.run_until(1.0, |_| ControlFlow::Continue(()));
+    let (q, angle) = (&a.state().q, b.state().q[0]);
+    assert!(
+        (q[0] - angle.sin()).abs() < 1e-3 && (q[1] + angle.cos()).abs() < 1e-3,
+        "{q:?} {angle}"
+    );
+    assert!(a.ledger().is_closed() && b.ledger().is_closed());
+}
+
+#[test]
+fn an_adaptive_step_takes_fewer_steps() {
+    let source = SourceText::new("pendulum.toml", PENDULUM);
+    let adaptive = Changes::new()
+        .key("adaptive", 1e-4)
+        .key("until", 0.2)
+        .apply(&source)
+        .unwrap();
+    let mut run = Scene::parse(adaptive).unwrap().simulation().unwrap();
+    run.run_until(0.2, |_| ControlFlow::Continue(()));
+    assert!(run.steps() > 0 && run.steps() < 200, "{}", run.steps());
+    assert!((run.state().t - 0.2).abs() < 1e-12);
+}

@@ -122,6 +122,26 @@ words! {
     }
 }
 
+words! {
+    /// How a nonlinear potential enters a step of the theta scheme.
+    InternalForce {
+        /// Gradient at the theta position.
+        Theta = word("theta", "gradient at the theta position; the energy defect is booked"),
+        /// Discrete gradient.
+        DiscreteGradient = word("discrete-gradient", "discrete gradient: no energy defect at theta = 1/2"),
+    }
+}
+
+words! {
+    /// Velocity on which joints are enforced.
+    JointVelocity {
+        /// At the end of the step.
+        End = word("end", "velocity at the end of the step: robust, dissipates a little"),
+        /// At theta.
+        Theta = word("theta", "theta velocity: joints do no work at all"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
