@@ -49,6 +49,11 @@ pub struct EventLog {
 const KEPT: usize = 20_000;
 
 impl EventLog {
+    /// Last mode of every contact point, in the order of the records.
+    pub fn modes(&self) -> &[ContactMode] {
+        &self.modes
+    }
+
     /// Reads a record.
     pub fn observe(&mut self, record: &StepRecord) {
         if self.modes.len() != record.contacts.len() {

@@ -12,4 +12,6 @@ pub use energy_ledger::{EnergyEntry, EnergyLedger};
 pub use event_log::{Event, EventKind, EventLog};
 pub use step_record::{ContactMode, ContactRecord, StepOutcome, StepRecord};
 pub use trajectory::Trajectory;
-pub use trajectory_file::{TrajectoryFile, TrajectoryFileError, TrajectoryLayout};
+pub use trajectory_file::{
+    TrajectoryFile, TrajectoryFileError, TrajectoryLayout, TrajectoryReader,
+};

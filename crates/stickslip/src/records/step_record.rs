@@ -149,6 +149,8 @@ pub struct StepRecord {
     pub potential: f64,
     /// Where the energy went.
     pub energy: EnergyEntry,
+    /// Sum of the energy entries from the start to this step.
+    pub energy_totals: EnergyEntry,
     /// Speed of stuck contacts that only reverse their tangential velocity (Frémond's law).
     pub stick_jitter: f64,
     /// Worst contact residual of the step.

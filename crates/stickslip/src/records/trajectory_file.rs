@@ -7,7 +7,7 @@
 //! when it is resumed. Memory does not grow with the length of the run.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -53,7 +53,8 @@ pub struct TrajectoryLayout {
 impl TrajectoryLayout {
     /// Columns for a system: `t`, coordinates, velocities (`v_` and the name), left velocities
     /// (`left_`), and for each contact its gap, mode (0 open, 1 stick, 2 slip, 3 closed without
-    /// friction), impulses and sliding velocities; then energies, ledger terms and residual.
+    /// friction), impulses and sliding velocities; then energies, ledger terms summed from the start
+    /// (so that a thinned file still holds the whole account) and residual.
     ///
     /// `contacts` lists name and number of rows of every contact point.
     pub fn new(
@@ -109,7 +110,7 @@ impl TrajectoryLayout {
         }
         row.push(record.kinetic);
         row.push(record.potential);
-        row.extend(record.energy.terms().iter().map(|(_, value)| *value));
+        row.extend(record.energy_totals.terms().iter().map(|(_, value)| *value));
         row.push(record.residual);
         debug_assert_eq!(
             row.len() % self.columns.len(),
@@ -263,35 +264,53 @@ impl TrajectoryFile {
     }
 }
 
-/// Columns and values of a trajectory file, read back whole.
 impl TrajectoryLayout {
     /// Reads the committed rows of a file: names of the columns and row-major values.
     pub fn read(path: &Path) -> Result<(Vec<String>, Vec<f64>), TrajectoryFileError> {
+        let mut reader = TrajectoryReader::open(path)?;
+        let (mut values, mut row) = (Vec::new(), Vec::new());
+        while reader.next_row(&mut row)? {
+            values.extend_from_slice(&row);
+        }
+        Ok((reader.columns, values))
+    }
+}
+
+/// Reads a trajectory file row by row, in constant memory; only committed rows are seen.
+#[derive(Debug)]
+pub struct TrajectoryReader {
+    path: PathBuf,
+    columns: Vec<String>,
+    rows: u64,
+    left: u64,
+    reader: BufReader<File>,
+    bytes: Vec<u8>,
+}
+
+impl TrajectoryReader {
+    /// Opens a file at its first row.
+    pub fn open(path: &Path) -> Result<Self, TrajectoryFileError> {
         let io = |source| io_error(path, source);
+        let bad = || {
+            let message = "not a trajectory file";
+            io(io::Error::new(io::ErrorKind::InvalidData, message))
+        };
         let mut file = File::open(path).map_err(io)?;
         let mut start = [0u8; 12];
         file.read_exact(&mut start).map_err(io)?;
         let (prefix, length) = if start[6] == 1 {
-            (10, usize::from(u16::from_le_bytes([start[8], start[9]])))
+            (10, u32::from(u16::from_le_bytes([start[8], start[9]])))
         } else {
-            (
-                12,
-                u32::from_le_bytes([start[8], start[9], start[10], start[11]]) as usize,
-            )
-        };
-        let bad = || {
-            io_error(
-                path,
-                io::Error::new(io::ErrorKind::InvalidData, "not a trajectory file"),
-            )
+            let bytes = [start[8], start[9], start[10], start[11]];
+            (12, u32::from_le_bytes(bytes))
         };
         if &start[..6] != b"\x93NUMPY" || length > 1 << 24 {
             return Err(bad());
         }
         file.seek(SeekFrom::Start(prefix)).map_err(io)?;
-        let mut header = vec![0; length];
+        let mut header = vec![0; length as usize];
         file.read_exact(&mut header).map_err(io)?;
-        let text = String::from_utf8_lossy(&header).into_owned();
+        let text = String::from_utf8_lossy(&header);
         let columns: Vec<String> = text
             .split("('")
             .skip(1)
@@ -302,20 +321,50 @@ impl TrajectoryLayout {
             .nth(1)
             .and_then(|part| part.split(',').next())
             .ok_or_else(bad)?;
-        let rows: usize = shape.trim().parse().map_err(|_| bad())?;
-        let available = file.metadata().map_err(io)?.len() as usize;
-        let count = rows
-            .checked_mul(columns.len())
-            .filter(|&n| n <= available / 8)
-            .ok_or_else(bad)?;
-        let mut bytes = vec![0u8; count * 8];
-        file.read_exact(&mut bytes).map_err(io)?;
+        let rows: u64 = shape.trim().parse().map_err(|_| bad())?;
+        // The number of rows is written after the rows: a file that is shorter is not ours.
+        let width = 8 * columns.len() as u64;
+        let available = file.metadata().map_err(io)?.len();
+        let needed = rows
+            .checked_mul(width)
+            .and_then(|size| size.checked_add(prefix + u64::from(length)));
+        if columns.is_empty() || needed.is_none_or(|needed| needed > available) {
+            return Err(bad());
+        }
+        Ok(Self {
+            path: path.to_path_buf(),
+            bytes: vec![0; width as usize],
+            columns,
+            rows,
+            left: rows,
+            reader: BufReader::with_capacity(1 << 16, file),
+        })
+    }
+
+    /// Names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Reads the next row; false after the last.
+    pub fn next_row(&mut self, row: &mut Vec<f64>) -> Result<bool, TrajectoryFileError> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        self.reader
+            .read_exact(&mut self.bytes)
+            .map_err(|source| io_error(&self.path, source))?;
+        row.clear();
         // chunks_exact(8) yields slices of 8 bytes, so the conversion cannot fail.
-        let values = bytes
-            .chunks_exact(8)
-            .map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")))
-            .collect();
-        Ok((columns, values))
+        let value = |b: &[u8]| f64::from_le_bytes(b.try_into().expect("8 bytes"));
+        row.extend(self.bytes.chunks_exact(8).map(value));
+        Ok(true)
     }
 }
 

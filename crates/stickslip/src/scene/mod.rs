@@ -50,6 +50,7 @@ mod program;
 mod reader;
 #[allow(clippy::module_inception)]
 mod scene;
+mod scene_run;
 mod schema;
 mod settings;
 mod source;
@@ -63,6 +64,9 @@ pub use drawing::{Drawing, DrawnShape, Shape};
 pub use edit::Changes;
 pub use gallery::{GalleryScene, find_in_gallery, gallery, nearest_in_gallery};
 pub use scene::{LoadError, Scene};
+pub use scene_run::{
+    RUN_FORMAT, RunManifest, SceneRun, SceneRunError, read_manifest, read_scene, read_summary,
+};
 pub use schema::schema;
 pub use settings::Settings;
 pub use source::{FILE_SIZE_MAX, ReadError, SourceText};

@@ -31,10 +31,16 @@
 
 mod checkpoint;
 mod run_folder;
+mod run_warnings;
 mod simulation_loop;
 mod step_control;
+mod summary;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use run_folder::{RunFolder, RunFolderError};
 pub use simulation_loop::{RunEnd, Simulation, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
+pub use summary::{
+    CERTIFIED_RESIDUAL, CertificateSummary, EnergySummary, EventCounts, FinalContact, NamedValues,
+    RunOutcome, RunSettings, RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
+};

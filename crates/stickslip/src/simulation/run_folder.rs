@@ -102,6 +102,17 @@ impl RunFolder {
         Ok(())
     }
 
+    /// Enters the last record of a run, which is kept however the others are thinned.
+    pub fn push_last(&mut self, record: &StepRecord) -> Result<(), RunFolderError> {
+        Ok(self.trajectory.push(record)?)
+    }
+
+    /// Makes the rows so far durable and leaves the checkpoint behind: after a step that could not
+    /// be made, a resumed run meets that step again and tells the same story.
+    pub fn commit(&mut self) -> Result<(), RunFolderError> {
+        Ok(self.trajectory.commit()?)
+    }
+
     /// Makes everything so far durable.
     pub fn checkpoint(&mut self, simulation: &Simulation) -> Result<(), RunFolderError> {
         self.trajectory.commit()?;

@@ -210,6 +210,7 @@ impl Simulation {
         if !impact || self.record.outcome.is_fatal() {
             self.fill_initial_record();
         }
+        self.record.energy_totals = self.ledger.totals;
         self.record.step = 0;
         self.events.observe(&self.record);
     }
@@ -318,6 +319,7 @@ impl Simulation {
             self.record.kinetic,
             self.record.potential,
         );
+        self.record.energy_totals = self.ledger.totals;
         self.events.observe(&self.record);
         &self.record
     }
@@ -483,6 +485,12 @@ impl Simulation {
     /// What the user should know before the run.
     pub fn warnings(&self) -> Vec<String> {
         self.scheme.warnings(self.system.as_ref())
+    }
+
+    /// Names of the contact points, in the order of the records.
+    pub fn contact_names(&self) -> Vec<String> {
+        let names = self.layout.names(self.system.as_ref());
+        names.into_iter().map(|(name, _)| name).collect()
     }
 
     /// Columns of a trajectory file of this run.

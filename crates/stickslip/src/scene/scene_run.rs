@@ -1,0 +1,304 @@
+//! The run of a scene in a folder: started, advanced, killed at any instant, resumed, summed up.
+//!
+//! A folder holds `scene.toml` (the scene as run), `run.json` (what it is, with a format version),
+//! `trajectory.npy`, `checkpoint.json` and, when the run is over, `summary.json` and
+//! `certificate.json`.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::simulation::{
+    NamedValues, RunEnd, RunFolder, RunFolderError, RunSettings, RunSummary, Simulation,
+};
+
+use super::{ReadError, Scene, SceneError, SourceText};
+
+/// Version of the format of run folders; later versions keep reading earlier ones.
+pub const RUN_FORMAT: u32 = 1;
+
+/// Time between checkpoints.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+/// Time between looks of an observer.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The clock is read every so many steps: reading it costs as much as a small step.
+const CLOCK_EVERY: u32 = 16;
+
+/// What a folder holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunManifest {
+    /// Version of the format of the folder.
+    pub format: u32,
+    /// Name of the scene.
+    pub scene: String,
+    /// Version of the engine that started the run.
+    pub engine: String,
+}
+
+/// Why a run could not be started, continued or read.
+#[derive(Debug, Error)]
+pub enum SceneRunError {
+    /// The scene has mistakes.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// The scene of a folder could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Trajectory or checkpoint could not be written or read.
+    #[error(transparent)]
+    Folder(#[from] RunFolderError),
+    /// Another file could not be written or read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The folder holds no run.
+    #[error("{path} holds no run: `run.json` is missing")]
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file of the folder is damaged.
+    #[error("{path}: {source}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: serde_json::Error,
+    },
+    /// The folder was written by a newer version.
+    #[error("{path}: run format {found}, this version reads up to {RUN_FORMAT}")]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+}
+
+/// A run of a scene that writes its folder.
+pub struct SceneRun {
+    scene: Scene,
+    name: String,
+    simulation: Simulation,
+    folder: RunFolder,
+    began: Instant,
+    saved: Instant,
+}
+
+impl SceneRun {
+    /// Starts a run in `path`, which must not hold one.
+    pub fn start(name: &str, scene: Scene, path: &Path) -> Result<Self, SceneRunError> {
+        let simulation = scene.simulation()?;
+        if path.join("checkpoint.json").exists() {
+            let path = path.to_path_buf();
+            return Err(RunFolderError::Occupied { path }.into());
+        }
+        fs::create_dir_all(path).map_err(|source| SceneRunError::Io {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        write_whole(&path.join("scene.toml"), scene.text().text().as_bytes())?;
+        let manifest = RunManifest {
+            format: RUN_FORMAT,
+            scene: name.to_string(),
+            engine: env!("CARGO_PKG_VERSION").to_string(),
+        };
+        write_json(&path.join("run.json"), &manifest)?;
+        let folder = RunFolder::create(path, &simulation, scene.settings.every)?;
+        Ok(Self::new(scene, name, simulation, folder))
+    }
+
+    /// Goes on with the run in `path` where its last checkpoint left it.
+    pub fn resume(path: &Path) -> Result<Self, SceneRunError> {
+        let manifest = read_manifest(path)?;
+        let scene = read_scene(path)?;
+        let mut simulation = scene.simulation()?;
+        let every = scene.settings.every;
+        // A run killed before its first checkpoint has not begun.
+        let folder = if path.join("checkpoint.json").exists() {
+            RunFolder::resume(path, &mut simulation, every)?
+        } else {
+            RunFolder::create(path, &simulation, every)?
+        };
+        Ok(Self::new(scene, &manifest.scene, simulation, folder))
+    }
+
+    fn new(scene: Scene, name: &str, simulation: Simulation, folder: RunFolder) -> Self {
+        let now = Instant::now();
+        Self {
+            scene,
+            name: name.to_string(),
+            simulation,
+            folder,
+            began: now,
+            saved: now,
+        }
+    }
+
+    /// Runs to the end of the scene. About twenty times a second `observe` sees the simulation and
+    /// may ask to stop; about every second, and when the run ends or halts, everything is made
+    /// durable.
+    pub fn advance(
+        &mut self,
+        mut observe: impl FnMut(&Simulation) -> ControlFlow<()>,
+    ) -> Result<RunEnd, SceneRunError> {
+        let until = self.scene.settings.until;
+        let nearly = until - 1e-9 * self.scene.settings.step;
+        loop {
+            let (folder, mut failure) = (&mut self.folder, None);
+            let (looked, mut steps) = (Instant::now(), 0);
+            let end = self.simulation.run_until(until, |record| {
+                let pushed = if record.t >= nearly {
+                    folder.push_last(record)
+                } else {
+                    folder.push(record)
+                };
+                if let Err(error) = pushed {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
+                steps += 1;
+                if steps % CLOCK_EVERY == 0 && looked.elapsed() >= LOOK_EVERY {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            });
+            if let Some(error) = failure {
+                return Err(error.into());
+            }
+            if matches!(end, RunEnd::Stopped { .. }) {
+                self.folder.commit()?;
+                return Ok(end);
+            }
+            let halt = observe(&self.simulation).is_break();
+            if halt || end != RunEnd::Interrupted || self.saved.elapsed() >= CHECKPOINT_EVERY {
+                self.folder.checkpoint(&self.simulation)?;
+                self.saved = Instant::now();
+            }
+            if halt || end != RunEnd::Interrupted {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Sums up the run; an ended one leaves `summary.json` and `certificate.json` in the folder.
+    pub fn finish(&self, end: RunEnd) -> Result<RunSummary, SceneRunError> {
+        let wall_time = self.began.elapsed().as_secs_f64();
+        let settings = self.scene.run_settings(&self.name);
+        let summary = RunSummary::new(&self.simulation, settings, end, wall_time);
+        if end != RunEnd::Interrupted {
+            let path = self.folder.path();
+            write_json(&path.join("certificate.json"), &summary.certificate)?;
+            write_json(&path.join("summary.json"), &summary)?;
+        }
+        Ok(summary)
+    }
+
+    /// The scene.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The simulation.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Scene {
+    /// How the scene is run, in words and numbers, under the given name.
+    pub fn run_settings(&self, name: &str) -> RunSettings {
+        let settings = &self.settings;
+        RunSettings {
+            scene: name.to_string(),
+            title: self.title.clone(),
+            scheme: settings.scheme.to_string(),
+            law: settings.law.to_string(),
+            impact: settings.impact.to_string(),
+            step: settings.step,
+            until: settings.until,
+            tolerance: settings.tolerance,
+            every: settings.every,
+            parameters: NamedValues(self.parameters.clone()),
+        }
+    }
+}
+
+/// Reads what a folder holds.
+pub fn read_manifest(path: &Path) -> Result<RunManifest, SceneRunError> {
+    let file = path.join("run.json");
+    if !file.exists() {
+        let path = path.to_path_buf();
+        return Err(SceneRunError::NoRun { path });
+    }
+    let manifest: RunManifest = read_json(&file)?;
+    if manifest.format > RUN_FORMAT {
+        let found = manifest.format;
+        return Err(SceneRunError::Version { path: file, found });
+    }
+    Ok(manifest)
+}
+
+/// Reads the scene of a folder, as it was run.
+pub fn read_scene(path: &Path) -> Result<Scene, SceneRunError> {
+    let source = SourceText::read(&path.join("scene.toml"))?;
+    Ok(Scene::parse(source)?)
+}
+
+/// Reads the summary of a folder; none while the run is not over.
+pub fn read_summary(path: &Path) -> Result<Option<RunSummary>, SceneRunError> {
+    let file = path.join("summary.json");
+    if !file.exists() {
+        return Ok(None);
+    }
+    read_json(&file).map(Some)
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, SceneRunError> {
+    let text = fs::read(path).map_err(|source| SceneRunError::Io {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    serde_json::from_slice(&text).map_err(|source| SceneRunError::Format {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), SceneRunError> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(|source| SceneRunError::Format {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    text.push(b'\n');
+    write_whole(path, &text)
+}
+
+/// Writes a file that is either absent or whole, whenever the process dies.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), SceneRunError> {
+    let temporary = path.with_extension("new");
+    let write = || -> io::Result<()> {
+        let mut file = File::create(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    write().map_err(|source| SceneRunError::Io {
+        path: path.to_path_buf(),
+        source,
+    })
+}

@@ -1,0 +1,92 @@
+//! What a user should know after a run: few sentences, each with its number.
+
+use super::RunSummary;
+
+/// Numerical dissipation above this share of the energy that moved is worth a warning.
+const NUMERICAL_SHARE: f64 = 0.05;
+
+/// Warnings that matter, from the summary alone.
+pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let certificate = &summary.certificate;
+    if certificate.several_solutions > 0 {
+        warnings.push(format!(
+            "{} of {} contact problems had several solutions; the rule take-off, stick, slip chose one",
+            certificate.several_solutions, certificate.problems
+        ));
+    }
+    if certificate.not_converged > 0 {
+        warnings.push(format!(
+            "{} of {} contact problems were not solved to the tolerance",
+            certificate.not_converged, certificate.problems
+        ));
+    }
+    if certificate.nonlinear_failures > 0 {
+        warnings.push(format!(
+            "in {} steps the iteration on nonlinear forces did not converge: try a smaller step",
+            certificate.nonlinear_failures
+        ));
+    }
+    if summary.energy.open_steps > 0 {
+        warnings.push(format!(
+            "the energy account of {} steps did not close (worst imbalance {:.1e} J)",
+            summary.energy.open_steps, summary.energy.worst_imbalance
+        ));
+    }
+    warnings.extend(energy_warnings(summary));
+    if summary.stick_jitter > 0.0 {
+        warnings.push(format!(
+            "stuck contacts alternate with {:.1e} m/s from step to step (Fremond's law with theta near 1/2): \
+             positions stay right, read velocities as means of two steps",
+            summary.stick_jitter
+        ));
+    }
+    if summary.event_counts.dropped > 0 {
+        warnings.push(format!(
+            "{} further events were not kept",
+            summary.event_counts.dropped
+        ));
+    }
+    warnings
+}
+
+fn energy_warnings(summary: &RunSummary) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let total = |name: &str| summary.energy.totals.get(name).unwrap_or(0.0);
+    let scheme: f64 = [
+        "numerical_mass",
+        "numerical_stiffness",
+        "potential_defect",
+        "covariant_defect",
+    ]
+    .map(total)
+    .into_iter()
+    .sum();
+    let contact = total("contact_normal") + total("contact_tangential");
+    let moved = [
+        "external",
+        "damping",
+        "joints",
+        "contact_normal",
+        "contact_tangential",
+        "kinetic_change",
+        "potential_change",
+    ]
+    .map(|name| total(name).abs())
+    .into_iter()
+    .fold(0.0, f64::max);
+    if scheme.abs() > NUMERICAL_SHARE * moved && scheme.abs() > 1e-12 * moved {
+        let verb = if scheme < 0.0 { "took" } else { "added" };
+        warnings.push(format!(
+            "the scheme itself {verb} {:.2e} J: a smaller step makes this smaller",
+            scheme.abs()
+        ));
+    }
+    if contact > 1e-9 * moved && contact > 0.0 {
+        warnings.push(format!(
+            "contacts added {contact:.2e} J: Newton's law with friction can create energy, Fremond's cannot \
+             (--impact fremond)"
+        ));
+    }
+    warnings
+}

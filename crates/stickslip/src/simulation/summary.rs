@@ -1,0 +1,426 @@
+//! What is left of a run when it is over: plain data for people, files and programs.
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+use crate::contact::{Certificate, Worst};
+use crate::records::{EventKind, StepOutcome};
+
+use super::run_warnings::run_warnings;
+use super::{RunEnd, Simulation};
+
+/// Version of the format; readers accept all earlier ones.
+pub const SUMMARY_FORMAT: u32 = 1;
+
+/// Largest residual with which a run counts as certified, whatever the tolerance of its solver.
+pub const CERTIFIED_RESIDUAL: f64 = 1e-10;
+
+/// Numbers by name, in a fixed order; a table in files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedValues(pub Vec<(String, f64)>);
+
+impl NamedValues {
+    /// The number with this name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        let found = self.0.iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| *value)
+    }
+}
+
+impl Serialize for NamedValues {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for NamedValues {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = NamedValues;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a table of numbers")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<NamedValues, M::Error> {
+                let mut values = Vec::new();
+                // A number that is not finite is null in JSON.
+                while let Some((name, value)) = map.next_entry::<String, Option<f64>>()? {
+                    values.push((name, value.unwrap_or(f64::NAN)));
+                }
+                Ok(NamedValues(values))
+            }
+        }
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+/// How a run was set up, in the words of a scene.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunSettings {
+    /// Name of the scene.
+    pub scene: String,
+    /// What it shows.
+    pub title: String,
+    /// Time-stepping scheme.
+    pub scheme: String,
+    /// Friction law.
+    pub law: String,
+    /// Impact law.
+    pub impact: String,
+    /// Time step.
+    pub step: f64,
+    /// End time.
+    pub until: f64,
+    /// Tolerance of the contact solver.
+    pub tolerance: f64,
+    /// Every n-th step is kept in the trajectory.
+    pub every: u64,
+    /// Parameters of the scene.
+    pub parameters: NamedValues,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunOutcome {
+    /// The end time was reached.
+    Finished,
+    /// The run was interrupted and can be resumed.
+    Interrupted,
+    /// A step could not be made.
+    Stopped,
+}
+
+/// One event, with the name of its contact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SummaryEvent {
+    /// End of the step in which it happened.
+    pub t: f64,
+    /// What happened.
+    pub kind: EventKind,
+    /// Name of the contact.
+    pub contact: String,
+    /// Normal velocity before the step (negative: approaching).
+    pub approach: f64,
+    /// Normal impulse of the step.
+    pub impulse: f64,
+}
+
+/// How often each kind of event happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCounts {
+    /// Open contacts that closed.
+    pub impacts: u64,
+    /// Closed contacts that opened.
+    pub lift_offs: u64,
+    /// Contacts that began to stick.
+    pub sticks: u64,
+    /// Contacts that began to slip.
+    pub slips: u64,
+    /// Events beyond the number that is kept; their kinds are not counted.
+    pub dropped: u64,
+}
+
+/// State of one contact at the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FinalContact {
+    /// Name.
+    pub name: String,
+    /// Gap.
+    pub gap: f64,
+    /// Mode: open, stick, slip or closed (without friction).
+    pub mode: String,
+}
+
+/// The energy account of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergySummary {
+    /// Kinetic plus potential energy at the start.
+    pub start: f64,
+    /// Kinetic plus potential energy at the end.
+    pub end: f64,
+    /// Kinetic energy at the end.
+    pub kinetic: f64,
+    /// Potential energy at the end.
+    pub potential: f64,
+    /// Every term of the account, summed over the run.
+    pub totals: NamedValues,
+    /// Largest imbalance of one step.
+    pub worst_imbalance: f64,
+    /// Largest imbalance in units of what rounding allows.
+    pub worst_ratio: f64,
+    /// Number of steps whose account did not close.
+    pub open_steps: u64,
+    /// Whether the account of every step closed.
+    pub closed: bool,
+}
+
+/// The largest value of one measure, with the name of the contact.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorstOf {
+    /// The value.
+    pub value: f64,
+    /// Time of the step.
+    pub t: f64,
+    /// Name of the contact; empty if nothing was measured.
+    pub contact: String,
+}
+
+/// The certificate of a run: how far every step satisfied its laws.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CertificateSummary {
+    /// Whether every problem was solved with residuals at most `limit` and every account closed.
+    pub certified: bool,
+    /// Largest residual with which the run counts as certified.
+    pub limit: f64,
+    /// Largest of all residuals.
+    pub worst: f64,
+    /// Natural-map residual of the unrelaxed law.
+    pub natural_map: WorstOf,
+    /// Cone violation.
+    pub cone: WorstOf,
+    /// Signorini violation.
+    pub signorini: WorstOf,
+    /// Defect of maximal dissipation.
+    pub dissipation: WorstOf,
+    /// Contact problems solved.
+    pub problems: u64,
+    /// Problems with several solutions, of which a rule chose one.
+    pub several_solutions: u64,
+    /// Problems without solution.
+    pub no_solution: u64,
+    /// Problems that stalled or ran into the iteration limit.
+    pub not_converged: u64,
+    /// Steps whose implicit iteration did not converge.
+    pub nonlinear_failures: u64,
+}
+
+/// A run, summed up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// Version of this format.
+    pub format: u32,
+    /// How the run was set up.
+    #[serde(flatten)]
+    pub settings: RunSettings,
+    /// Name of the contact solver.
+    pub solver: String,
+    /// How the run ended.
+    pub outcome: RunOutcome,
+    /// Why it stopped early; empty otherwise.
+    pub reason: String,
+    /// Whether the certificate holds.
+    pub certified: bool,
+    /// Time reached.
+    pub time: f64,
+    /// Steps made.
+    pub steps: u64,
+    /// Final coordinates.
+    pub coordinates: NamedValues,
+    /// Final velocities.
+    pub velocities: NamedValues,
+    /// Final state of the contacts.
+    pub contacts: Vec<FinalContact>,
+    /// How often each kind of event happened.
+    pub event_counts: EventCounts,
+    /// Events, oldest first, up to a limit.
+    pub events: Vec<SummaryEvent>,
+    /// Where the energy went.
+    pub energy: EnergySummary,
+    /// How far the steps satisfied their laws.
+    pub certificate: CertificateSummary,
+    /// Largest speed of stuck contacts that only alternate (Frémond's law).
+    pub stick_jitter: f64,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// Seconds this took.
+    pub wall_time: f64,
+}
+
+impl RunSummary {
+    /// Sums up a run that has come to an end or a halt. Everything but the wall time follows from
+    /// the state that a checkpoint holds, so that a resumed run gives the same summary.
+    pub fn new(
+        simulation: &Simulation,
+        settings: RunSettings,
+        end: RunEnd,
+        wall_time: f64,
+    ) -> Self {
+        let names = simulation.contact_names();
+        let (outcome, reason) = match end {
+            RunEnd::Finished => (RunOutcome::Finished, String::new()),
+            RunEnd::Interrupted => (RunOutcome::Interrupted, String::new()),
+            RunEnd::Stopped { outcome, .. } => {
+                (RunOutcome::Stopped, stop_reason(simulation, outcome))
+            }
+        };
+        let energy = energy(simulation);
+        let certificate = certificate(simulation, settings.tolerance, energy.closed);
+        let certified = certificate.certified && outcome != RunOutcome::Stopped;
+        let state = simulation.state();
+        let system = simulation.system();
+        let events = events(simulation);
+        let mut summary = Self {
+            format: SUMMARY_FORMAT,
+            solver: simulation.solver_name().to_string(),
+            outcome,
+            reason,
+            certified,
+            time: state.t,
+            steps: simulation.steps(),
+            coordinates: named(system.coordinate_names(), &state.q),
+            velocities: named(system.velocity_names(), &state.v),
+            contacts: contacts(simulation, &names),
+            event_counts: counts(&events, simulation.events().dropped),
+            events,
+            certificate: CertificateSummary {
+                certified,
+                ..certificate
+            },
+            energy,
+            stick_jitter: simulation.stick_jitter(),
+            warnings: simulation.warnings(),
+            settings,
+            wall_time,
+        };
+        summary.warnings.extend(run_warnings(&summary));
+        summary
+    }
+}
+
+fn named(names: &[String], values: &[f64]) -> NamedValues {
+    let plain = names.iter().map(|n| n.trim_end_matches('\'').to_string());
+    NamedValues(plain.zip(values.iter().copied()).collect())
+}
+
+/// Name of a contact point by constraint and point.
+fn contact_name(simulation: &Simulation, constraint: usize, point: usize) -> String {
+    match simulation.system().constraints().get(constraint) {
+        Some(c) if c.points().len() > 1 => format!("{}-{point}", c.name()),
+        Some(c) => c.name().to_string(),
+        None => String::new(),
+    }
+}
+
+fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
+    match outcome {
+        StepOutcome::NoSolution { constraint, point } => format!(
+            "the contact problem has no solution at contact `{}`",
+            contact_name(simulation, constraint, point)
+        ),
+        StepOutcome::BadCoefficient { constraint, point } => format!(
+            "the friction coefficient of contact `{}` became negative or infinite",
+            contact_name(simulation, constraint, point)
+        ),
+        StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
+        StepOutcome::SingularMass => "the mass matrix lost definiteness".to_string(),
+        // The others do not stop a run.
+        other => format!("{other:?}"),
+    }
+}
+
+fn contacts(simulation: &Simulation, names: &[String]) -> Vec<FinalContact> {
+    let (state, modes) = (simulation.state(), simulation.events().modes());
+    let constraints = simulation.system().constraints();
+    let gaps = constraints.iter().flat_map(|constraint| {
+        let gap = constraint.gap().value(state.t, &state.q);
+        constraint.points().iter().map(move |_| gap)
+    });
+    let parts = names.iter().zip(gaps).zip(modes);
+    parts
+        .map(|((name, gap), mode)| FinalContact {
+            name: name.clone(),
+            gap,
+            mode: mode.word().to_string(),
+        })
+        .collect()
+}
+
+fn events(simulation: &Simulation) -> Vec<SummaryEvent> {
+    let events = simulation.events().events.iter();
+    events
+        .map(|event| SummaryEvent {
+            t: event.t,
+            kind: event.kind,
+            contact: contact_name(simulation, event.constraint, event.point),
+            approach: event.approach,
+            impulse: event.impulse,
+        })
+        .collect()
+}
+
+fn counts(events: &[SummaryEvent], dropped: u64) -> EventCounts {
+    let count = |kind| events.iter().filter(|e| e.kind == kind).count() as u64;
+    EventCounts {
+        impacts: count(EventKind::Impact),
+        lift_offs: count(EventKind::LiftOff),
+        sticks: count(EventKind::Stick),
+        slips: count(EventKind::Slip),
+        dropped,
+    }
+}
+
+fn energy(simulation: &Simulation) -> EnergySummary {
+    let (ledger, state) = (simulation.ledger(), simulation.state());
+    let terms = ledger.totals.terms();
+    EnergySummary {
+        start: ledger.energy_start,
+        end: state.kinetic + state.potential,
+        kinetic: state.kinetic,
+        potential: state.potential,
+        totals: NamedValues(terms.map(|(name, x)| (name.to_string(), x)).to_vec()),
+        worst_imbalance: ledger.worst_imbalance,
+        worst_ratio: ledger.worst_ratio,
+        open_steps: ledger.open_steps,
+        closed: ledger.is_closed(),
+    }
+}
+
+fn certificate(simulation: &Simulation, tolerance: f64, closed: bool) -> CertificateSummary {
+    let certificate: &Certificate = simulation.certificate();
+    // A solver that was asked for less cannot be blamed for delivering less.
+    let limit = CERTIFIED_RESIDUAL.max(10.0 * tolerance);
+    let worst_of = |worst: &Worst| WorstOf {
+        value: worst.value,
+        t: worst.t,
+        contact: match worst.value {
+            0.0 => String::new(),
+            _ => contact_name(simulation, worst.constraint, worst.point),
+        },
+    };
+    CertificateSummary {
+        certified: certificate.holds(limit) && closed,
+        limit,
+        worst: certificate.worst(),
+        natural_map: worst_of(&certificate.natural_map),
+        cone: worst_of(&certificate.cone),
+        signorini: worst_of(&certificate.signorini),
+        dissipation: worst_of(&certificate.dissipation),
+        problems: certificate.problems,
+        several_solutions: certificate.several_solutions,
+        no_solution: certificate.no_solution,
+        not_converged: certificate.not_converged,
+        nonlinear_failures: certificate.nonlinear_failures,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_values_keep_their_order() {
+        let values = NamedValues(vec![("z".into(), 1.0), ("a".into(), f64::NAN)]);
+        let text = serde_json::to_string(&values).expect("plain numbers");
+        assert_eq!(text, r#"{"z":1.0,"a":null}"#);
+        let back: NamedValues = serde_json::from_str(&text).expect("the same format");
+        assert!(back.0[0] == ("z".into(), 1.0) && back.0[1].1.is_nan());
+    }
+}
