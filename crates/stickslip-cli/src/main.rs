@@ -1,5 +1,17 @@
 //! Command line of the stickslip contact dynamics engine.
 
+mod check;
+mod completions;
+mod exit;
+mod list;
+mod plot;
+mod plot_command;
+mod progress;
+mod report;
+mod run;
+mod scene_argument;
+mod schema;
+mod show;
 mod solve;
 mod validate;
 
@@ -7,7 +19,16 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "stickslip", version, about)]
+#[command(
+    name = "stickslip",
+    version,
+    about = "Contact dynamics with impacts and exact dry friction",
+    after_help = "Examples:\n  \
+        stickslip list                      scenes that come with the engine\n  \
+        stickslip run bouncing-ball         run one, with plots\n  \
+        stickslip run my-scene.toml --set mu=0.4 --until 5\n\n\
+        Exit codes: 0 done, 1 bad input, 2 the run could not be certified, 130 interrupted."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -15,6 +36,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Check(check::CheckArgs),
+    Run(run::RunArgs),
+    Plot(plot_command::PlotArgs),
+
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
     /// Solve frictional contact problems stored as FCLIB files.
     Solve(solve::SolveArgs),
     /// Compute the reference cases and compare.
@@ -22,7 +51,27 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers; everything else is bad input. A closed pipe is neither.
+            let _ = error.print();
+            return if error.use_stderr() {
+                exit::bad_input()
+            } else {
+                ExitCode::SUCCESS
+            };
+        }
+    };
+    match cli.command {
+        Command::List(args) => list::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Plot(args) => plot_command::run(&args),
+
+        Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run::<Cli>(&args),
         Command::Solve(args) => solve::run(args),
         Command::Validate(args) => validate::run(args),
     }

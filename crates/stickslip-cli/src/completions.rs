@@ -1,0 +1,26 @@
+//! `stickslip completions`: scripts that complete commands in a shell.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+/// Print a script that completes commands and options in a shell.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+        stickslip completions bash > ~/.local/share/bash-completion/completions/stickslip\n  \
+        stickslip completions fish > ~/.config/fish/completions/stickslip.fish")]
+pub struct CompletionsArgs {
+    /// The shell.
+    shell: Shell,
+}
+
+/// Runs the subcommand for the command line `C`.
+pub fn run<C: CommandFactory>(args: &CompletionsArgs) -> ExitCode {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut C::command(), "stickslip", &mut script);
+    // A closed pipe is no reason to fail.
+    let _ = std::io::stdout().write_all(&script);
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,64 @@
+//! A figure: a title over panels in rows and columns.
+
+use std::io;
+use std::path::Path;
+
+use super::canvas::{Anchor, Canvas};
+use super::panel::Panel;
+use super::png::png;
+use super::raster::raster;
+use super::svg::svg;
+
+/// Pixels of a PNG per unit of a drawing.
+const PIXELS: f64 = 2.0;
+
+/// Panels under one title.
+#[derive(Clone, Debug, Default)]
+pub struct Figure {
+    /// Name of its files, without ending.
+    pub name: String,
+    /// Above all panels.
+    pub title: String,
+    /// Below the title, smaller.
+    pub subtitle: String,
+    /// Line by line.
+    pub panels: Vec<Panel>,
+    /// Panels in a line.
+    pub columns: usize,
+    /// Size of a panel.
+    pub panel_size: (f64, f64),
+}
+
+impl Figure {
+    /// The drawing.
+    pub fn draw(&self) -> Canvas {
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let lines = self.panels.len().div_ceil(columns);
+        let (width, height) = self.panel_size;
+        let head = if self.subtitle.is_empty() { 34.0 } else { 54.0 };
+        let mut canvas = Canvas::new(
+            width * columns as f64 + 12.0,
+            height * lines as f64 + head + 6.0,
+            self.title.as_str(),
+        );
+        let middle = 0.5 * canvas.width;
+        canvas.bold_text([middle, 22.0], self.title.as_str(), 15.0, Anchor::Middle);
+        canvas.text([middle, 41.0], self.subtitle.as_str(), 12.0, Anchor::Middle);
+        for (k, panel) in self.panels.iter().enumerate() {
+            let corner = [
+                6.0 + (k % columns) as f64 * width,
+                head + (k / columns) as f64 * height,
+            ];
+            panel.draw(&mut canvas, corner, width, height);
+        }
+        canvas
+    }
+
+    /// Writes the figure as SVG and PNG into a folder.
+    pub fn save(&self, folder: &Path) -> io::Result<()> {
+        let canvas = self.draw();
+        std::fs::write(folder.join(format!("{}.svg", self.name)), svg(&canvas))?;
+        let picture = png(&raster(&canvas, PIXELS));
+        std::fs::write(folder.join(format!("{}.png", self.name)), picture)
+    }
+}

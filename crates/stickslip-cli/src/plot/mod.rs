@@ -1,0 +1,25 @@
+//! Pictures of runs, as SVG and PNG from one drawing.
+//!
+//! `canvas` is a drawing as a list of marks; `svg`, `raster` and `png` turn it into files; `axis`,
+//! `panel` and `figure` draw curves on axes; one file per kind of picture says what is shown.
+
+mod axis;
+mod canvas;
+mod decimate;
+mod energy;
+mod figure;
+mod font;
+mod impulses;
+mod mechanism;
+mod panel;
+mod png;
+mod raster;
+mod run_figures;
+mod style;
+mod svg;
+mod table;
+mod timeline;
+mod units;
+
+pub use run_figures::{RunData, save_figures};
+pub use table::Table;

@@ -1,0 +1,79 @@
+//! `stickslip plot`: the pictures of a run folder.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use stickslip::records::TrajectoryFileError;
+use stickslip::scene::{SceneRunError, read_manifest, read_scene, read_summary};
+
+use crate::exit::{complain, say};
+use crate::plot::{RunData, Table, save_figures};
+
+/// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  stickslip plot runs/bouncing-ball")]
+pub struct PlotArgs {
+    /// Folder of a run, finished or not.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Folder for the pictures; `plots` inside the run folder if not given.
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Why a run could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum PlotError {
+    /// The folder could not be read.
+    #[error(transparent)]
+    Run(#[from] SceneRunError),
+    /// The trajectory could not be read.
+    #[error(transparent)]
+    Trajectory(#[from] TrajectoryFileError),
+    /// A picture could not be written.
+    #[error("{path}: {source}")]
+    Write {
+        /// The folder of the pictures.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+}
+
+/// Runs the subcommand.
+pub fn run(args: &PlotArgs) -> ExitCode {
+    match draw(&args.folder, args.output.as_deref()) {
+        Ok((folder, names)) => {
+            say(format!(
+                "{}: {} (SVG and PNG)",
+                folder.display(),
+                names.join(", ")
+            ));
+            ExitCode::SUCCESS
+        }
+        Err(error) => complain(error),
+    }
+}
+
+/// Reads a run folder.
+pub fn read_run(folder: &Path) -> Result<RunData, PlotError> {
+    read_manifest(folder)?;
+    Ok(RunData {
+        scene: read_scene(folder)?,
+        table: Table::read(&folder.join("trajectory.npy"))?,
+        summary: read_summary(folder)?,
+    })
+}
+
+/// Draws all plots of a run folder; returns where they are and their names.
+pub fn draw(folder: &Path, output: Option<&Path>) -> Result<(PathBuf, Vec<String>), PlotError> {
+    let run = read_run(folder)?;
+    let target = output.map_or_else(|| folder.join("plots"), Path::to_path_buf);
+    match save_figures(&run, &target) {
+        Ok(names) => Ok((target, names)),
+        Err(source) => Err(PlotError::Write {
+            path: target,
+            source,
+        }),
+    }
+}

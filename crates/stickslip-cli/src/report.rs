@@ -1,0 +1,242 @@
+//! The end of a run in words.
+
+use std::fmt::Write as _;
+
+use stickslip::records::EventKind;
+use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary};
+
+/// What happened, where the energy went, how far the certificate can be trusted, what to beware of.
+pub fn report(summary: &RunSummary) -> String {
+    let mut out = String::new();
+    // Writing into a String cannot fail.
+    let _ = writeln!(out, "{}", headline(summary));
+    let mut part = |head: &str, text: String| {
+        if !text.is_empty() {
+            let _ = writeln!(out, "\n{head}\n{}", indented(&text));
+        }
+    };
+    part("What happened", happenings(summary));
+    part("Where the energy went", energy(&summary.energy));
+    part("How far to trust it", trust(summary));
+    part("Warnings", summary.warnings.join("\n"));
+    out
+}
+
+fn headline(summary: &RunSummary) -> String {
+    let settings = &summary.settings;
+    let how = match summary.outcome {
+        RunOutcome::Finished => "finished",
+        RunOutcome::Interrupted => "interrupted",
+        RunOutcome::Stopped => "stopped",
+    };
+    format!(
+        "{}: {how} at t = {} s after {} steps of {} s ({}, law {}, impact {}) in {:.2} s",
+        settings.title,
+        number(summary.time),
+        summary.steps,
+        number(settings.step),
+        settings.scheme,
+        settings.law,
+        settings.impact,
+        summary.wall_time
+    )
+}
+
+fn happenings(summary: &RunSummary) -> String {
+    let mut lines = Vec::new();
+    if !summary.reason.is_empty() {
+        lines.push(format!(
+            "The step from t = {} s could not be made: {}.",
+            number(summary.time),
+            summary.reason
+        ));
+    }
+    let counts = &summary.event_counts;
+    let events: Vec<String> = [
+        (counts.impacts, "impact", "impacts"),
+        (counts.lift_offs, "lift-off", "lift-offs"),
+        (counts.sticks, "change to stick", "changes to stick"),
+        (counts.slips, "change to slip", "changes to slip"),
+    ]
+    .into_iter()
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+    .collect();
+    if events.is_empty() {
+        lines.push("No contact opened, closed, stuck or slipped.".to_string());
+    } else {
+        lines.push(format!("{}.", events.join(", ")));
+    }
+    let impacts = || {
+        summary
+            .events
+            .iter()
+            .filter(|e| e.kind == EventKind::Impact)
+    };
+    if let Some(first) = impacts().next() {
+        let mut line = format!(
+            "First impact at t = {} s ({})",
+            number(first.t),
+            first.contact
+        );
+        let hardest = impacts().max_by(|a, b| a.impulse.total_cmp(&b.impulse));
+        if let Some(hardest) = hardest {
+            let _ = write!(
+                line,
+                ", largest impulse {} N s at t = {} s ({})",
+                number(hardest.impulse),
+                number(hardest.t),
+                hardest.contact
+            );
+        }
+        lines.push(line + ".");
+    }
+    let modes: Vec<String> = summary
+        .contacts
+        .iter()
+        .take(8)
+        .map(|c| match c.mode.as_str() {
+            "open" => format!("{} open (gap {} m)", c.name, number(c.gap)),
+            mode => format!("{} {}", c.name, state_word(mode)),
+        })
+        .collect();
+    if !modes.is_empty() {
+        lines.push(format!("At the end: {}.", modes.join(", ")));
+    }
+    lines.push(values("Coordinates", &summary.coordinates.0));
+    lines.push(values("Velocities ", &summary.velocities.0));
+    lines.join("\n")
+}
+
+fn state_word(mode: &str) -> &str {
+    match mode {
+        "stick" => "sticks",
+        "slip" => "slips",
+        other => other,
+    }
+}
+
+fn values(head: &str, values: &[(String, f64)]) -> String {
+    let shown: Vec<String> = values
+        .iter()
+        .take(8)
+        .map(|(name, value)| format!("{name} = {}", number(*value)))
+        .collect();
+    let more = if values.len() > 8 { ", ..." } else { "" };
+    format!("{head} {}{more}", shown.join(", "))
+}
+
+fn energy(energy: &EnergySummary) -> String {
+    let total = |name: &str| energy.totals.get(name).unwrap_or(0.0);
+    let scheme = total("numerical_mass")
+        + total("numerical_stiffness")
+        + total("potential_defect")
+        + total("covariant_defect");
+    let terms = [
+        (total("external"), "external forces"),
+        (total("contact_normal"), "impacts (normal)"),
+        (total("contact_tangential"), "friction"),
+        (total("damping"), "damping"),
+        (total("joints"), "joints"),
+        (scheme, "the scheme itself"),
+    ];
+    let largest = terms.iter().map(|t| t.0.abs()).fold(0.0, f64::max);
+    let scale = largest
+        .max(energy.start.abs())
+        .max(energy.kinetic.abs())
+        .max(energy.potential.abs());
+    let mut lines = vec![format!(
+        "{} J at the start, {} J at the end ({} J kinetic, {} J potential).",
+        number(energy.start),
+        number(energy.end),
+        number(energy.kinetic),
+        number(energy.potential)
+    )];
+    let mut moved: Vec<String> = Vec::new();
+    for (value, what) in terms {
+        if value.abs() > 1e-9 * scale {
+            let verb = if value < 0.0 { "took" } else { "gave" };
+            moved.push(format!("{what} {verb} {} J", number(value.abs())));
+        }
+    }
+    if !moved.is_empty() {
+        lines.push(format!("{}.", moved.join(", ")));
+    }
+    lines.join("\n")
+}
+
+fn trust(summary: &RunSummary) -> String {
+    let certificate = &summary.certificate;
+    let account = if summary.energy.closed {
+        format!(
+            "the energy account of every step closes to rounding (worst imbalance {:.1e} J)",
+            summary.energy.worst_imbalance
+        )
+    } else {
+        format!("{} energy accounts do not close", summary.energy.open_steps)
+    };
+    if !summary.certified {
+        let worst = &certificate.natural_map;
+        return format!(
+            "NOT certified: worst residual {:.1e} (limit {:.0e}) at t = {} s{}; {account}.",
+            certificate.worst,
+            certificate.limit,
+            number(worst.t),
+            if worst.contact.is_empty() {
+                String::new()
+            } else {
+                format!(", contact {}", worst.contact)
+            }
+        );
+    }
+    let contacts = if certificate.problems == 0 {
+        "no contact was active".to_string()
+    } else {
+        format!(
+            "all {} contact problems satisfy their unrelaxed law to {:.1e} (limit {:.0e})",
+            certificate.problems, certificate.worst, certificate.limit
+        )
+    };
+    format!(
+        "Certified: {contacts}; {account}.\n\
+         This vouches for every step, not for the step size: see what --step {} changes.",
+        number(0.5 * summary.settings.step)
+    )
+}
+
+/// Five significant digits, without superfluous zeros.
+pub fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_string();
+    }
+    let size = value.abs();
+    if !(1e-3..1e6).contains(&size) {
+        let text = format!("{value:.4e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+        return format!("{mantissa}e{exponent}");
+    }
+    let decimals = (4 - size.log10().floor() as i32).clamp(0, 8) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_short() {
+        let texts = [0.0, 1.0, 0.25, 123.456789, 1e-7, -2.5e8].map(number);
+        assert_eq!(texts, ["0", "1", "0.25", "123.46", "1e-7", "-2.5e8"]);
+    }
+}

@@ -1,0 +1,202 @@
+//! `stickslip run`: one scene into one folder.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use stickslip::scene::{SceneRun, SceneRunError, read_summary};
+use stickslip::simulation::{RunEnd, RunOutcome, RunSummary};
+
+use crate::exit::{complain, interrupted, not_certified, say};
+use crate::plot_command;
+use crate::progress::Progress;
+use crate::report::report;
+use crate::scene_argument::{self, SceneOptions};
+
+/// Run a scene and write its folder: trajectory, summary, certificate, plots.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+        stickslip run bouncing-ball\n  \
+        stickslip run sliding-block --set mu=0.5 --step 1e-4 --output runs/rough\n  \
+        stickslip run my-scene.toml --impact fremond --json > summary.json\n  \
+        stickslip run --resume runs/my-scene\n\n\
+        Ctrl-C leaves a run that can be resumed. Read the trajectory in Python:\n  \
+        numpy.load(\"runs/bouncing-ball/trajectory.npy\")[\"y\"]\n\n\
+        Exit codes: 0 done, 1 bad input, 2 the run could not be certified, 130 interrupted.")]
+pub struct RunArgs {
+    /// Name of a scene of the gallery, or a scene file.
+    #[arg(value_name = "NAME|FILE", required_unless_present = "resume")]
+    scene: Option<String>,
+    #[command(flatten)]
+    options: SceneOptions,
+    /// Folder of the run; `runs/NAME` (or `runs/NAME-2`, ...) if not given.
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Go on with a run that was interrupted or killed; the result has the same bits.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["scene", "output", "set", "law", "impact", "scheme", "step", "until", "tolerance", "every"]
+    )]
+    resume: Option<PathBuf>,
+    /// Number of threads; the result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Print the summary as JSON instead of words.
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but mistakes, and draw no plots.
+    #[arg(long)]
+    quiet: bool,
+    /// Draw no plots.
+    #[arg(long)]
+    no_plots: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &RunArgs) -> ExitCode {
+    if let Some(threads) = args.threads {
+        use_threads(usize::from(threads));
+    }
+    // A run that is over is only told again.
+    if let Some(path) = &args.resume {
+        match read_summary(path) {
+            Ok(Some(summary)) => return close(args, path, &summary),
+            Ok(None) => {}
+            Err(error) => return complain(error),
+        }
+    }
+    let mut scene_run = match begin(args) {
+        Ok(scene_run) => scene_run,
+        Err(code) => return code,
+    };
+    let stop = stop_flag();
+    let hidden = args.quiet || args.json;
+    let (end, summary) = match drive(&mut scene_run, &stop, hidden) {
+        Ok(done) => done,
+        Err(error) => return complain(error),
+    };
+    let path = scene_run.path().to_path_buf();
+    if end == RunEnd::Interrupted {
+        if args.json {
+            print_json(&summary);
+        }
+        if !args.quiet {
+            eprintln!(
+                "interrupted at t = {:.6} s; go on with: stickslip run --resume {}",
+                summary.time,
+                path.display()
+            );
+        }
+        return interrupted();
+    }
+    close(args, &path, &summary)
+}
+
+/// Sets the number of threads of everything that runs in parallel.
+fn use_threads(threads: usize) {
+    // Only fails if the pool exists already, which nothing before this point makes.
+    let _ = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global();
+}
+
+/// Opens the folder, new or resumed.
+fn begin(args: &RunArgs) -> Result<SceneRun, ExitCode> {
+    if let Some(path) = &args.resume {
+        return SceneRun::resume(path).map_err(complain);
+    }
+    let argument = args.scene.as_deref().unwrap_or_default();
+    let named = scene_argument::load(argument, &args.options.changes()).map_err(complain)?;
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => free_folder(&named.name),
+    };
+    SceneRun::start(&named.name, named.scene, &path).map_err(complain)
+}
+
+/// The first of `runs/NAME`, `runs/NAME-2`, ... that holds no run.
+fn free_folder(name: &str) -> PathBuf {
+    let base = Path::new("runs");
+    let mut folder = base.join(name);
+    let mut k = 2;
+    while folder.join("run.json").exists() {
+        folder = base.join(format!("{name}-{k}"));
+        k += 1;
+    }
+    folder
+}
+
+/// A flag that Ctrl-C raises; a second Ctrl-C ends the process at once, which the folder survives.
+fn stop_flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    let handler = move || {
+        if raised.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    };
+    // Without a handler Ctrl-C still leaves a folder that can be resumed.
+    let _ = ctrlc::set_handler(handler);
+    flag
+}
+
+/// Runs to the end or to Ctrl-C.
+fn drive(
+    scene_run: &mut SceneRun,
+    stop: &AtomicBool,
+    hidden: bool,
+) -> Result<(RunEnd, RunSummary), SceneRunError> {
+    let progress = Progress::new(scene_run.scene().settings.until, hidden);
+    let end = scene_run.advance(|simulation| {
+        progress.show(simulation);
+        if stop.load(Ordering::SeqCst) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    progress.clear();
+    let end = end?;
+    Ok((end, scene_run.finish(end)?))
+}
+
+/// Plots, the summary and the exit code of a run that is over.
+fn close(args: &RunArgs, path: &Path, summary: &RunSummary) -> ExitCode {
+    let mut plots = None;
+    if !args.quiet && !args.no_plots {
+        match plot_command::draw(path, None) {
+            Ok((folder, names)) => plots = Some((folder, names)),
+            Err(error) => return complain(error),
+        }
+    }
+    if args.json {
+        print_json(summary);
+    } else if !args.quiet {
+        say(report(summary).trim_end());
+        say(format!("\nFolder {}", path.display()));
+        if let Some((folder, names)) = plots {
+            say(format!(
+                "Plots  {}: {} (SVG and PNG)",
+                folder.display(),
+                names.join(", ")
+            ));
+        }
+    }
+    if summary.certified && summary.outcome == RunOutcome::Finished {
+        ExitCode::SUCCESS
+    } else {
+        not_certified()
+    }
+}
+
+fn print_json(summary: &RunSummary) {
+    match serde_json::to_string_pretty(summary) {
+        Ok(text) => say(text),
+        Err(error) => {
+            complain(error);
+        }
+    }
+}

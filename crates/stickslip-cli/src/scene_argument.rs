@@ -1,0 +1,128 @@
+//! A scene named on the command line, with the changes made there.
+
+use std::path::Path;
+
+use stickslip::scene::{
+    Changes, LoadError, Scene, SceneError, SourceText, find_in_gallery, nearest_in_gallery,
+};
+
+/// Changes to a scene.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub struct SceneOptions {
+    /// Give a parameter another value, a number or an expression; may be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// Friction law: frictionless, coulomb, argmin, generalized.
+    #[arg(long)]
+    pub law: Option<String>,
+    /// Impact law: inelastic, newton, poisson, moreau, fremond, energetic.
+    #[arg(long)]
+    pub impact: Option<String>,
+    /// Time-stepping scheme: moreau, moreau-jean, sweeping-process, penalty, event-driven.
+    #[arg(long)]
+    pub scheme: Option<String>,
+    /// Time step, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub step: Option<String>,
+    /// End time, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub until: Option<String>,
+    /// Tolerance of the contact solver, relative.
+    #[arg(long, value_name = "NUMBER")]
+    pub tolerance: Option<String>,
+    /// Keep every N-th step in the trajectory.
+    #[arg(long, value_name = "N")]
+    pub every: Option<u64>,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_string(), value.trim().to_string()))
+        }
+        _ => Err("expected NAME=VALUE, for example mu=0.3".to_string()),
+    }
+}
+
+impl SceneOptions {
+    /// The changes these options ask for.
+    pub fn changes(&self) -> Changes {
+        let mut changes = Changes::new();
+        for (name, value) in &self.set {
+            changes = changes.parameter(name, value);
+        }
+        let keys = [
+            ("law", &self.law),
+            ("impact", &self.impact),
+            ("scheme", &self.scheme),
+            ("step", &self.step),
+            ("until", &self.until),
+            ("tolerance", &self.tolerance),
+        ];
+        for (name, value) in keys {
+            if let Some(value) = value {
+                changes = changes.key(name, value);
+            }
+        }
+        match self.every {
+            Some(every) => changes.key("every", every),
+            None => changes,
+        }
+    }
+}
+
+/// Why a scene could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SceneArgumentError {
+    /// There is no such scene.
+    #[error(
+        "there is no scene `{name}` in the gallery and no such file{hint}\n  = `stickslip list` shows the gallery"
+    )]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The nearest name, as a question.
+        hint: String,
+    },
+    /// The file could not be read, or has mistakes.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The scene has mistakes.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+}
+
+/// A scene with the name under which it runs.
+pub struct NamedScene {
+    /// Name of the gallery, or of the file without its ending.
+    pub name: String,
+    /// The scene.
+    pub scene: Scene,
+}
+
+/// The text of a scene of the gallery or of a file, with its name.
+pub fn source(argument: &str) -> Result<(String, SourceText), SceneArgumentError> {
+    if let Some(scene) = find_in_gallery(argument) {
+        return Ok((scene.name.to_string(), scene.source()));
+    }
+    let path = Path::new(argument);
+    let looks_like_file = path.exists() || argument.contains(['/', '.']);
+    if !looks_like_file {
+        return Err(SceneArgumentError::Unknown {
+            name: argument.to_string(),
+            hint: nearest_in_gallery(argument)
+                .map(|name| format!("; did you mean `{name}`?"))
+                .unwrap_or_default(),
+        });
+    }
+    let name = path.file_stem().unwrap_or_default();
+    let source = SourceText::read(path).map_err(LoadError::Read)?;
+    Ok((name.to_string_lossy().into_owned(), source))
+}
+
+/// Reads a scene and applies the changes.
+pub fn load(argument: &str, changes: &Changes) -> Result<NamedScene, SceneArgumentError> {
+    let (name, source) = source(argument)?;
+    let scene = Scene::parse(changes.apply(&source)?)?;
+    Ok(NamedScene { name, scene })
+}
