@@ -1,8 +1,11 @@
 //! Command line of the stickslip contact dynamics engine.
 
 mod check;
+mod compare;
+mod comparison;
 mod completions;
 mod exit;
+mod interrupt;
 mod list;
 mod plot;
 mod plot_command;
@@ -41,7 +44,7 @@ enum Command {
     Check(check::CheckArgs),
     Run(run::RunArgs),
     Plot(plot_command::PlotArgs),
-
+    Compare(compare::CompareArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     /// Solve frictional contact problems stored as FCLIB files.
@@ -69,7 +72,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Plot(args) => plot_command::run(&args),
-
+        Command::Compare(args) => compare::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run::<Cli>(&args),
         Command::Solve(args) => solve::run(args),

@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use stickslip::scene::{SceneRun, SceneRunError, read_summary};
 use stickslip::simulation::{RunEnd, RunOutcome, RunSummary};
 
 use crate::exit::{complain, interrupted, not_certified, say};
+use crate::interrupt::Interrupt;
 use crate::plot_command;
 use crate::progress::Progress;
 use crate::report::report;
@@ -72,9 +71,9 @@ pub fn run(args: &RunArgs) -> ExitCode {
         Ok(scene_run) => scene_run,
         Err(code) => return code,
     };
-    let stop = stop_flag();
+    let interrupt = Interrupt::watch();
     let hidden = args.quiet || args.json;
-    let (end, summary) = match drive(&mut scene_run, &stop, hidden) {
+    let (end, summary) = match drive(&mut scene_run, &interrupt, hidden) {
         Ok(done) => done,
         Err(error) => return complain(error),
     };
@@ -129,30 +128,16 @@ fn free_folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A flag that Ctrl-C raises; a second Ctrl-C ends the process at once, which the folder survives.
-fn stop_flag() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&flag);
-    let handler = move || {
-        if raised.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-    };
-    // Without a handler Ctrl-C still leaves a folder that can be resumed.
-    let _ = ctrlc::set_handler(handler);
-    flag
-}
-
 /// Runs to the end or to Ctrl-C.
 fn drive(
     scene_run: &mut SceneRun,
-    stop: &AtomicBool,
+    interrupt: &Interrupt,
     hidden: bool,
 ) -> Result<(RunEnd, RunSummary), SceneRunError> {
     let progress = Progress::new(scene_run.scene().settings.until, hidden);
     let end = scene_run.advance(|simulation| {
         progress.show(simulation);
-        if stop.load(Ordering::SeqCst) {
+        if interrupt.raised() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

@@ -35,7 +35,8 @@ pub struct SceneOptions {
     pub every: Option<u64>,
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+/// Reads `NAME=VALUE`.
+pub fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
             Ok((name.trim().to_string(), value.trim().to_string()))

@@ -11,6 +11,7 @@ mod figure;
 mod font;
 mod impulses;
 mod mechanism;
+mod overlay;
 mod panel;
 mod png;
 mod raster;
@@ -21,5 +22,7 @@ mod table;
 mod timeline;
 mod units;
 
+pub use overlay::{Variant, drawings, overlays};
 pub use run_figures::{RunData, save_figures};
+pub use svg::escape;
 pub use table::Table;

@@ -1,0 +1,27 @@
+//! Ctrl-C: asked for once, a run halts where it can be resumed; asked for twice, at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the user wants to stop.
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Starts to watch for Ctrl-C.
+    pub fn watch() -> Self {
+        let flag = Arc::new(AtomicBool::new(false));
+        let raised = Arc::clone(&flag);
+        // Without a handler Ctrl-C still leaves a folder that can be resumed: it survives any kill.
+        let _ = ctrlc::set_handler(move || {
+            if raised.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        });
+        Self(flag)
+    }
+
+    /// Whether Ctrl-C was pressed.
+    pub fn raised(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
