@@ -41,6 +41,7 @@ impl GeneralizedSystem {
             constraints: Vec::new(),
             joints: Vec::new(),
             penetration_tolerance: 1e-9,
+            semidefinite_tolerance: 1e-12,
             reading: None,
         }
     }
@@ -124,6 +125,7 @@ pub struct GeneralizedSystemBuilder {
     constraints: Vec<UnilateralConstraint>,
     joints: Vec<BilateralConstraint>,
     penetration_tolerance: f64,
+    semidefinite_tolerance: f64,
     reading: Option<PastReading>,
 }
 
@@ -253,6 +255,13 @@ impl GeneralizedSystemBuilder {
         self
     }
 
+    /// How negative K and C may be, relative to their largest entry (default 1e-12): matrices written
+    /// with few digits need more.
+    pub fn semidefinite_tolerance(mut self, tolerance: f64) -> Self {
+        self.semidefinite_tolerance = tolerance;
+        self
+    }
+
     /// Checks everything at the initial configuration and returns the system.
     pub fn build(self, q0: &[f64]) -> Result<GeneralizedSystem, SystemError> {
         if self.names.is_empty() {
@@ -272,7 +281,7 @@ impl GeneralizedSystemBuilder {
             reading: self.reading,
         };
         check::check_names(&system)?;
-        check::check_matrices(&system)?;
+        check::check_matrices(&system, self.semidefinite_tolerance)?;
         check::check_configuration(&system, q0, self.penetration_tolerance)?;
         system.warnings = check::dependent_constraints(&system, q0);
         Ok(system)

@@ -30,7 +30,10 @@ pub(crate) fn check_names(system: &dyn MechanicalSystem) -> Result<(), SystemErr
 }
 
 /// K and C must have the right order, be finite, symmetric and positive semidefinite.
-pub(crate) fn check_matrices(system: &dyn MechanicalSystem) -> Result<(), SystemError> {
+pub(crate) fn check_matrices(
+    system: &dyn MechanicalSystem,
+    tolerance: f64,
+) -> Result<(), SystemError> {
     let Some(linear) = system.linear_part() else {
         return Ok(());
     };
@@ -47,7 +50,7 @@ pub(crate) fn check_matrices(system: &dyn MechanicalSystem) -> Result<(), System
             shifted.set(
                 i,
                 i,
-                matrix.get(i, i) + 1e-12 * largest.max(f64::MIN_POSITIVE),
+                matrix.get(i, i) + tolerance * largest.max(f64::MIN_POSITIVE),
             );
         }
         if CholeskyFactor::default().factor(&shifted).is_err() && largest > 0.0 {

@@ -52,7 +52,9 @@ pub(super) fn ball(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
         .build(&[h0])?;
     // The unit of time is the fall; the run ends when the ball has been at rest for one of them.
     let fall = (2.0 * h0 / g).sqrt();
-    let h = fall / (12_000 * refinement) as f64;
+    // The flight before the twelfth impact lasts 2 e^11 falls: a dozen steps resolve it.
+    let resolved = (6.0 / restitution.powi(11)).clamp(500.0, 12_000.0);
+    let h = fall / (resolved * refinement as f64);
     let longest = (1.0 + restitution) / (1.0 - restitution).max(1e-2) * fall + fall;
     let mut run = simulation(system, midpoint()?, (&[h0], &[0.0]), h, true)?;
     let mut impacts = Vec::new();

@@ -254,7 +254,9 @@ pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
                 }
             })
             // Active by construction: closed by more than any motion of the step.
-            .penetration_tolerance(f64::INFINITY);
+            .penetration_tolerance(f64::INFINITY)
+            // The matrices of the cases are rounded to a few digits.
+            .semidefinite_tolerance(1e-2);
         for c in 0..contacts {
             let normal = column(c * dim);
             let (start, slope) = (q.clone(), normal.clone());

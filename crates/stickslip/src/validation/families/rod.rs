@@ -86,7 +86,8 @@ impl Rod {
     }
 }
 
-/// Coefficient at which γ vanishes, of a rod with inertia `j m l²` at an angle.
+/// Coefficient at which γ vanishes, of a rod with inertia `j m l²` at an angle; negative where the
+/// other sense of sliding is the critical one (W_nt > 0).
 fn critical_friction(j: f64, angle: f64) -> Result<f64, CaseError> {
     let rod = Rod {
         m: 1.0,
@@ -107,7 +108,8 @@ fn critical_friction(j: f64, angle: f64) -> Result<f64, CaseError> {
             return Err(CaseError::NotComputed { reason });
         }
     }
-    Ok(bracketed_root(0.0, at(0.0), high, at(high), at))
+    let mu = bracketed_root(0.0, at(0.0), high, at(high), at);
+    Ok(mu.copysign(-view.delassus()[1]))
 }
 
 /// Least critical coefficient over the angle, with that angle.
@@ -183,8 +185,9 @@ pub(super) fn regime(input: &CaseInput) -> Result<Answer, CaseError> {
         "tip_after" => view.of(&jammed),
     };
     match regime {
-        "sliding" => {
-            let reaction = [-b / p, slip * rod.mu * b / p];
+        "sliding" | "liftoff" => {
+            let normal = if b < 0.0 { -b / p } else { 0.0 };
+            let reaction = [normal, -slip * rod.mu * normal];
             answer.insert("r_n", reaction[0]);
             answer.insert("r_t", reaction[1]);
             let weightless = view.after(&reaction);
@@ -254,11 +257,13 @@ pub(super) fn mu_min(input: &CaseInput) -> Result<Answer, CaseError> {
 pub(super) fn trajectory(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
     let params = &input.params;
     let rod = Rod::read(params)?;
-    let (q, v) = (params.vector::<3>("q0")?, params.vector::<3>("v0")?);
+    let (q, v0) = (params.vector::<3>("q0")?, params.vector::<3>("v0")?);
     let t_end = params.number("T")?;
     let steps = 1000 * refinement;
     let h = t_end / steps as f64;
-    let mut run = simulation(rod.system(&q)?, contact_dynamics(), (&q, &v), h, true)?;
+    let mut run = simulation(rod.system(&q)?, contact_dynamics(), (&q, &v0), h, true)?;
+    // An approaching tip has met the ground at the initial instant.
+    let v = run.state().v.clone();
     run_steps(&mut run, h, steps, |_| ())?;
     let cone = run.certificate().cone.value <= 1e-10;
     let state = run.state();
@@ -271,7 +276,7 @@ pub(super) fn trajectory(input: &CaseInput, refinement: usize) -> Result<Answer,
     let (jammed, impulse) = rod.jam(&view);
     let jam = p <= 0.0 && pressed && impulse[0] > 0.0;
     Ok(group! {
-        "v_after_t0" => if jam { jammed } else { v.to_vec() },
+        "v_after_t0" => if jam { jammed } else { v },
         "jam" => jam,
         "state_T" => [state.q.as_slice(), &state.v].concat(),
         "reaction_in_cone_all_along" => cone,

@@ -48,6 +48,10 @@ pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
                 .with_point(ContactFrame::tangents(2, rows), law),
         )
         .build(&[0.0; 3])?;
+    if !(mu > 0.0 && mu_r > 0.0) {
+        let reason = "without friction the disc does not stop".to_string();
+        return Err(CaseError::NotComputed { reason });
+    }
     // Times of sliding and of rolling, large enough in sum to hold the whole motion.
     let speed = v0.abs() + radius * spin.abs();
     let longest = speed / (mu * g)

@@ -1,5 +1,6 @@
 //! A slider on a plane: exact steps, jitter, and motions with friction.
 
+use std::f64::consts::PI;
 use std::ops::ControlFlow;
 
 use crate::algebra::{SymmetricMatrix, dot};
@@ -165,31 +166,40 @@ pub(super) fn coulomb_oscillator(
         k,
         section: FrictionSection::segment(mu)?,
     };
-    let steps = 2000 * refinement;
-    let h = params.number("T")? / steps as f64;
+    // Every half cycle takes 2 δ from the amplitude; the step does not divide it.
+    let (omega, delta) = ((k / m).sqrt(), mu * m * g / k);
+    let half_cycle = PI / omega;
+    let h = half_cycle / (400.3 * refinement as f64);
     let start = ([params.number("x0")?], [params.number("v0")?]);
+    let amplitude = start.0[0].hypot(start.1[0] / omega) + delta;
+    let longest = (amplitude / (2.0 * delta) + 3.0) * half_cycle;
     let mut run = slider.run(law("standard")?, midpoint(), (&start.0, &start.1), h)?;
     let mut turning = vec![start.0[0]];
     let mut before = start.1[0];
     let mut at_rest = None;
-    run_steps(&mut run, h, steps, |record| {
+    run_until(&mut run, longest, |record| {
         let now = record.velocity[0];
         // At rest the law makes the velocity zero up to rounding.
-        let still = now.abs() <= 1e-12 * (k / m).sqrt() * start.0[0].abs();
+        let still = now.abs() <= 1e-12 * omega * amplitude;
         if before != 0.0 && (still || now * before < 0.0) {
             turning.push(record.q[0]);
         }
-        if still {
-            at_rest = at_rest.or(Some(record.t));
-            before = 0.0;
+        before = if still { 0.0 } else { now };
+        at_rest = if still {
+            at_rest.or(Some(record.t))
         } else {
-            at_rest = None;
-            before = now;
+            None
+        };
+        // Half a cycle without motion is rest.
+        if at_rest.is_some_and(|t| record.t > t + half_cycle) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     })?;
     Ok(group! {
-        "delta" => mu * m * g / k,
-        "omega" => (k / m).sqrt(),
+        "delta" => delta,
+        "omega" => omega,
         "n_half_cycles" => turning.len() - 1,
         "x_rest" => run.state().q[0],
         "turning_points" => turning,

@@ -191,7 +191,7 @@ pub(super) fn bilateral_pendulum(input: &CaseInput) -> Result<Answer, CaseError>
             .potential(move |q: &[Jet]| q[0].cos() * (-m * g * l))
             .build(&[angle])?)
     };
-    let (end, rate) = smooth_state(&build, (&[angle], &[rate]), h * steps as f64, 2 * steps)?;
+    let (end, rate) = smooth_state(&build, (&[angle], &[rate]), h * steps as f64, 4 * steps)?;
     Ok(group! {
         "scheme" => rows,
         "exact_end" => group! {
