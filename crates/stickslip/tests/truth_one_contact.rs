@@ -703,7 +703,13 @@ fn rod_1() {
 #[test]
 fn rod_3() {
     let v: &[f64] = &[-1.0, 0.0, 0.0];
-    let body = Body::rod(1.0, 0.5, 0.08333333333333333, 0.7853981633974483, v);
+    let body = Body::rod(
+        1.0,
+        0.5,
+        0.08333333333333333,
+        std::f64::consts::FRAC_PI_4,
+        v,
+    );
     let section = FrictionSection::segment(1.8).unwrap();
     let (w, q) = body.local();
     close("W", &[w[0], w[1], w[3]], &[2.5, -1.5, 2.5], 1e-8);
@@ -849,7 +855,13 @@ fn rod_7() {
 #[test]
 fn rod_s_collision_0() {
     let v: &[f64] = &[1.0, -1.0, 0.0];
-    let body = Body::rod(1.0, 0.5, 0.08333333333333333, 0.7853981633974483, v);
+    let body = Body::rod(
+        1.0,
+        0.5,
+        0.08333333333333333,
+        std::f64::consts::FRAC_PI_4,
+        v,
+    );
     let (p, u) = kinetic(&body, &FrictionSection::segment(0.3).unwrap());
     close(
         "S",

@@ -481,6 +481,13 @@ impl FrictionSection {
                 *scale,
             ),
             FrictionSection::Hull { parts, scale } => ratio(hull::gauge(parts, point), *scale),
+            FrictionSection::Ellipse {
+                map: [[a, b], [c, d]],
+            } if a * d != b * c => {
+                // |E⁻¹ x|.
+                let x = [d * point[0] - b * point[1], a * point[1] - c * point[0]];
+                x[0].hypot(x[1]) / (a * d - b * c).abs()
+            }
             FrictionSection::Ellipse { .. }
             | FrictionSection::Polytope { .. }
             | FrictionSection::General { .. } => self.gauge_by_cuts(point),

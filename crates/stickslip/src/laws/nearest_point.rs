@@ -7,13 +7,14 @@
 //!
 //! # Source
 //!
-//! [Wolfe1976]: the nearest point of the convex hull of a small affinely independent set of support
-//! points is kept; a new support point enters, points with weight 0 leave.
+//! [Wolfe1976]: the nearest point of the convex hull of a small set of support points is kept; a new
+//! support point enters, points with weight 0 leave. The hull of the small set is minimised as a
+//! complementarity problem, since the affine systems of the source lose their rank near the boundary.
 //!
 //! # Guarantees
 //!
-//! Finite for polytopes, accurate to rounding there. For smooth sets it converges and is stopped
-//! when the support can no longer reduce the distance beyond rounding: about 1e-8 of the size.
+//! Finite for polytopes, accurate to 1e-14 of the size there (1e-11 for points on the boundary). For
+//! smooth sets it converges and is stopped when the support can no longer reduce the distance.
 //!
 //! # Behaviour to know
 //!
@@ -21,13 +22,14 @@
 //!
 //! # Cost
 //!
-//! One oracle call and one (k+1)³ elimination per iteration, k ≤ d + 1.
+//! One oracle call and one complementarity problem of size k + 1 ≤ d + 3 per iteration.
 //!
 //! # Tested by
 //!
 //! `laws/friction_section/tests.rs`.
 
-use crate::algebra::small_dense::{dot, norm, solve_in_place};
+use crate::algebra::lcp::{LcpOutcome, solve_lcp};
+use crate::algebra::small_dense::{dot, norm};
 
 /// Writes the nearest point; `oracle(direction, point)` writes a support point.
 pub(super) fn nearest_point(
@@ -38,13 +40,11 @@ pub(super) fn nearest_point(
     let d = target.len();
     // All points are taken relative to the target: the nearest point has least norm.
     let mut corral: Vec<Vec<f64>> = Vec::new();
-    let mut weights: Vec<f64> = Vec::new();
     let mut direction = vec![0.0; d];
     let mut vertex = vec![0.0; d];
     oracle(target, &mut vertex);
     let mut x: Vec<f64> = vertex.iter().zip(target).map(|(v, t)| v - t).collect();
     corral.push(x.clone());
-    weights.push(1.0);
     for _ in 0..500 {
         direction.iter_mut().zip(&x).for_each(|(d, x)| *d = -x);
         oracle(&direction, &mut vertex);
@@ -58,12 +58,11 @@ pub(super) fn nearest_point(
             break;
         }
         corral.push(relative);
-        weights.push(0.0);
-        let before = dot(&x, &x);
-        if !reduce(&mut corral, &mut weights, &mut x) {
-            break;
-        }
-        if dot(&x, &x) >= before {
+        // A step that does not come nearer is rounding: keep the point before it.
+        let before = x.clone();
+        let improved = reduce(&mut corral, &mut x) && dot(&x, &x) < dot(&before, &before);
+        if !improved {
+            x = before;
             break;
         }
     }
@@ -72,61 +71,37 @@ pub(super) fn nearest_point(
     }
 }
 
-/// Minor cycle: nearest point of the affine hull, dropping points until its weights are positive.
-fn reduce(corral: &mut Vec<Vec<f64>>, weights: &mut Vec<f64>, x: &mut [f64]) -> bool {
-    loop {
-        let k = corral.len();
-        let n = k + 1;
-        // Weights of least norm with sum 1.
-        let mut matrix = vec![0.0; n * n];
-        let mut rhs = vec![0.0; n];
-        let scale = corral
-            .iter()
-            .map(|p| dot(p, p))
-            .fold(f64::MIN_POSITIVE, f64::max);
-        for i in 0..k {
-            for j in 0..k {
-                matrix[i * n + j] = dot(&corral[i], &corral[j]) / scale;
-            }
-            matrix[i * n + k] = 1.0;
-            matrix[k * n + i] = 1.0;
+/// Nearest point of the hull of the corral, whose unused points are dropped; false if not found.
+fn reduce(corral: &mut Vec<Vec<f64>>, x: &mut [f64]) -> bool {
+    let k = corral.len();
+    let n = k + 1;
+    // Least |Σ b_i v_i| with b ≥ 0, Σ b ≥ 1, as a complementarity problem with the multiplier of the sum.
+    let scale = corral
+        .iter()
+        .map(|p| dot(p, p))
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let mut matrix = vec![0.0; n * n];
+    for i in 0..k {
+        for j in 0..k {
+            matrix[i * n + j] = dot(&corral[i], &corral[j]) / scale;
         }
-        rhs[k] = 1.0;
-        if !solve_in_place(&mut matrix, &mut rhs) {
-            corral.pop();
-            weights.pop();
-            return false;
-        }
-        if rhs[..k].iter().all(|&w| w > 0.0) {
-            weights.copy_from_slice(&rhs[..k]);
-            break;
-        }
-        // Move towards it until a weight vanishes.
-        let mut step = 1.0_f64;
-        let mut leaving = 0;
-        for i in 0..k {
-            if rhs[i] <= 0.0 && weights[i] - rhs[i] > 0.0 {
-                let ratio = weights[i] / (weights[i] - rhs[i]);
-                if ratio < step {
-                    step = ratio;
-                    leaving = i;
-                }
-            }
-        }
-        for i in 0..k {
-            weights[i] += step * (rhs[i] - weights[i]);
-        }
-        corral.remove(leaving);
-        weights.remove(leaving);
-        if corral.is_empty() {
-            return false;
-        }
+        matrix[i * n + k] = -1.0;
+        matrix[k * n + i] = 1.0;
     }
+    let mut rhs = vec![0.0; n];
+    rhs[k] = -1.0;
+    let mut weights = vec![0.0; n];
+    if solve_lcp(&matrix, &rhs, &mut weights) != LcpOutcome::Solved {
+        return false;
+    }
+    let total: f64 = weights[..k].iter().sum();
     x.fill(0.0);
-    for (point, weight) in corral.iter().zip(&*weights) {
+    for (point, weight) in corral.iter().zip(&weights) {
         for (x, p) in x.iter_mut().zip(point) {
-            *x += weight * p;
+            *x += weight / total * p;
         }
     }
+    let mut kept = weights.iter();
+    corral.retain(|_| kept.next().is_some_and(|&weight| weight > 0.0));
     true
 }
