@@ -254,11 +254,17 @@ fn write_report(folder: &Path, outcomes: &[Outcome]) -> Result<(), String> {
     let scene = runs.first().map(|(_, run)| &run.scene);
     let title = scene.map_or("", |scene| scene.title.as_str());
     let lead = scene.map_or("", |scene| scene.description.as_str());
+    // The same drawings as files, for slides and papers.
+    let figures = overlays(title, &variants);
+    let plots = folder.join("plots");
+    let saved = std::fs::create_dir_all(&plots)
+        .and_then(|()| figures.iter().try_for_each(|figure| figure.save(&plots)));
+    saved.map_err(|error| format!("{}: {error}", plots.display()))?;
     let page = as_html(
         &format!("{title}: {} variants", outcomes.len()),
         lead,
         &table(outcomes),
-        &drawings(&overlays(title, &variants)),
+        &drawings(&figures),
     );
     let path = folder.join("report.html");
     std::fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use stickslip::scene::{SceneRun, SceneRunError, read_summary};
 use stickslip::simulation::{RunEnd, RunOutcome, RunSummary};
@@ -40,6 +41,9 @@ pub struct RunArgs {
         conflicts_with_all = ["scene", "output", "set", "law", "impact", "scheme", "step", "until", "tolerance", "every"]
     )]
     resume: Option<PathBuf>,
+    /// Seconds between checkpoints; a killed run loses at most that much work.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
+    checkpoint_every: f64,
     /// Number of threads; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -52,6 +56,13 @@ pub struct RunArgs {
     /// Draw no plots.
     #[arg(long)]
     no_plots: bool,
+}
+
+fn interval(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=1e6).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a number of seconds from 0 to 1e6".to_string()),
+    }
 }
 
 /// Runs the subcommand.
@@ -71,6 +82,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
         Ok(scene_run) => scene_run,
         Err(code) => return code,
     };
+    scene_run = scene_run.with_checkpoints_every(Duration::from_secs_f64(args.checkpoint_every));
     let interrupt = Interrupt::watch();
     let hidden = args.quiet || args.json;
     let (end, summary) = match drive(&mut scene_run, &interrupt, hidden) {

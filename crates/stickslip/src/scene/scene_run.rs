@@ -22,7 +22,7 @@ use super::{ReadError, Scene, SceneError, SourceText};
 /// Version of the format of run folders; later versions keep reading earlier ones.
 pub const RUN_FORMAT: u32 = 1;
 
-/// Time between checkpoints.
+/// Time between checkpoints, unless told otherwise.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 /// Time between looks of an observer.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -92,6 +92,7 @@ pub struct SceneRun {
     folder: RunFolder,
     began: Instant,
     saved: Instant,
+    checkpoint_every: Duration,
 }
 
 impl SceneRun {
@@ -141,7 +142,15 @@ impl SceneRun {
             folder,
             began: now,
             saved: now,
+            checkpoint_every: CHECKPOINT_EVERY,
         }
+    }
+
+    /// Sets the time between checkpoints (one second by default).
+    #[must_use]
+    pub fn with_checkpoints_every(mut self, interval: Duration) -> Self {
+        self.checkpoint_every = interval;
+        self
     }
 
     /// Runs to the end of the scene. About twenty times a second `observe` sees the simulation and
@@ -153,6 +162,7 @@ impl SceneRun {
     ) -> Result<RunEnd, SceneRunError> {
         let until = self.scene.settings.until;
         let nearly = until - 1e-9 * self.scene.settings.step;
+        let look_every = LOOK_EVERY.min(self.checkpoint_every);
         loop {
             let (folder, mut failure) = (&mut self.folder, None);
             let (looked, mut steps) = (Instant::now(), 0);
@@ -167,7 +177,7 @@ impl SceneRun {
                     return ControlFlow::Break(());
                 }
                 steps += 1;
-                if steps % CLOCK_EVERY == 0 && looked.elapsed() >= LOOK_EVERY {
+                if steps % CLOCK_EVERY == 0 && looked.elapsed() >= look_every {
                     return ControlFlow::Break(());
                 }
                 ControlFlow::Continue(())
@@ -180,7 +190,7 @@ impl SceneRun {
                 return Ok(end);
             }
             let halt = observe(&self.simulation).is_break();
-            if halt || end != RunEnd::Interrupted || self.saved.elapsed() >= CHECKPOINT_EVERY {
+            if halt || end != RunEnd::Interrupted || self.saved.elapsed() >= self.checkpoint_every {
                 self.folder.checkpoint(&self.simulation)?;
                 self.saved = Instant::now();
             }

@@ -1,0 +1,140 @@
+//! Runs that are interrupted or killed and resumed give the bits of the uninterrupted run.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use common::{Folder, summary_text};
+
+/// A scene with many contacts that takes about a second, thinned by a number that divides nothing.
+const SCENE: [&str; 5] = ["run", "chain", "--quiet", "--every", "7"];
+const STEP: [&str; 2] = ["--step", "1e-4"];
+const OFTEN: [&str; 2] = ["--checkpoint-every", "0.01"];
+
+fn start(folder: &Folder, arguments: &[&str]) -> Child {
+    let mut command = folder.command(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("the binary starts")
+}
+
+fn begin(folder: &Folder, output: &str) -> Child {
+    start(
+        folder,
+        &[&SCENE[..], &STEP, &OFTEN, &["--output", output]].concat(),
+    )
+}
+
+fn resume(folder: &Folder, output: &str) -> Child {
+    start(
+        folder,
+        &[&["run", "--quiet", "--resume", output][..], &OFTEN].concat(),
+    )
+}
+
+fn assert_same(folder: &Folder, whole: &str, other: &str) {
+    let read = |name: &str| fs::read(folder.path(name).join("trajectory.npy")).expect("a file");
+    assert!(read(whole) == read(other), "the trajectories differ");
+    assert_eq!(
+        summary_text(&folder.path(whole)),
+        summary_text(&folder.path(other))
+    );
+    let certificate =
+        |name: &str| fs::read(folder.path(name).join("certificate.json")).expect("a file");
+    assert_eq!(certificate(whole), certificate(other));
+}
+
+fn started(path: &Path) -> bool {
+    path.join("run.json").exists()
+}
+
+#[test]
+fn a_run_killed_twenty_times_gives_the_same_bits() {
+    let folder = Folder::new("kill");
+    let code = begin(&folder, "whole").wait().expect("it ends");
+    assert!(code.success());
+    // Delays from a fixed sequence; the instants they hit are as random as the machine.
+    let mut seed: u64 = 0x2545_f491_4f6c_dd1d;
+    let (mut kills, mut runs, mut launches) = (0, 0, 0);
+    while kills < 20 {
+        let name = format!("killed-{runs}");
+        loop {
+            launches += 1;
+            assert!(launches < 400, "{kills} kills in {launches} launches");
+            let mut child = if started(&folder.path(&name)) {
+                resume(&folder, &name)
+            } else {
+                begin(&folder, &name)
+            };
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            if kills < 20 {
+                std::thread::sleep(Duration::from_millis(seed % 150));
+            } else {
+                child.wait().expect("it ends");
+            }
+            if let Some(code) = child.try_wait().expect("a child of ours") {
+                assert!(code.success(), "{code}");
+                break;
+            }
+            child.kill().expect("a child of ours");
+            child.wait().expect("it ends");
+            kills += 1;
+        }
+        assert_same(&folder, "whole", &name);
+        runs += 1;
+    }
+}
+
+#[test]
+fn an_interrupted_run_ends_with_130_and_goes_on() {
+    let folder = Folder::new("interrupt");
+    assert!(begin(&folder, "whole").wait().expect("it ends").success());
+    let mut child = begin(&folder, "halted");
+    while !folder.path("halted/checkpoint.json").exists() {
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(child.try_wait().expect("a child of ours").is_none());
+    }
+    // The handler is set right after the first checkpoint.
+    std::thread::sleep(Duration::from_millis(100));
+    let id = child.id().to_string();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &id])
+        .status();
+    assert!(sent.expect("kill exists").success());
+    let code = child.wait().expect("it ends").code();
+    // On a fast machine the run may have ended before the signal came.
+    assert!(
+        code == Some(130) || folder.path("halted/summary.json").exists(),
+        "{code:?}"
+    );
+    assert!(resume(&folder, "halted").wait().expect("it ends").success());
+    assert_same(&folder, "whole", "halted");
+}
+
+#[test]
+fn a_finished_run_resumed_is_told_again() {
+    let folder = Folder::new("again");
+    let first = folder.json(
+        0,
+        &["run", "bouncing-ball", "--no-plots", "--output", "out"],
+    );
+    let again = folder.json(0, &["run", "--no-plots", "--resume", "out"]);
+    assert_eq!(first, again);
+}
+
+#[test]
+fn a_folder_of_a_later_format_is_refused() {
+    let folder = Folder::new("later");
+    folder.expect(0, &["run", "bouncing-ball", "--quiet", "--output", "out"]);
+    let manifest = fs::read_to_string(folder.path("out/run.json")).expect("a manifest");
+    let later = manifest.replace("\"format\": 1", "\"format\": 999");
+    assert_ne!(manifest, later);
+    fs::write(folder.path("out/run.json"), later).expect("a file");
+    let (_, err) = folder.expect(1, &["plot", "out"]);
+    assert!(err.contains("format 999"), "{err}");
+}
