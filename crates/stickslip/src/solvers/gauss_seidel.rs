@@ -5,6 +5,7 @@ use crate::contact::{
 };
 use crate::laws::FlowRule;
 
+use super::newton_finish::NewtonFinish;
 use super::one_contact::{
     LocalOutcome, LocalScratch, OneContact, solve_coulomb, solve_kinetic, solve_known_normal,
 };
@@ -28,12 +29,18 @@ impl Default for GaussSeidelSettings {
     }
 }
 
+/// Sweeps before Newton's method is tried, and again at every doubling.
+const FIRST_FINISH: usize = 64;
+/// Largest number of rows for which it is tried.
+const FINISH_ROWS: usize = 60;
+
 /// Exact solution of one contact, swept over several.
 ///
 /// # What it computes
 /// For block i in turn: the one-contact problem with matrix W_ii and velocity
 /// `q_i + Σ_{j≠i} W_ij p_j`, under the law of the block (Coulomb, kinetic projection, known normal
-/// impulse). A problem of one block is solved at once, without iteration.
+/// impulse). A problem of one block is solved at once, without iteration; where few contacts creep
+/// (nearly dependent rows), Newton's method on all of them finishes the solution.
 ///
 /// # Source
 /// Jean and Moreau's nonlinear Gauss-Seidel as described in [AcaryCollinsCraft2023]; the local
@@ -59,6 +66,7 @@ pub struct GaussSeidel {
     matrix: Vec<f64>,
     velocity: Vec<f64>,
     previous: Vec<f64>,
+    newton: NewtonFinish,
 }
 
 impl GaussSeidel {
@@ -183,6 +191,16 @@ impl ContactSolver for GaussSeidel {
             if relative <= self.settings.tolerance {
                 solution.status = special.unwrap_or(SolveStatus::Converged);
                 break;
+            }
+            // A creeping sweep over few contacts: all of them at once.
+            if sweep >= FIRST_FINISH && sweep.is_power_of_two() && m <= FINISH_ROWS {
+                let scale = Self::scale(problem, &solution.impulse);
+                let tolerance = self.settings.tolerance;
+                let p = &mut solution.impulse;
+                if self.newton.finish(problem, p, scale, tolerance) {
+                    solution.status = SolveStatus::Converged;
+                    break;
+                }
             }
             // Without a new best change for a long time the sweep cycles.
             since_best = if relative < 0.999 * best {

@@ -5,6 +5,7 @@ pub mod body_sweep;
 pub mod cascade;
 mod gauss_seidel;
 pub mod interior_point;
+mod newton_finish;
 pub mod newton_system;
 pub mod one_contact;
 mod one_step_cascade;

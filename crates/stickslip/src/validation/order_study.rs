@@ -26,7 +26,7 @@ pub struct OrderStudy {
 const REFINEMENTS: [usize; 3] = [1, 4, 16];
 /// A constant that wanders by this factor from run to run still counts as first order: the place of
 /// an impact inside its step is arbitrary.
-const SLACK: f64 = 4.0;
+const SLACK: f64 = 3.0;
 
 impl OrderStudy {
     /// One line of text.
