@@ -65,9 +65,9 @@ pub enum Hatch {
 }
 
 /// Distance of hatch lines.
-pub const HATCH_PERIOD: f64 = 6.0;
+pub const HATCH_PERIOD: f64 = 7.0;
 /// Width of hatch lines.
-pub const HATCH_WIDTH: f64 = 1.1;
+pub const HATCH_WIDTH: f64 = 1.0;
 /// Radius of the dots of a hatch.
 pub const HATCH_DOT: f64 = 1.1;
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::canvas::{Anchor, Canvas};
+use super::legend::{LEGEND_LINE, Sample, draw_legend, legend_lines};
 use super::panel::Panel;
 use super::png::png;
 use super::raster::raster;
@@ -21,6 +22,8 @@ pub struct Figure {
     pub title: String,
     /// Below the title, smaller.
     pub subtitle: String,
+    /// Names and samples that hold for all panels.
+    pub legend: Vec<(String, Sample)>,
     /// Line by line.
     pub panels: Vec<Panel>,
     /// Panels in a line.
@@ -35,7 +38,9 @@ impl Figure {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let lines = self.panels.len().div_ceil(columns);
         let (width, height) = self.panel_size;
-        let head = if self.subtitle.is_empty() { 34.0 } else { 54.0 };
+        let top = if self.subtitle.is_empty() { 34.0 } else { 54.0 };
+        let legend = legend_lines(&self.legend, width * columns as f64 - 40.0);
+        let head = top + legend.len() as f64 * LEGEND_LINE;
         let mut canvas = Canvas::new(
             width * columns as f64 + 12.0,
             height * lines as f64 + head + 6.0,
@@ -44,12 +49,20 @@ impl Figure {
         let middle = 0.5 * canvas.width;
         canvas.bold_text([middle, 22.0], self.title.as_str(), 15.0, Anchor::Middle);
         canvas.text([middle, 41.0], self.subtitle.as_str(), 12.0, Anchor::Middle);
+        draw_legend(&mut canvas, &self.legend, &legend, [26.0, top - 2.0]);
+        let margins: Vec<f64> = (0..columns)
+            .map(|column| {
+                let below = self.panels.iter().skip(column).step_by(columns);
+                let margins = below.map(|panel| panel.left_margin(self.panel_size));
+                margins.fold(0.0, f64::max)
+            })
+            .collect();
         for (k, panel) in self.panels.iter().enumerate() {
             let corner = [
                 6.0 + (k % columns) as f64 * width,
                 head + (k / columns) as f64 * height,
             ];
-            panel.draw(&mut canvas, corner, width, height);
+            panel.draw(&mut canvas, corner, self.panel_size, margins[k % columns]);
         }
         canvas
     }

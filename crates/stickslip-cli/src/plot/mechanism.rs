@@ -25,27 +25,32 @@ pub fn mechanism(run: &RunData) -> Option<Figure> {
         let q: Vec<f64> = columns.iter().map(|column| column[row]).collect();
         drawing.at(times[row], &q)
     };
-    // Traces of the first point of every moving shape.
+    // Of every moving shape, the trace of the point that goes the longest way.
     let rows: Vec<usize> = (0..=TRACE)
         .map(|k| {
             run.table
                 .row_at(first + (last - first) * k as f64 / TRACE as f64)
         })
         .collect();
+    let shots: Vec<Vec<DrawnShape>> = rows.iter().map(|&row| shapes_at(row)).collect();
+    let mut all: Vec<[f64; 2]> = shots
+        .iter()
+        .flatten()
+        .flat_map(|s| corners(&s.shape))
+        .collect();
     let mut traces: Vec<Vec<(f64, [f64; 2])>> = Vec::new();
-    let mut all: Vec<[f64; 2]> = Vec::new();
-    for &row in &rows {
-        for (k, shape) in shapes_at(row).iter().enumerate() {
-            if traces.len() <= k {
-                traces.push(Vec::new());
-            }
-            let points = corners(&shape.shape);
-            all.extend(&points);
-            if shape.moving
-                && let Some(point) = tracked(&shape.shape)
-            {
-                traces[k].push((times[row], point));
-            }
+    for k in 0..shots[0].len() {
+        if !shots[0][k].moving {
+            continue;
+        }
+        let longest = (0..tracked(&shots[0][k].shape).len())
+            .map(|j| {
+                let points = shots.iter().map(|shot| tracked(&shot[k].shape)[j]);
+                points.collect::<Vec<_>>()
+            })
+            .max_by(|a, b| way(a).total_cmp(&way(b)));
+        if let Some(points) = longest {
+            traces.push(rows.iter().map(|&row| times[row]).zip(points).collect());
         }
     }
     all.retain(|p| p[0].is_finite() && p[1].is_finite());
@@ -146,18 +151,26 @@ fn draw(panel: &mut Panel, drawn: &DrawnShape) {
         }
         Shape::Point(point) => panel.add_dots(vec![*point], 3.0, stroke.color, false, None),
     }
-    if let (Some(label), Some(place)) = (&drawn.label, tracked(&drawn.shape)) {
-        panel.items.push(Item::Note(place, label.clone()));
+    if let (Some(label), Some(place)) = (&drawn.label, tracked(&drawn.shape).last()) {
+        panel.items.push(Item::Note(*place, label.clone()));
     }
 }
 
-/// The point of a shape whose trace is drawn.
-fn tracked(shape: &Shape) -> Option<[f64; 2]> {
+/// The points of a shape whose traces can be drawn.
+fn tracked(shape: &Shape) -> Vec<[f64; 2]> {
     match shape {
-        Shape::Line(points) => points.last().copied(),
-        Shape::Circle { center, .. } => Some(*center),
-        Shape::Point(point) => Some(*point),
+        Shape::Line(points) => points.clone(),
+        Shape::Circle { center, .. } => vec![*center],
+        Shape::Point(point) => vec![*point],
     }
+}
+
+/// Length of the way through the points.
+fn way(points: &[[f64; 2]]) -> f64 {
+    let steps = points.windows(2);
+    steps
+        .map(|pair| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]))
+        .sum()
 }
 
 fn corners(shape: &Shape) -> Vec<[f64; 2]> {

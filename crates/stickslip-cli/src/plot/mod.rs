@@ -10,6 +10,7 @@ mod energy;
 mod figure;
 mod font;
 mod impulses;
+mod legend;
 mod mechanism;
 mod overlay;
 mod panel;

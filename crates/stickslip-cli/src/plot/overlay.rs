@@ -1,7 +1,8 @@
 //! Several runs of one scene over each other.
 
-use super::canvas::Canvas;
+use super::canvas::{Canvas, Stroke};
 use super::figure::Figure;
+use super::legend::Sample;
 use super::panel::Panel;
 use super::run_figures::{RunData, TIME};
 use super::style;
@@ -27,6 +28,7 @@ pub fn overlays(title: &str, variants: &[Variant]) -> Vec<Figure> {
     let mut motion = Figure {
         name: "motion".to_string(),
         title: format!("{title}: motion"),
+        legend: legend(variants),
         columns: 2,
         panel_size: (480.0, 260.0),
         ..Figure::default()
@@ -49,6 +51,7 @@ pub fn overlays(title: &str, variants: &[Variant]) -> Vec<Figure> {
         figures.push(Figure {
             name: "gaps".to_string(),
             title: format!("{title}: gaps"),
+            legend: legend(variants),
             columns: 2,
             panel_size: (480.0, 260.0),
             panels: contacts
@@ -83,10 +86,28 @@ fn overlay(variants: &[Variant], label: &str, curve: impl Fn(&RunData) -> Vec<[f
         ..Panel::default()
     };
     for (k, variant) in variants.iter().enumerate() {
-        let name = Some(variant.label.to_string());
-        panel.add_curve(curve(variant.run), style::curve(k), name);
+        panel.add_curve(curve(variant.run), stroke(k, variants.len()), None);
     }
     panel
+}
+
+/// Earlier curves are wider, so that they show below later ones that lie upon them.
+fn stroke(k: usize, count: usize) -> Stroke {
+    let width = 1.4 + (0.6 * (count - 1 - k) as f64).min(2.0);
+    Stroke {
+        width,
+        ..style::curve(k)
+    }
+}
+
+fn legend(variants: &[Variant]) -> Vec<(String, Sample)> {
+    let entries = variants.iter().enumerate();
+    entries
+        .map(|(k, variant)| {
+            let sample = Sample::Line(stroke(k, variants.len()));
+            (variant.label.to_string(), sample)
+        })
+        .collect()
 }
 
 /// Total energy, and what friction and impacts took.
@@ -107,6 +128,7 @@ fn energy(title: &str, variants: &[Variant]) -> Figure {
     Figure {
         name: "energy".to_string(),
         title: format!("{title}: energy"),
+        legend: legend(variants),
         columns: 2,
         panel_size: (480.0, 280.0),
         panels: vec![

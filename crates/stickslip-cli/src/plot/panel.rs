@@ -4,13 +4,10 @@ use super::axis::{Axis, extent};
 use super::canvas::{Anchor, Canvas, Color, Fill, Point, Stroke};
 use super::decimate::decimate;
 use super::font;
+use super::legend::{LEGEND_LINE, Sample, draw_legend, legend_lines};
 
 /// Size of labels.
 pub const LABEL_SIZE: f64 = 12.0;
-/// Height of one line of a legend.
-const LEGEND_LINE: f64 = 17.0;
-/// Width of the sample of a legend entry.
-const SAMPLE: f64 = 30.0;
 
 /// What is drawn on the axes; places are values, not drawing units.
 #[derive(Clone, Debug)]
@@ -38,17 +35,6 @@ pub enum Item {
     Level(f64, Stroke),
     /// A word beside a place.
     Note(Point, String),
-}
-
-/// How a legend shows what a name stands for.
-#[derive(Clone, Debug)]
-pub enum Sample {
-    /// A piece of line.
-    Line(Stroke),
-    /// A filled box.
-    Box(Fill),
-    /// A disc.
-    Dot(Color, bool),
 }
 
 /// A pair of axes.
@@ -100,12 +86,19 @@ impl Place {
 }
 
 impl Panel {
-    /// Draws the panel into the box with the given corner and size.
-    pub fn draw(&self, canvas: &mut Canvas, [x0, y0]: Point, width: f64, height: f64) {
+    /// Draws the panel into the box with the given corner and size; its axes begin `margin` from the
+    /// left, so that those of panels below each other can be in line.
+    pub fn draw(
+        &self,
+        canvas: &mut Canvas,
+        [x0, y0]: Point,
+        (width, height): (f64, f64),
+        margin: f64,
+    ) {
         if self.empty {
             return;
         }
-        let place = self.place([x0, y0], width, height);
+        let place = self.place([x0, y0], (width, height), margin);
         if !self.title.is_empty() {
             let middle = 0.5 * (place.left + place.right);
             canvas.bold_text(
@@ -132,7 +125,9 @@ impl Panel {
             ),
         );
         self.draw_labels(canvas, &place, x0);
-        self.draw_legend(canvas, &place, y0);
+        let lines = legend_lines(&self.legend, place.right - place.left);
+        let corner = [place.left, y0 + self.title_height()];
+        draw_legend(canvas, &self.legend, &lines, corner);
     }
 
     fn title_height(&self) -> f64 {
@@ -143,30 +138,12 @@ impl Panel {
         }
     }
 
-    /// Lines of the legend when it is wrapped into `width`.
-    fn legend_lines(&self, width: f64) -> Vec<Vec<usize>> {
-        let mut lines: Vec<Vec<usize>> = Vec::new();
-        let mut room = 0.0;
-        for (i, (name, _)) in self.legend.iter().enumerate() {
-            let entry = SAMPLE + 6.0 + legend_width(name) + 16.0;
-            if lines.is_empty() || entry > room {
-                lines.push(Vec::new());
-                room = width;
-            }
-            room -= entry;
-            if let Some(line) = lines.last_mut() {
-                line.push(i);
-            }
-        }
-        lines
-    }
-
-    fn place(&self, [x0, y0]: Point, width: f64, height: f64) -> Place {
+    fn place(&self, [x0, y0]: Point, (width, height): (f64, f64), margin: f64) -> Place {
         let below = if self.picture { 4.0 } else { 40.0 };
         let (right, bottom) = (x0 + width - 16.0, y0 + height - below);
         let above = y0 + self.title_height();
-        let left = x0 + self.left_margin(width, bottom - above);
-        let legend = self.legend_lines(right - left).len() as f64 * LEGEND_LINE;
+        let left = x0 + margin;
+        let legend = legend_lines(&self.legend, right - left).len() as f64 * LEGEND_LINE;
         let top = above + legend;
         let (x, y) = self.axes(right - left, bottom - top);
         let mut place = Place {
@@ -183,12 +160,12 @@ impl Panel {
         place
     }
 
-    /// Room for the label and the ticks of the upright axis.
-    fn left_margin(&self, width: f64, height: f64) -> f64 {
-        if self.picture {
+    /// Room that a panel of this size needs for the label and the ticks of its upright axis.
+    pub fn left_margin(&self, (width, height): (f64, f64)) -> f64 {
+        if self.picture || self.empty {
             return 6.0;
         }
-        let (_, y) = self.axes(width, height);
+        let (_, y) = self.axes(width, height - self.title_height() - 40.0);
         let names = self.rows.iter().flatten().map(String::as_str);
         let ticks = y.ticks.iter().map(|(_, text)| text.as_str());
         let widest = names
@@ -301,39 +278,6 @@ impl Panel {
         }
     }
 
-    fn draw_legend(&self, canvas: &mut Canvas, place: &Place, y0: f64) {
-        let lines = self.legend_lines(place.right - place.left);
-        let first = y0 + self.title_height();
-        for (k, line) in lines.iter().enumerate() {
-            let y = first + k as f64 * LEGEND_LINE + 0.5 * LEGEND_LINE - 2.0;
-            let mut x = place.left;
-            for &i in line {
-                let (name, sample) = &self.legend[i];
-                match sample {
-                    Sample::Line(stroke) => {
-                        canvas.line(vec![[x, y], [x + SAMPLE, y]], *stroke);
-                    }
-                    Sample::Box(fill) => {
-                        let (a, b) = ([x + 6.0, y - 6.0], [x + SAMPLE, y + 6.0]);
-                        canvas.rectangle(a, b, *fill);
-                        canvas.frame(a, b, Stroke::solid(Color::INK, 0.8));
-                    }
-                    Sample::Dot(color, hollow) => {
-                        dots(canvas, vec![[x + 20.0, y]], 3.5, *color, *hollow);
-                    }
-                }
-                let size = LABEL_SIZE - 1.0;
-                canvas.text(
-                    [x + SAMPLE + 6.0, y + 0.36 * size],
-                    name.as_str(),
-                    size,
-                    Anchor::Start,
-                );
-                x += SAMPLE + 6.0 + legend_width(name) + 16.0;
-            }
-        }
-    }
-
     fn draw_item(&self, canvas: &mut Canvas, place: &Place, item: &Item) {
         let map = |points: &[Point]| -> Vec<Point> {
             let finite = points
@@ -391,11 +335,14 @@ impl Panel {
     }
 }
 
-fn legend_width(name: &str) -> f64 {
-    font::width(name, LABEL_SIZE - 1.0)
-}
-
-fn dots(canvas: &mut Canvas, points: Vec<Point>, radius: f64, color: Color, hollow: bool) {
+/// Discs, or rings around white.
+pub(super) fn dots(
+    canvas: &mut Canvas,
+    points: Vec<Point>,
+    radius: f64,
+    color: Color,
+    hollow: bool,
+) {
     if hollow {
         let rim = Stroke::solid(color, 1.3);
         canvas.discs(points, radius, Some(Color::WHITE), Some(rim));

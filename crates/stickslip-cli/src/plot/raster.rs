@@ -241,14 +241,19 @@ impl Painter {
             }
             return;
         }
-        let (mut index, mut left) = (0, stroke.dash[0]);
+        // Dashes get round ends here: they are that much shorter, and the holes longer.
+        let length_of = |index: usize| {
+            let sign = if index.is_multiple_of(2) { -1.0 } else { 1.0 };
+            (stroke.dash[index] + sign * stroke.width).max(0.05)
+        };
+        let (mut index, mut left) = (0usize, length_of(0));
         for pair in points.windows(2) {
             let (a, b) = (pair[0], pair[1]);
             let length = ((b[0] - a[0]).powi(2) + (b[1] - a[1]).powi(2)).sqrt();
             let mut done = 0.0;
             while done < length {
                 let part = left.min(length - done);
-                if index % 2 == 0 {
+                if index.is_multiple_of(2) {
                     let at = |s: f64| {
                         let s = s / length;
                         [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])]
@@ -260,7 +265,7 @@ impl Painter {
                 left -= part;
                 if left <= 1e-9 {
                     index = (index + 1) % stroke.dash.len();
-                    left = stroke.dash[index];
+                    left = length_of(index);
                 }
             }
         }

@@ -191,6 +191,7 @@ fn time_panel(table: &Table, what: &str, curves: Vec<Curve>) -> Panel {
     let mut panel = Panel {
         x_label: TIME.to_string(),
         y_label: match &curves[..] {
+            [only] if what == "gap" => format!("gap of {} [{unit}]", only.label),
             [only] => format!("{} [{unit}]", only.label),
             _ => format!("{what} [{unit}]"),
         },
@@ -250,6 +251,11 @@ fn phase_portrait(run: &RunData) -> Option<Figure> {
         let (Some(&first), Some(&last)) = (points.first(), points.last()) else {
             continue;
         };
+        // A coordinate that never moves has no portrait.
+        let still = |k: usize| points.iter().all(|p| (p[k] - first[k]).abs() < 1e-12);
+        if still(0) && still(1) {
+            continue;
+        }
         let mut panel = Panel {
             x_label: format!("{name} [{}]", run.units().coordinate(name)),
             y_label: format!(

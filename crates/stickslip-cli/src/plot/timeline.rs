@@ -2,7 +2,8 @@
 
 use super::canvas::{Color, Fill, Hatch, Stroke};
 use super::figure::Figure;
-use super::panel::{Item, Panel, Sample};
+use super::legend::Sample;
+use super::panel::{Item, Panel};
 use super::run_figures::{RunData, TIME};
 
 /// Rows beyond this number do not fit a page.
