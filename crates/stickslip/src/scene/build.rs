@@ -10,7 +10,10 @@ use crate::laws::{
 };
 use crate::simulation::{Simulation, SimulationError, SimulationSettings};
 use crate::solvers::{GaussSeidel, GaussSeidelSettings};
-use crate::stepping::{self, MoreauContactDynamics, MoreauJean, MoreauJeanSettings};
+use crate::stepping::{
+    self, MoreauContactDynamics, MoreauJean, MoreauJeanSettings, SweepingProcess,
+};
+use crate::systems::past_motion::{InitialHistory, Kernel, PastError, PastReading, Psi};
 use crate::systems::rigid::UnitQuaternion;
 use crate::systems::{
     BilateralConstraint, ContactFrame, ForceDependence, GeneralizedSystem, MechanicalSystem,
@@ -20,10 +23,13 @@ use crate::systems::{
 use super::body::BodyModel;
 use super::contact::{ContactModel, PointModel};
 use super::diagnostic::{Diagnostic, SceneError};
-use super::expression::{Expression, Graph};
+use super::expression::{Expression, Functional, Graph, PastTerm};
 use super::friction::FrictionPart;
 use super::mechanics::GeneralizedModel;
-use super::program::{Program, SceneForce, SceneInertia, ScenePotential, SceneRows, SceneScalar};
+use super::program::{
+    PastRead, Program, SceneForce, SceneInertia, SceneMemory, ScenePotential, SceneRows,
+    SceneScalar,
+};
 use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
 use super::words::{Activation, Impact, InternalForce, JointVelocity, Law, Scheme};
@@ -58,6 +64,7 @@ impl Scene {
         });
         let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
             Scheme::Moreau => Box::new(MoreauContactDynamics::default()),
+            Scheme::SweepingProcess => Box::new(SweepingProcess::default()),
             Scheme::MoreauJean => {
                 let scheme = MoreauJean::new(theta_settings(&self.settings));
                 Box::new(scheme.map_err(|e| refuse(Diagnostic::general(e.to_string())))?)
@@ -133,6 +140,11 @@ fn generalized(
     let positions: Vec<usize> = (1..=n).collect();
     let mut builder = GeneralizedSystem::builder(model.coordinates.iter().cloned());
 
+    let (reading, past) = past_reading(model)
+        .map_err(|error| Diagnostic::at(model.system_span.clone(), error.to_string()))?;
+    if !reading.is_empty() {
+        builder = builder.past(reading);
+    }
     builder = match constants(&graph, &model.mass) {
         Some(mass) => builder.mass_matrix(SymmetricMatrix::from_rows(n, mass)),
         None => builder.inertia(SceneInertia {
@@ -153,6 +165,7 @@ fn generalized(
         builder = builder.force_function(SceneForce {
             force: Program::compile(&graph, force, n),
             dependence: dependence(&graph, force),
+            past: past.clone(),
         });
     }
     if let Some(stiffness) = &model.stiffness {
@@ -167,7 +180,16 @@ fn generalized(
         for point in &contact.points {
             let law = contact_law(contact, point, &graph, n, settings)
                 .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
-            constraint = constraint.with_point(frame(point, &graph, n), law);
+            let frame = frame(point, &graph, n);
+            let memory = point.friction.coefficient.filter(|&c| graph.reads_past(c));
+            constraint = match memory.filter(|_| !point.friction.parts.is_empty()) {
+                Some(coefficient) => {
+                    let factor = Program::compile(&graph, &[coefficient], n);
+                    let past = past.clone();
+                    constraint.with_remembering_point(frame, law, SceneMemory { factor, past })
+                }
+                None => constraint.with_point(frame, law),
+            };
         }
         builder = builder.constraint(constraint);
     }
@@ -185,6 +207,71 @@ fn generalized(
         Ok(system) => Ok(Box::new(system)),
         Err(error) => Err(locate(model, &error)),
     }
+}
+
+/// What the scene reads of the past, and how each value is read.
+fn past_reading(model: &GeneralizedModel) -> Result<(PastReading, Arc<[PastRead]>), PastError> {
+    let n = model.coordinates.len();
+    let mut reading = PastReading::new();
+    let mut reads = Vec::new();
+    for term in model.graph.past_terms() {
+        reads.push(past_read(&mut reading, term, n)?);
+    }
+    if model.history.iter().any(Option::is_some) {
+        let programs: Vec<Option<Program>> = model
+            .history
+            .iter()
+            .map(|given| given.map(|e| Program::compile(&model.graph, &[e], n)))
+            .collect();
+        let (q0, v0) = (model.q0.clone(), model.v0.clone());
+        reading.history(InitialHistory::function(move |k, s| match &programs[k] {
+            Some(program) => program.value(s, &q0),
+            None => q0[k] + v0[k] * s,
+        }))?;
+    }
+    Ok((reading, reads.into()))
+}
+
+fn past_read(reading: &mut PastReading, term: &PastTerm, n: usize) -> Result<PastRead, PastError> {
+    let length = term.length;
+    // Inputs of coordinates count from 1, those of velocities follow.
+    let coordinate = (term.inputs[0] - 1) % n;
+    Ok(match term.functional {
+        Functional::Delay => {
+            reading.point_delay(length)?;
+            if term.inputs[0] > n {
+                PastRead::DelayedVelocity {
+                    coordinate,
+                    tau: length,
+                }
+            } else {
+                PastRead::Delayed {
+                    coordinate,
+                    tau: length,
+                }
+            }
+        }
+        Functional::Maximum => {
+            PastRead::Maximum(reading.window_maximum(length, Psi::Coordinate(coordinate))?)
+        }
+        Functional::Minimum => {
+            PastRead::Minimum(reading.window_maximum(length, Psi::Negative(coordinate))?)
+        }
+        Functional::Mean => {
+            PastRead::Mean(reading.integral(coordinate, length, Kernel::Constant)?)
+        }
+        Functional::Integral => {
+            PastRead::Integral(reading.integral(coordinate, length, Kernel::Constant)?)
+        }
+        Functional::Deviation => {
+            reading.window(length)?;
+            let coordinates = term.inputs.iter().map(|input| input - 1).collect();
+            PastRead::Deviation {
+                coordinates,
+                window: length,
+            }
+        }
+    })
 }
 
 /// The numbers, if all expressions are numbers.
@@ -253,7 +340,8 @@ fn contact_law(
     let impact = impact_law(contact.impact, contact.restitution);
     let mut law = ContactLaw::new(section, impact)?.with_flow_rule(flow_rule(settings.law));
     if let Some(coefficient) = point.friction.coefficient {
-        if point.friction.parts.is_empty() {
+        // Friction that reads the past is attached to the point, not to the law.
+        if point.friction.parts.is_empty() || graph.reads_past(coefficient) {
             return Ok(law);
         }
         let program = Arc::new(Program::compile(graph, &[coefficient], n));

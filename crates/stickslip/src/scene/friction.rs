@@ -69,7 +69,7 @@ fn read_coefficient(
     value: &Value,
     dimension: usize,
 ) -> (Option<FrictionPart>, Option<Expression>) {
-    let Some(mu) = reader.expression(value, Variables::PositionTime) else {
+    let Some(mu) = reader.expression(value, Variables::Friction) else {
         return (None, None);
     };
     match reader.graph.constant_value(mu) {
@@ -100,7 +100,7 @@ fn read_friction_set(
 ) -> (Option<FrictionPart>, Option<Expression>) {
     let coefficient = set
         .value("coefficient")
-        .and_then(|v| reader.expression(v, Variables::PositionTime));
+        .and_then(|v| reader.expression(v, Variables::Friction));
     let shapes: Vec<&str> = ["disc", "ellipse", "polygon", "interval"]
         .into_iter()
         .filter(|key| set.get(key).is_some())

@@ -29,7 +29,7 @@ macro_rules! scenes {
     };
 }
 
-/// From one contact without friction to several with friction, then space.
+/// From one contact without friction to several with friction, then space, then the past.
 const SCENES: &[GalleryScene] = scenes![
     "bouncing-ball",
     "sliding-block",
@@ -50,6 +50,9 @@ const SCENES: &[GalleryScene] = scenes![
     "slider-crank",
     "chain",
     "spinning-top",
+    "delayed-oscillator",
+    "stick-slip",
+    "delayed-hopper",
 ];
 
 /// All scenes, in the order of the gallery.

@@ -15,6 +15,12 @@ pub(super) enum Variables {
     Motion,
     /// Parameters, coordinates, velocities and time.
     State,
+    /// Parameters, coordinates, time and the past.
+    Friction,
+    /// Everything: parameters, coordinates, velocities, time and the past.
+    Force,
+    /// Parameters and time.
+    Time,
 }
 
 /// Shape of a value.
@@ -110,6 +116,9 @@ const CONSTANT: Kind = Kind::Expression(Variables::Parameters);
 const POSITION: Kind = Kind::Expression(Variables::Position);
 const POSITION_TIME: Kind = Kind::Expression(Variables::PositionTime);
 const STATE: Kind = Kind::Expression(Variables::State);
+const FORCE: Kind = Kind::Expression(Variables::Force);
+const FRICTION_VALUE: Kind = Kind::Expression(Variables::Friction);
+const TIME: Kind = Kind::Expression(Variables::Time);
 const CONSTANTS_3: Kind = Kind::List {
     of: &CONSTANT,
     min: 3,
@@ -241,7 +250,7 @@ pub(super) const SCENE: TableKeys = TableKeys {
         key(
             "definitions",
             Kind::Named {
-                of: &STATE,
+                of: &FORCE,
                 max: NAMES_MAX,
             },
             "",
@@ -288,6 +297,15 @@ pub(super) const SCENE: TableKeys = TableKeys {
              one just before the start: a violated contact gives an impact at once.",
         ),
         key(
+            "history",
+            Kind::Named {
+                of: &TIME,
+                max: COORDINATES_MAX,
+            },
+            "uniform motion with the initial velocity",
+            "Motion before the start by coordinate, expressions of t <= 0, for what reads the past.",
+        ),
+        key(
             "drawing",
             Kind::Tables {
                 of: &DRAWING,
@@ -332,7 +350,7 @@ const SYSTEM: TableKeys = TableKeys {
         key(
             "forces",
             Kind::Named {
-                of: &STATE,
+                of: &FORCE,
                 max: COORDINATES_MAX,
             },
             "0 for each",
@@ -436,7 +454,7 @@ const KEY_TANGENTS: Key = key(
 const KEY_FRICTION: Key = key(
     "friction",
     Kind::Either {
-        kinds: &[POSITION_TIME, Kind::Table(&FRICTION)],
+        kinds: &[FRICTION_VALUE, Kind::Table(&FRICTION)],
         expected: "a coefficient or a table such as { ellipse = [0.2, 0.4] }",
     },
     "0",
@@ -581,7 +599,7 @@ const FRICTION: TableKeys = TableKeys {
         ),
         key(
             "coefficient",
-            POSITION_TIME,
+            FRICTION_VALUE,
             "1",
             "Factor that multiplies the set.",
         ),

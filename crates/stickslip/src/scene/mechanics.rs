@@ -24,6 +24,8 @@ pub(super) struct GeneralizedModel {
     pub damping: Option<Vec<f64>>,
     pub contacts: Vec<ContactModel>,
     pub joints: Vec<JointModel>,
+    /// Motion before the start, where it is given.
+    pub history: Vec<Option<Expression>>,
     pub q0: Vec<f64>,
     pub v0: Vec<f64>,
     /// Where a mistake about the mass is reported.
@@ -245,7 +247,7 @@ fn read_forces(reader: &mut Reader, value: &Value) -> Option<Vec<Expression>> {
     let zero = reader.graph.constant(0.0);
     let mut forces = vec![zero; reader.dof()];
     for entry in &value.as_table()?.entries {
-        let expression = reader.expression(&entry.value, Variables::State);
+        let expression = reader.expression(&entry.value, Variables::Force);
         match reader
             .names
             .coordinates
@@ -298,6 +300,24 @@ pub(super) fn read_initial(reader: &mut Reader, table: Option<&Table>) -> (Vec<f
         }
     }
     state
+}
+
+/// Motion before the start, by coordinate.
+pub(super) fn read_history(reader: &mut Reader, table: Option<&Table>) -> Vec<Option<Expression>> {
+    let mut history = vec![None; reader.dof()];
+    for entry in table.into_iter().flat_map(|table| &table.entries) {
+        let expression = reader.expression(&entry.value, Variables::Time);
+        match reader
+            .names
+            .coordinates
+            .iter()
+            .position(|name| *name == entry.name)
+        {
+            Some(k) => history[k] = expression,
+            None => report_unknown_coordinate(reader, &entry.name, &entry.name_span, false),
+        }
+    }
+    history
 }
 
 /// Reads `[[joints]]`.

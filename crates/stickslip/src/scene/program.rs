@@ -4,9 +4,12 @@
 //! nothing once warm, and any number of threads may evaluate at the same time.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use crate::algebra::SymmetricMatrix;
+use crate::systems::constraint::FrictionMemory;
 use crate::systems::functions::{Force, FrameRows, Inertia, Potential, ScalarFunction};
+use crate::systems::past_motion::{PastIntegral, PastView, WindowMaximum};
 use crate::systems::{ForceDependence, Instant};
 
 use super::expression::{Expression, Graph, Tape};
@@ -30,6 +33,15 @@ impl Program {
         }
     }
 
+    /// The registers are taken out of their place meanwhile: reading the past may evaluate another
+    /// program, the history before the start.
+    #[inline]
+    fn evaluate(&self, read: impl Fn(usize) -> f64, out: &mut [f64]) {
+        let mut registers = REGISTERS.take();
+        self.tape.evaluate_with(read, &mut registers, out);
+        REGISTERS.set(registers);
+    }
+
     /// Evaluates at (t, q, v); `v` may be empty if no output depends on it.
     #[inline]
     fn run(&self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) {
@@ -39,7 +51,20 @@ impl Program {
             k if k <= n => q[k - 1],
             k => v[k - 1 - n],
         };
-        REGISTERS.with_borrow_mut(|registers| self.tape.evaluate_with(read, registers, out));
+        self.evaluate(read, out);
+    }
+
+    /// Evaluates at an instant, with values of the past.
+    fn run_with_past(&self, at: &Instant, past: &[PastRead], out: &mut [f64]) {
+        let n = self.dof;
+        let view = at.past_view();
+        let read = |k: usize| match k {
+            0 => at.t,
+            k if k <= n => at.q[k - 1],
+            k if k >= Graph::PAST_FIRST => past[k - Graph::PAST_FIRST].value(&view),
+            k => at.v[k - 1 - n],
+        };
+        self.evaluate(read, out);
     }
 
     /// Value of the only output, a function of time and position.
@@ -95,11 +120,66 @@ impl Potential for ScenePotential {
     }
 }
 
+/// One value of the past, with the handle that reads it.
+#[derive(Clone, Debug)]
+pub(super) enum PastRead {
+    Delayed {
+        coordinate: usize,
+        tau: f64,
+    },
+    DelayedVelocity {
+        coordinate: usize,
+        tau: f64,
+    },
+    Maximum(WindowMaximum),
+    /// The maximum of the negative.
+    Minimum(WindowMaximum),
+    Mean(PastIntegral),
+    Integral(PastIntegral),
+    Deviation {
+        coordinates: Vec<usize>,
+        window: f64,
+    },
+}
+
+impl PastRead {
+    fn value(&self, view: &PastView) -> f64 {
+        match self {
+            Self::Delayed { coordinate, tau } => view.delayed(*coordinate, *tau),
+            Self::DelayedVelocity { coordinate, tau } => view.delayed_velocity(*coordinate, *tau),
+            Self::Maximum(handle) => view.maximum(handle),
+            Self::Minimum(handle) => -view.maximum(handle),
+            Self::Mean(handle) => view.mean(handle),
+            Self::Integral(handle) => view.integral(handle),
+            Self::Deviation {
+                coordinates,
+                window,
+            } => view.deviation(coordinates, *window),
+        }
+    }
+}
+
+/// Friction that reads the past.
+#[derive(Debug)]
+pub(super) struct SceneMemory {
+    pub factor: Program,
+    pub past: Arc<[PastRead]>,
+}
+
+impl FrictionMemory for SceneMemory {
+    fn factor(&self, at: &Instant) -> f64 {
+        let mut out = [0.0];
+        self.factor.run_with_past(at, &self.past, &mut out);
+        out[0]
+    }
+}
+
 /// External force.
 #[derive(Debug)]
 pub(super) struct SceneForce {
     pub force: Program,
     pub dependence: ForceDependence,
+    pub past: Arc<[PastRead]>,
 }
 
 impl Force for SceneForce {
@@ -107,7 +187,7 @@ impl Force for SceneForce {
         self.dependence
     }
     fn evaluate(&self, at: &Instant, out: &mut [f64]) {
-        self.force.run(at.t, at.q, at.v, out);
+        self.force.run_with_past(at, &self.past, out);
     }
 }
 

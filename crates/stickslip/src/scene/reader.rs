@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use super::diagnostic::Diagnostic;
-use super::expression::{
-    Expression, ExpressionError, Graph, Scope, announced_functions, functions, parse,
-};
+use super::expression::{Expression, ExpressionError, Graph, Scope, functions, parse};
 use super::keys::Variables;
 use super::source::SourceText;
 use super::value::{Data, Entry, Table, Value};
@@ -16,7 +14,7 @@ pub(super) struct Reader<'a> {
     pub diagnostics: Vec<Diagnostic>,
     pub graph: Graph,
     pub names: Names,
-    scopes: [Scope; 5],
+    scopes: [Scope; 8],
 }
 
 /// The names of a scene, with the place where each was given.
@@ -26,12 +24,15 @@ pub(super) struct Names {
     pub coordinates: Vec<String>,
 }
 
-const ALL: [Variables; 5] = [
+const ALL: [Variables; 8] = [
     Variables::Parameters,
     Variables::Position,
     Variables::PositionTime,
     Variables::Motion,
     Variables::State,
+    Variables::Friction,
+    Variables::Force,
+    Variables::Time,
 ];
 
 /// What an expression depends on.
@@ -40,6 +41,7 @@ pub(super) struct Dependence {
     pub time: bool,
     pub position: bool,
     pub velocity: bool,
+    pub past: bool,
 }
 
 impl Variables {
@@ -49,16 +51,20 @@ impl Variables {
     }
 
     fn allows(self, dependence: Dependence) -> bool {
-        let (time, position, velocity) = match self {
-            Self::Parameters => (false, false, false),
-            Self::Position => (false, true, false),
-            Self::PositionTime => (true, true, false),
-            Self::Motion => (false, true, true),
-            Self::State => (true, true, true),
+        let (time, position, velocity, past) = match self {
+            Self::Parameters => (false, false, false, false),
+            Self::Position => (false, true, false, false),
+            Self::PositionTime => (true, true, false, false),
+            Self::Motion => (false, true, true, false),
+            Self::State => (true, true, true, false),
+            Self::Friction => (true, true, false, true),
+            Self::Force => (true, true, true, true),
+            Self::Time => (true, false, false, false),
         };
         (time || !dependence.time)
             && (position || !dependence.position)
             && (velocity || !dependence.velocity)
+            && (past || !dependence.past)
     }
 
     /// Completes "`x` is a coordinate, …".
@@ -68,7 +74,12 @@ impl Variables {
             Self::Position => "and this value depends on coordinates and parameters only",
             Self::PositionTime => "and this value depends on time, coordinates and parameters only",
             Self::Motion => "and this value depends on coordinates, velocities and parameters only",
-            Self::State => "",
+            Self::State => "and this value depends on the present state only",
+            Self::Friction => {
+                "and this value depends on time, coordinates, parameters and the past only"
+            }
+            Self::Force => "",
+            Self::Time => "and this value depends on time and parameters only",
         }
     }
 }
@@ -87,6 +98,7 @@ impl<'a> Reader<'a> {
             time: true,
             position: false,
             velocity: false,
+            past: false,
         };
         reader.define("t", time, dependence, "the time");
         reader
@@ -115,11 +127,13 @@ impl<'a> Reader<'a> {
             time: false,
             position: false,
             velocity: false,
+            past: false,
         };
         for input in self.graph.inputs_of(expression) {
             match input {
                 0 => dependence.time = true,
                 k if k <= self.dof() => dependence.position = true,
+                k if k >= Graph::PAST_FIRST => dependence.past = true,
                 _ => dependence.velocity = true,
             }
         }
@@ -185,8 +199,7 @@ impl<'a> Reader<'a> {
             );
         }
         let built_in = ["t", "pi", "and", "or", "not"].contains(&name)
-            || functions().iter().any(|f| f.name == name)
-            || announced_functions().iter().any(|(n, _)| *n == name);
+            || functions().iter().any(|f| f.name == name);
         if built_in {
             return complain(
                 format!("`{name}` cannot be the name of {what}"),
@@ -312,6 +325,7 @@ impl<'a> Reader<'a> {
             time: false,
             position: false,
             velocity: false,
+            past: false,
         };
         let claimed: Vec<bool> = table
             .entries
@@ -345,6 +359,10 @@ impl<'a> Reader<'a> {
                 self.names.coordinates.push(name);
             }
         }
+        for variables in [Variables::Friction, Variables::Force] {
+            let count = self.names.coordinates.len();
+            self.scopes[variables.index()].allow_past(count);
+        }
         let names = self.names.coordinates.clone();
         for (k, name) in names.iter().enumerate() {
             let position = self.graph.input(1 + k);
@@ -353,12 +371,14 @@ impl<'a> Reader<'a> {
                 time: false,
                 position: true,
                 velocity: false,
+                past: false,
             };
             self.define(name, position, moves, "a coordinate");
             let moves = Dependence {
                 time: false,
                 position: false,
                 velocity: true,
+                past: false,
             };
             self.define(&format!("{name}'"), velocity, moves, "a velocity");
             self.define(&format!("{name}_dot"), velocity, moves, "a velocity");
@@ -391,7 +411,7 @@ impl<'a> Reader<'a> {
             }
         }
         for (entry, claimed) in table.entries.iter().zip(claimed) {
-            let expression = self.expression(&entry.value, Variables::State);
+            let expression = self.expression(&entry.value, Variables::Force);
             if claimed {
                 self.definition(entry, expression);
             }
@@ -409,12 +429,12 @@ impl<'a> Reader<'a> {
             "a definition that depends on more",
         );
         let rates = [format!("{}'", entry.name), format!("{}_dot", entry.name)];
-        if dependence.velocity {
+        if dependence.velocity || dependence.past {
             for rate in rates {
                 for scope in &mut self.scopes {
                     scope.refuse(
                         &rate,
-                        "is not known: the definition depends on velocities itself",
+                        "is not known: the definition depends on velocities or the past itself",
                     );
                 }
             }

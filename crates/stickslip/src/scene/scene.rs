@@ -11,9 +11,9 @@ use super::contact::{ContactModel, PointModel, read_contacts};
 use super::diagnostic::{Diagnostic, SceneError};
 use super::drawing::{Drawing, read_drawing};
 use super::edit::Changes;
-use super::expression::{Expression, Tape};
+use super::expression::{Expression, Graph, Tape};
 use super::keys::SCENE;
-use super::mechanics::{GeneralizedModel, read_initial, read_joints, read_system};
+use super::mechanics::{GeneralizedModel, read_history, read_initial, read_joints, read_system};
 use super::reader::Reader;
 use super::settings::Settings;
 use super::source::{FILE_SIZE_MAX, ReadError, SourceText};
@@ -74,7 +74,7 @@ impl Scene {
     }
 
     fn check_build(self) -> Result<Self, SceneError> {
-        self.system()?;
+        self.simulation()?;
         Ok(self)
     }
 
@@ -146,7 +146,7 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
                 .map(|model| Mechanics::Generalized(Box::new(model)))
         }
         (None, Some(body)) => {
-            for key in ["definitions", "joints", "initial", "drawing"] {
+            for key in ["definitions", "joints", "initial", "history", "drawing"] {
                 if let Some(entry) = table.get(key) {
                     let message = format!("`{key}` has no place in the scene of a rigid body");
                     let help = "position, rotation, velocity and spin are keys of [body]";
@@ -255,6 +255,7 @@ fn read_generalized(
         reader.definitions(definitions);
     }
     let (q0, v0) = read_initial(reader, section(table, "initial"));
+    let history = read_history(reader, section(table, "history"));
     let parts = read_system(reader, system, place, &q0);
     let contacts = read_contacts(reader, contacts, settings);
     let joints = read_joints(reader, list(table, "joints"));
@@ -270,6 +271,7 @@ fn read_generalized(
         damping: parts.damping,
         contacts,
         joints,
+        history,
         q0,
         v0,
         mass_span: parts.mass_span,
@@ -306,13 +308,20 @@ fn check_at_start(model: &mut GeneralizedModel) -> Result<(), Vec<Diagnostic>> {
 /// coordinates.
 const PENETRATION_MAX: f64 = 1e-9;
 
+/// Values at the start; the motion counts as having rested before.
 fn evaluate(model: &GeneralizedModel, outputs: &[Expression]) -> Vec<f64> {
-    let mut state = vec![0.0];
-    state.extend_from_slice(&model.q0);
-    state.extend_from_slice(&model.v0);
-    let tape = Tape::compile(&model.graph, outputs);
+    let n = model.coordinates.len();
+    let present = |k: usize| match k {
+        0 => 0.0,
+        k if k <= n => model.q0[k - 1],
+        k => model.v0[k - 1 - n],
+    };
+    let read = |k: usize| match k.checked_sub(Graph::PAST_FIRST) {
+        Some(index) => model.graph.past_terms()[index].at_rest(n, present),
+        None => present(k),
+    };
     let mut out = vec![0.0; outputs.len()];
-    tape.evaluate(&state, &mut tape.registers(), &mut out);
+    Tape::compile(&model.graph, outputs).evaluate_with(read, &mut Vec::new(), &mut out);
     out
 }
 

@@ -271,7 +271,10 @@ fn schema_and_decoder_know_the_same_keys() {
     assert_eq!(contact["additionalProperties"], Json::Bool(false));
     assert!(keys(contact).contains(&"restitution".to_owned()));
     let schemes = &schema["properties"]["scheme"]["enum"];
-    assert_eq!(*schemes, serde_json::json!(["moreau", "moreau-jean"]));
+    assert_eq!(
+        *schemes,
+        serde_json::json!(["moreau", "moreau-jean", "sweeping-process"])
+    );
     assert_eq!(schema["required"], serde_json::json!(["title"]));
 }
 
@@ -447,4 +450,71 @@ fn an_adaptive_step_takes_fewer_steps() {
     run.run_until(0.2, |_| ControlFlow::Continue(()));
     assert!(run.steps() > 0 && run.steps() < 200, "{}", run.steps());
     assert!((run.state().t - 0.2).abs() < 1e-12);
+}
+
+#[test]
+fn delayed_forces_agree_with_closures() {
+    use crate::simulation::{Simulation, SimulationSettings};
+    use crate::solvers::GaussSeidel;
+    use crate::stepping::MoreauJean;
+    use crate::systems::GeneralizedSystem;
+    use crate::systems::past_motion::{InitialHistory, Kernel, PastReading, Psi};
+
+    let scene = scene(
+        r#"
+        title = "Everything of the past"
+        theta = 0.5
+        step = 0.005
+        [parameters]
+        tau = 0.25
+        [system]
+        coordinates = ["x"]
+        kinetic_energy = "x'^2/2"
+        forces = { x = "-4*delay(x, tau) - 0.1*delay(x', tau) + window_max(x, 0.5) + window_min(x, 0.5) - 0.3*window_mean(x, 0.2) + 0.2*window_integral(x, 0.2) + deviation_from_rest(x, 0.1)" }
+        [initial]
+        x = 1
+        x_dot = -1
+        [history]
+        x = "cos(t) - t"
+        "#,
+    );
+    let mut reading = PastReading::new();
+    reading.point_delay(0.25).unwrap();
+    let high = reading.window_maximum(0.5, Psi::Coordinate(0)).unwrap();
+    let low = reading.window_maximum(0.5, Psi::Negative(0)).unwrap();
+    let mean = reading.integral(0, 0.2, Kernel::Constant).unwrap();
+    reading.window(0.1).unwrap();
+    reading
+        .history(InitialHistory::function(|_, s| s.cos() - s))
+        .unwrap();
+    let system = GeneralizedSystem::builder(["x"])
+        .mass_diagonal(&[1.0])
+        .delayed_force(reading, move |past, _v, out| {
+            out[0] = -4.0 * past.delayed(0, 0.25) - 0.1 * past.delayed_velocity(0, 0.25)
+                + past.maximum(&high)
+                - past.maximum(&low)
+                - 0.3 * past.mean(&mean)
+                + 0.2 * past.integral(&mean)
+                + past.deviation(&[0], 0.1);
+        })
+        .build(&[1.0])
+        .unwrap();
+    let scheme = MoreauJean::new(crate::stepping::MoreauJeanSettings {
+        theta: Some(0.5),
+        ..Default::default()
+    });
+    let mut closures = Simulation::new(
+        Box::new(system),
+        Box::new(scheme.unwrap()),
+        Box::new(GaussSeidel::default()),
+        (&[1.0], &[-1.0]),
+        SimulationSettings::fixed(0.005),
+    )
+    .unwrap();
+    let mut run = scene.simulation().unwrap();
+    run.run_until(2.0, |_| ControlFlow::Continue(()));
+    closures.run_until(2.0, |_| ControlFlow::Continue(()));
+    let (a, b) = (run.state().q[0], closures.state().q[0]);
+    assert!((a - b).abs() < 1e-10, "{a} against {b}");
+    assert!(run.ledger().is_closed());
 }

@@ -70,7 +70,7 @@ words! {
         /// The theta scheme of Moreau and Jean.
         MoreauJean = word("moreau-jean", "theta scheme of Moreau and Jean with an exact energy account"),
         /// The sweeping process with delay.
-        SweepingProcess = announced("sweeping-process", "sweeping process with delayed forces", "delayed forces"),
+        SweepingProcess = word("sweeping-process", "sweeping process: explicit, first velocity then position; reads the past"),
         /// Normal compliance.
         Penalty = announced("penalty", "normal compliance with exact friction", "the penalty method"),
         /// Events located to tight tolerance.

@@ -91,13 +91,19 @@ pub enum Mistake {
         /// A function that resembles it.
         nearest: Option<String>,
     },
-    /// A function that a later version will have.
-    #[error("`{name}` is announced but not available in this version: it comes with {with}")]
-    Announced {
+    /// The past of something that is not kept.
+    #[error("`{name}` reads the past of {expected}")]
+    PastOperand {
         /// The function.
         name: String,
-        /// The capability that brings it.
-        with: &'static str,
+        /// What could stand here.
+        expected: &'static str,
+    },
+    /// A delay or window that is not a positive constant.
+    #[error("the last argument of `{name}` must be a positive constant: a time, in seconds")]
+    PastLength {
+        /// The function.
+        name: String,
     },
     /// A value called like a function.
     #[error("`{name}` is a value, not a function")]
@@ -177,6 +183,9 @@ impl Mistake {
                 format!("known functions: {}", names.join(", "))
             }
             Self::NotAFunction { name } => format!("write a product as `{name}*(...)`"),
+            Self::PastOperand { name, .. } | Self::PastLength { name } => {
+                super::function::lookup(name)?.description.to_owned()
+            }
             Self::MissingArguments { name } => {
                 super::function::lookup(name)?.description.to_owned()
             }

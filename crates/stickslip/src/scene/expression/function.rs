@@ -1,6 +1,7 @@
 //! The functions an expression may call.
 
 use super::operation::{Binary, Unary};
+use super::past::Functional;
 
 /// What a function name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub(super) enum Call {
     Fold(Binary),
     /// `if(condition, then, otherwise)`.
     Select,
+    /// A value of the past motion.
+    Past(Functional),
 }
 
 /// A function that expressions may call: its name and a line of documentation.
@@ -38,6 +41,14 @@ const fn binary(name: &'static str, operation: Binary, description: &'static str
         name,
         description,
         call: Call::Binary(operation),
+    }
+}
+
+const fn past(name: &'static str, functional: Functional, description: &'static str) -> Function {
+    Function {
+        name,
+        description,
+        call: Call::Past(functional),
     }
 }
 
@@ -82,16 +93,36 @@ const FUNCTIONS: &[Function] = &[
         description: "if(condition, a, b): a where the condition holds, else b",
         call: Call::Select,
     },
-];
-
-/// Functions whose meaning is fixed but which this version cannot compute: functionals of the
-/// past motion. They will enter the graph as inputs that the past motion fills.
-const ANNOUNCED: &[(&str, &str)] = &[
-    ("delay", "functionals of the past motion"),
-    ("window_max", "functionals of the past motion"),
-    ("window_min", "functionals of the past motion"),
-    ("window_mean", "functionals of the past motion"),
-    ("deviation_from_rest", "functionals of the past motion"),
+    past(
+        "delay",
+        Functional::Delay,
+        "delay(x, tau): x, or x', the constant time tau ago",
+    ),
+    past(
+        "window_max",
+        Functional::Maximum,
+        "window_max(x, T): largest x of the last T",
+    ),
+    past(
+        "window_min",
+        Functional::Minimum,
+        "window_min(x, T): smallest x of the last T",
+    ),
+    past(
+        "window_mean",
+        Functional::Mean,
+        "window_mean(x, T): mean of x over the last T",
+    ),
+    past(
+        "window_integral",
+        Functional::Integral,
+        "window_integral(x, T): integral of x over the last T",
+    ),
+    past(
+        "deviation_from_rest",
+        Functional::Deviation,
+        "deviation_from_rest(x, ..., T): largest distance from the present place in the last T",
+    ),
 ];
 
 /// Names of other languages for functions we have under another name.
@@ -115,21 +146,8 @@ pub fn functions() -> &'static [Function] {
     FUNCTIONS
 }
 
-/// Functions that are announced but not available yet: name and the capability they wait for.
-#[must_use]
-pub fn announced_functions() -> &'static [(&'static str, &'static str)] {
-    ANNOUNCED
-}
-
 pub(super) fn lookup(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name)
-}
-
-pub(super) fn lookup_announced(name: &str) -> Option<&'static str> {
-    ANNOUNCED
-        .iter()
-        .find(|(n, _)| *n == name)
-        .map(|(_, what)| *what)
 }
 
 pub(super) fn lookup_foreign(name: &str) -> Option<&'static str> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::error::Mistake;
 use super::operation::{Binary, Unary};
+use super::past::PastTerm;
 
 /// An expression: the name of a node in the [`Graph`] that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,6 +39,7 @@ pub struct Graph {
     nodes: Vec<Node>,
     // Looked up, never iterated: the order of nodes is the order of their construction.
     index: HashMap<Node, Expression>,
+    past: Vec<PastTerm>,
     overflowed: bool,
 }
 
@@ -57,6 +59,11 @@ impl Expression {
 impl Graph {
     /// Largest number of nodes.
     pub const NODES_MAX: usize = 1 << 20;
+
+    /// Inputs from here on stand for values of the past, in the order of [`Graph::past_terms`].
+    pub const PAST_FIRST: usize = 1 << 24;
+    /// Most values of the past.
+    pub const PAST_MAX: usize = 256;
 
     /// An empty graph.
     #[must_use]
@@ -127,6 +134,34 @@ impl Graph {
     pub fn input(&mut self, index: usize) -> Expression {
         // More inputs than nodes are never needed.
         self.intern(Node::Input(u32::try_from(index).unwrap_or(u32::MAX)))
+    }
+
+    /// A value of the past; equal ones are one input.
+    pub fn past(&mut self, term: PastTerm) -> Expression {
+        let known = self.past.iter().position(|other| *other == term);
+        let index = known.unwrap_or(self.past.len());
+        if index >= Self::PAST_MAX {
+            self.overflowed = true;
+            return self.constant(f64::NAN);
+        }
+        if known.is_none() {
+            self.past.push(term);
+        }
+        self.input(Self::PAST_FIRST + index)
+    }
+
+    /// The values of the past that expressions of this graph read.
+    #[must_use]
+    pub fn past_terms(&self) -> &[PastTerm] {
+        &self.past
+    }
+
+    /// Whether the expression reads the past.
+    #[must_use]
+    pub fn reads_past(&self, expression: Expression) -> bool {
+        self.inputs_of(expression)
+            .last()
+            .is_some_and(|&input| input >= Self::PAST_FIRST)
     }
 
     /// −a

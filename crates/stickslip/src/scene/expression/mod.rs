@@ -44,6 +44,7 @@ mod graph;
 mod nearest;
 mod operation;
 mod parser;
+mod past;
 mod scope;
 mod tape;
 #[cfg(test)]
@@ -51,10 +52,11 @@ mod tests;
 mod token;
 
 pub use error::{ExpressionError, Mistake};
-pub use function::{Function, announced_functions, functions};
+pub use function::{Function, functions};
 pub use graph::{Expression, Graph, Node};
 pub use nearest::nearest_name;
 pub use operation::{Binary, Unary};
 pub use parser::{DEPTH_MAX, LENGTH_MAX, parse};
+pub use past::{Functional, PastTerm};
 pub use scope::{Meaning, Scope};
 pub use tape::{Registers, Tape};

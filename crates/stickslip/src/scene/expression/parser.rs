@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use super::error::{ExpressionError, Mistake};
 use super::function::{self, Call};
-use super::graph::{Expression, Graph};
+use super::graph::{Expression, Graph, Node};
 use super::nearest::nearest_name;
 use super::operation::{Binary, Unary};
+use super::past::{Functional, PastTerm};
 use super::scope::{Meaning, Scope};
 use super::token::{Kind, Token, tokens};
 
@@ -366,7 +367,7 @@ impl Parser<'_> {
         }
         let close = self.close(&open, "an operator, `,` or `)`")?;
         let whole = span.start..close.span.end;
-        let result = self.apply(name, &span, &arguments);
+        let result = self.apply(name, &arguments);
         let (expression, sort) = result.unwrap_or_else(|mistake| {
             let place = match mistake {
                 Mistake::ArgumentCount { .. } => whole.clone(),
@@ -386,15 +387,13 @@ impl Parser<'_> {
         })
     }
 
-    fn apply(
-        &mut self,
-        name: &str,
-        span: &Range<usize>,
-        arguments: &[Value],
-    ) -> Result<(Expression, Sort), Mistake> {
+    fn apply(&mut self, name: &str, arguments: &[Value]) -> Result<(Expression, Sort), Mistake> {
         let Some(function) = function::lookup(name) else {
-            return Err(self.unknown_function(name, span));
+            return Err(self.unknown_function(name));
         };
+        if let Call::Past(functional) = function.call {
+            return self.past(functional, name, arguments);
+        }
         let found = arguments.len();
         let count = |expected| Mistake::ArgumentCount {
             name: name.to_owned(),
@@ -420,15 +419,95 @@ impl Parser<'_> {
                 self.graph.select(e(0), e(1), e(2))
             }
             Call::Select => return Err(count("3 arguments")),
+            // Taken care of above.
+            Call::Past(_) => self.graph.constant(f64::NAN),
         };
         Ok((value, Sort::Number))
     }
 
-    fn unknown_function(&self, name: &str, _span: &Range<usize>) -> Mistake {
-        let name = name.to_owned();
-        if let Some(with) = function::lookup_announced(&name) {
-            return Mistake::Announced { name, with };
+    /// A value of the past: operands first, then the delay or the length of the window.
+    fn past(
+        &mut self,
+        functional: Functional,
+        name: &str,
+        arguments: &[Value],
+    ) -> Result<(Expression, Sort), Mistake> {
+        let Some(coordinates) = self.scope.coordinates_with_past() else {
+            let reason = "reads the past, and only forces and friction may".to_owned();
+            return Err(Mistake::RefusedName {
+                name: name.to_owned(),
+                reason,
+            });
+        };
+        let several = functional == Functional::Deviation;
+        if arguments.len() < 2 || (arguments.len() > 2 && !several) {
+            let expected = if several {
+                "2 arguments or more"
+            } else {
+                "2 arguments"
+            };
+            let found = arguments.len();
+            return Err(Mistake::ArgumentCount {
+                name: name.to_owned(),
+                expected,
+                found,
+            });
         }
+        let (length, operands) = match arguments.split_last() {
+            Some(split) => split,
+            None => return Err(Mistake::Empty),
+        };
+        // A delay may also be of a velocity.
+        let (last, expected) = match functional {
+            Functional::Delay => (2 * coordinates, "a coordinate or a velocity"),
+            _ => (coordinates, "a coordinate"),
+        };
+        let mut inputs = Vec::new();
+        let before = self.errors.len();
+        for operand in operands
+            .iter()
+            .filter(|operand| operand.sort != Sort::Unknown)
+        {
+            match self.graph.node(operand.expression) {
+                Node::Input(k) if (1..=last).contains(&(k as usize)) => inputs.push(k as usize),
+                _ => {
+                    let mistake = Mistake::PastOperand {
+                        name: name.to_owned(),
+                        expected,
+                    };
+                    self.errors.push(ExpressionError {
+                        span: operand.span.clone(),
+                        mistake,
+                    });
+                }
+            }
+        }
+        let value = self.graph.constant_value(length.expression);
+        let length_value = value.filter(|&tau| tau > 0.0 && tau.is_finite());
+        if length_value.is_none() && length.sort != Sort::Unknown {
+            let mistake = Mistake::PastLength {
+                name: name.to_owned(),
+            };
+            self.errors.push(ExpressionError {
+                span: length.span.clone(),
+                mistake,
+            });
+        }
+        match length_value {
+            Some(length) if self.errors.len() == before && inputs.len() == operands.len() => {
+                let term = PastTerm {
+                    functional,
+                    inputs,
+                    length,
+                };
+                Ok((self.graph.past(term), Sort::Number))
+            }
+            _ => Ok((self.graph.constant(f64::NAN), Sort::Unknown)),
+        }
+    }
+
+    fn unknown_function(&self, name: &str) -> Mistake {
+        let name = name.to_owned();
         if self.scope.lookup(&name).is_some() || name == "pi" {
             return Mistake::NotAFunction { name };
         }

@@ -21,6 +21,7 @@ pub enum Meaning {
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     names: BTreeMap<String, Meaning>,
+    coordinates_with_past: Option<usize>,
 }
 
 impl Scope {
@@ -39,6 +40,16 @@ impl Scope {
     pub fn refuse(&mut self, name: impl Into<String>, reason: impl Into<String>) {
         self.names
             .insert(name.into(), Meaning::Refused(reason.into()));
+    }
+
+    /// Lets expressions read the past of the first `coordinates` inputs after input 0 and of as many
+    /// velocities after them.
+    pub fn allow_past(&mut self, coordinates: usize) {
+        self.coordinates_with_past = Some(coordinates);
+    }
+
+    pub(super) fn coordinates_with_past(&self) -> Option<usize> {
+        self.coordinates_with_past
     }
 
     /// The meaning of `name`, if it has one.

@@ -585,7 +585,7 @@ fn mistakes_carry_place_and_advice() {
         (
             "delay(x, 1)",
             "delay",
-            "`delay` is announced but not available in this version: it comes with functionals of the past motion",
+            "`delay` reads the past, and only forces and friction may",
             None,
         ),
     ] {
@@ -594,6 +594,51 @@ fn mistakes_carry_place_and_advice() {
         assert_eq!(&text[errors[0].span.clone()], underlined, "{text}");
         assert_eq!(errors[0].to_string(), message, "{text}");
         assert_eq!(errors[0].mistake.help().as_deref(), help, "{text}");
+    }
+}
+
+#[test]
+fn values_of_the_past_are_inputs_of_their_own() {
+    let mut graph = Graph::new();
+    let mut scope = scope_xyz(&mut graph);
+    // Inputs 0, 1, 2 are x, y, z; the past is kept of y and z and their rates 3 and 4.
+    scope.allow_past(2);
+    let rate = graph.input(3);
+    scope.define("y'", rate);
+    let text =
+        "delay(y, 0.5) + 2*delay(y', 0.5) + window_max(z, 1) - window_min(z, 2/2) + delay(y, 1/2)";
+    let f = parse(text, &mut graph, &scope).unwrap();
+    assert_eq!(graph.past_terms().len(), 4);
+    assert!(graph.reads_past(f));
+    assert_eq!(graph.past_terms()[1].inputs, [3]);
+    let zero = graph.constant(0.0);
+    assert_eq!(graph.gradient(f, &[0, 1, 2, 3]), [zero; 4]);
+    for (text, message) in [
+        (
+            "delay(y + 1, 0.5)",
+            "`delay` reads the past of a coordinate or a velocity",
+        ),
+        (
+            "window_max(y', 0.5)",
+            "`window_max` reads the past of a coordinate",
+        ),
+        (
+            "delay(y, x)",
+            "the last argument of `delay` must be a positive constant: a time, in seconds",
+        ),
+        (
+            "delay(y, -1)",
+            "the last argument of `delay` must be a positive constant: a time, in seconds",
+        ),
+        ("delay(y)", "`delay` takes 2 arguments, found 1"),
+        (
+            "delay(x, 1)",
+            "`delay` reads the past of a coordinate or a velocity",
+        ),
+    ] {
+        let errors = parse(text, &mut graph, &scope).unwrap_err();
+        assert_eq!(errors.len(), 1, "{text}: {errors:?}");
+        assert_eq!(errors[0].to_string(), message, "{text}");
     }
 }
 
