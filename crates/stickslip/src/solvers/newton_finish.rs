@@ -78,7 +78,7 @@ impl NewtonFinish {
         self.rho.clear();
         for block in problem.blocks() {
             let stiffness = w[block.start * m + block.start];
-            if !supported(block) || !(stiffness > 0.0) {
+            if !supported(block) || stiffness.is_nan() || stiffness <= 0.0 {
                 return false;
             }
             let rows = self.rho.len() + block.size;
