@@ -386,6 +386,42 @@ fn a_run_that_cannot_be_certified_says_so() {
 }
 
 #[test]
+fn a_motion_that_blows_up_is_told_drawn_and_told_again() {
+    let folder = Folder::new("blow-up");
+    let bad = BLOCK.replace(
+        "potential = \"m*g*y\"",
+        "potential = \"m*g*y\"\nforces = { x = \"exp(2000*t)\" }",
+    );
+    folder.write("bad.toml", &bad);
+    let json = folder.json(2, &["run", "bad.toml", "--output", "out"]);
+    assert_eq!(json["outcome"], "stopped");
+    assert!(json["time"].as_f64().expect("a time") < 0.4, "{json}");
+    folder.expect(0, &["plot", "out"]);
+    let (out, _) = folder.expect(2, &["run", "--resume", "out"]);
+    assert!(out.contains("NOT certified"), "{out}");
+}
+
+#[test]
+fn names_of_coordinates_may_be_those_of_the_books() {
+    let folder = Folder::new("names");
+    let text = BLOCK
+        .replace("\"x\", \"y\"", "\"h\", \"dt\"")
+        .replace("x'^2 + y'^2", "h'^2 + dt'^2")
+        .replace("m*g*y", "m*g*dt")
+        .replace("gap = \"y\"", "gap = \"dt\"")
+        .replace("x_dot", "h_dot");
+    let text = &text[..text.find("[[drawing]]").expect("a drawing")];
+    folder.write("names.toml", text);
+    folder.expect(0, &["run", "names.toml", "--output", "out"]);
+    let (columns, _) = npy_shape(&folder.path("out/trajectory.npy"));
+    let mut unique = columns.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), columns.len(), "{columns:?}");
+    assert_eq!(columns[..5], ["t", "dt_", "h", "dt", "v_h"]);
+}
+
+#[test]
 fn completions_know_the_subcommands() {
     let folder = Folder::new("completions");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

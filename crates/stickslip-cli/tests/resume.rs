@@ -117,6 +117,33 @@ fn an_interrupted_run_ends_with_130_and_goes_on() {
 }
 
 #[test]
+fn adaptive_steps_survive_kills() {
+    let folder = Folder::new("adaptive");
+    let (text, _) = folder.expect(0, &["show", "slender-rod", "--text"]);
+    folder.write("rod.toml", &format!("adaptive = 1e-7\n{text}"));
+    let begin = |output: &str| {
+        let arguments = [
+            "run", "rod.toml", "--quiet", "--every", "3", "--output", output,
+        ];
+        start(&folder, &[&arguments[..], &OFTEN].concat())
+    };
+    assert!(begin("whole").wait().expect("it ends").success());
+    let mut child = begin("killed");
+    for delay in [40, 90, 30, 120] {
+        std::thread::sleep(Duration::from_millis(delay));
+        child.kill().expect("a child of ours");
+        child.wait().expect("it ends");
+        child = if started(&folder.path("killed")) {
+            resume(&folder, "killed")
+        } else {
+            begin("killed")
+        };
+    }
+    assert!(child.wait().expect("it ends").success());
+    assert_same(&folder, "whole", "killed");
+}
+
+#[test]
 fn a_finished_run_resumed_is_told_again() {
     let folder = Folder::new("again");
     let first = folder.json(

@@ -51,7 +51,7 @@ pub struct TrajectoryLayout {
 }
 
 impl TrajectoryLayout {
-    /// Columns for a system: `t`, coordinates, velocities (`v_` and the name), left velocities
+    /// Columns for a system: `t`, the step `dt`, coordinates, velocities (`v_` and the name), left velocities
     /// (`left_`), and for each contact its gap, mode (0 open, 1 stick, 2 slip, 3 closed without
     /// friction), impulses and sliding velocities; then energies, ledger terms summed from the start
     /// (so that a thinned file still holds the whole account) and residual.
@@ -62,7 +62,7 @@ impl TrajectoryLayout {
         velocities: &[String],
         contacts: &[(String, usize)],
     ) -> Self {
-        let mut columns = vec!["t".to_string(), "h".to_string()];
+        let mut columns = vec!["t".to_string(), "dt".to_string()];
         columns.extend(coordinates.iter().cloned());
         let plain = |name: &String| name.trim_end_matches('\'').to_string();
         columns.extend(velocities.iter().map(|name| format!("v_{}", plain(name))));
@@ -83,6 +83,7 @@ impl TrajectoryLayout {
         let terms = super::EnergyEntry::default().terms();
         columns.extend(terms.iter().map(|(name, _)| format!("energy.{name}")));
         columns.push("residual".to_string());
+        make_unique(&mut columns, coordinates.len());
         Self {
             columns,
             contacts: contacts.len(),
@@ -124,7 +125,7 @@ impl TrajectoryLayout {
         let fields: Vec<String> = self
             .columns
             .iter()
-            .map(|name| format!("('{}', '<f8')", name.replace(['\'', '\\'], "_")))
+            .map(|name| format!("('{name}', '<f8')"))
             .collect();
         let text = format!(
             "{{'descr': [{}], 'fortran_order': False, 'shape': ({rows:>20},), }}",
@@ -365,6 +366,22 @@ impl TrajectoryReader {
         let value = |b: &[u8]| f64::from_le_bytes(b.try_into().expect("8 bytes"));
         row.extend(self.bytes.chunks_exact(8).map(value));
         Ok(true)
+    }
+}
+
+/// Two columns of one name cannot be read. Coordinates, which come after `t` and `dt`, keep their
+/// names; another column of the same name gets an underscore.
+fn make_unique(columns: &mut [String], coordinates: usize) {
+    let mut seen = std::collections::BTreeSet::new();
+    let own = 2..2 + coordinates;
+    let others = (0..own.start).chain(own.end..columns.len());
+    for i in own.chain(others) {
+        // The name as the header writes it.
+        let mut name = columns[i].replace(['\'', '\\'], "_");
+        while !seen.insert(name.clone()) {
+            name.push('_');
+        }
+        columns[i] = name;
     }
 }
 

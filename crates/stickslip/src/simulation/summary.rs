@@ -61,6 +61,11 @@ impl<'de> Deserialize<'de> for NamedValues {
     }
 }
 
+/// JSON has no number for what is not finite: null stands for it.
+fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
 /// How a run was set up, in the words of a scene.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {
@@ -108,8 +113,10 @@ pub struct SummaryEvent {
     /// Name of the contact.
     pub contact: String,
     /// Normal velocity before the step (negative: approaching).
+    #[serde(deserialize_with = "nan_if_null")]
     pub approach: f64,
     /// Normal impulse of the step.
+    #[serde(deserialize_with = "nan_if_null")]
     pub impulse: f64,
 }
 
@@ -134,6 +141,7 @@ pub struct FinalContact {
     /// Name.
     pub name: String,
     /// Gap.
+    #[serde(deserialize_with = "nan_if_null")]
     pub gap: f64,
     /// Mode: open, stick, slip or closed (without friction).
     pub mode: String,
@@ -143,18 +151,24 @@ pub struct FinalContact {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnergySummary {
     /// Kinetic plus potential energy at the start.
+    #[serde(deserialize_with = "nan_if_null")]
     pub start: f64,
     /// Kinetic plus potential energy at the end.
+    #[serde(deserialize_with = "nan_if_null")]
     pub end: f64,
     /// Kinetic energy at the end.
+    #[serde(deserialize_with = "nan_if_null")]
     pub kinetic: f64,
     /// Potential energy at the end.
+    #[serde(deserialize_with = "nan_if_null")]
     pub potential: f64,
     /// Every term of the account, summed over the run.
     pub totals: NamedValues,
     /// Largest imbalance of one step.
+    #[serde(deserialize_with = "nan_if_null")]
     pub worst_imbalance: f64,
     /// Largest imbalance in units of what rounding allows.
+    #[serde(deserialize_with = "nan_if_null")]
     pub worst_ratio: f64,
     /// Number of steps whose account did not close.
     pub open_steps: u64,
@@ -166,6 +180,7 @@ pub struct EnergySummary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorstOf {
     /// The value.
+    #[serde(deserialize_with = "nan_if_null")]
     pub value: f64,
     /// Time of the step.
     pub t: f64,
@@ -181,6 +196,7 @@ pub struct CertificateSummary {
     /// Largest residual with which the run counts as certified.
     pub limit: f64,
     /// Largest of all residuals.
+    #[serde(deserialize_with = "nan_if_null")]
     pub worst: f64,
     /// Natural-map residual of the unrelaxed law.
     pub natural_map: WorstOf,
@@ -237,6 +253,7 @@ pub struct RunSummary {
     /// How far the steps satisfied their laws.
     pub certificate: CertificateSummary,
     /// Largest speed of stuck contacts that only alternate (Frémond's law).
+    #[serde(deserialize_with = "nan_if_null")]
     pub stick_jitter: f64,
     /// What the user should know.
     pub warnings: Vec<String>,
