@@ -43,7 +43,7 @@ const BLOCKS_FOR_BODIES: usize = 15;
 pub enum Momentum {
     /// Not at all.
     None,
-    /// β at most 0.8.
+    /// β at most 0.8, less where that brings nothing.
     Capped,
     /// Nesterov's β.
     Full,
@@ -63,6 +63,8 @@ impl Momentum {
 #[derive(Debug)]
 pub struct GaussSeidelArm {
     momentum: Momentum,
+    /// Largest β, lowered when a turn brings nothing.
+    cap: f64,
     memory: SweepMemory,
     /// Matrix-free form with the velocities after the sweep before, where it is cheaper.
     bodies: Option<(BodySweep, Vec<[f64; 8]>)>,
@@ -96,6 +98,7 @@ impl GaussSeidelArm {
             });
         Self {
             momentum,
+            cap: momentum.largest(),
             bodies,
             memory: SweepMemory::new(problem),
             x: x.to_vec(),
@@ -123,8 +126,24 @@ impl GaussSeidelArm {
         }
     }
 
-    /// At most `count` sweeps; true if the problem is solved.
+    /// At most `count` sweeps; true if the problem is solved. Capped momentum that brought nothing in
+    /// this call is halved for the next, which starts from the best point known if that is much better.
     pub fn advance(&mut self, progress: &mut Progress<'_>, count: u64) -> bool {
+        let before = self.best;
+        if self.sweep_on(progress, count) {
+            return true;
+        }
+        if self.momentum == Momentum::Capped && self.best > 0.7 * before {
+            self.cap = if self.cap < 0.15 { 0.0 } else { 0.5 * self.cap };
+            if progress.best_error < 0.3 * self.best {
+                let best = progress.best.clone();
+                self.restart_at(&best);
+            }
+        }
+        false
+    }
+
+    fn sweep_on(&mut self, progress: &mut Progress<'_>, count: u64) -> bool {
         let problem = progress.problem;
         let clock = 1 + 4000 / (problem.column.len() as u64 + 1);
         for step in 0..count {
@@ -184,11 +203,10 @@ impl GaussSeidelArm {
             return;
         }
         let next = 0.5 * (1.0 + (1.0 + 4.0 * self.theta * self.theta).sqrt());
-        let beta = ((self.theta - 1.0) / next).min(self.momentum.largest());
+        let beta = ((self.theta - 1.0) / next).min(self.cap);
         self.theta = next;
         if let Some((bodies, velocity)) = &mut self.bodies {
-            // Velocities are linear in the impulses, so both move alike; the projection is
-            // left out, as it would change the impulses only.
+            // Velocities are linear in the impulses, so both move alike.
             for (now, old) in bodies.velocities().iter_mut().zip(velocity.iter_mut()) {
                 for k in 0..8 {
                     let value = now[k];
@@ -196,10 +214,6 @@ impl GaussSeidelArm {
                     old[k] = value;
                 }
             }
-            for k in 0..self.x.len() {
-                self.y[k] = self.x[k] + beta * (self.x[k] - self.previous[k]);
-            }
-            return;
         }
         if beta == 0.0 {
             self.y.copy_from_slice(&self.x);
@@ -218,7 +232,14 @@ impl GaussSeidelArm {
                 x[1] + beta * (x[1] - old[1]),
                 x[2] + beta * (x[2] - old[2]),
             ];
-            self.y[at..at + 3].copy_from_slice(&project_cone(&z, mu));
+            let p = project_cone(&z, mu);
+            if let Some((bodies, _)) = &mut self.bodies
+                && p != z
+            {
+                // What the projection changes acts on the bodies too.
+                bodies.add_impulse(i, &[p[0] - z[0], p[1] - z[1], p[2] - z[2]]);
+            }
+            self.y[at..at + 3].copy_from_slice(&p);
         }
     }
 

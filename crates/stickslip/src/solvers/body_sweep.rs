@@ -104,6 +104,11 @@ impl BodySweep {
         }
     }
 
+    /// Adds the effect of a change of the impulse of contact i.
+    pub(crate) fn add_impulse(&mut self, i: usize, change: &[f64; 3]) {
+        scatter(&self.arms[i], &mut self.velocity, change);
+    }
+
     /// Velocities of the bodies, for extrapolation.
     pub(crate) fn velocities(&mut self) -> &mut Vec<[f64; 8]> {
         &mut self.velocity

@@ -1,6 +1,7 @@
 //! The default solver: cheap methods first, second-order ones when progress is slow.
 
 use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
+use super::coloured_sweep::ColouredSweep;
 use super::newton_system::NewtonSystem;
 use super::progress::{Progress, SolverLimits};
 use super::reduced_form::ReducedForm;
@@ -27,11 +28,13 @@ pub enum CoulombMethod {
     ProximalNewton,
     /// Interior point, then proximal Newton.
     InteriorPoint,
+    /// Plain damped sweeps in coloured order, on several threads with the bits of one.
+    ColouredGaussSeidel,
 }
 
 impl CoulombMethod {
     /// All methods, the default first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Cascade,
         Self::AcceleratedGaussSeidel,
         Self::GaussSeidel,
@@ -39,6 +42,7 @@ impl CoulombMethod {
         Self::Portfolio,
         Self::ProximalNewton,
         Self::InteriorPoint,
+        Self::ColouredGaussSeidel,
     ];
 
     /// Name on the command line and in tables.
@@ -51,6 +55,7 @@ impl CoulombMethod {
             Self::Portfolio => "portfolio",
             Self::ProximalNewton => "proximal-newton",
             Self::InteriorPoint => "interior-point",
+            Self::ColouredGaussSeidel => "coloured-gauss-seidel",
         }
     }
 
@@ -100,11 +105,32 @@ pub fn solve(
             CoulombMethod::InteriorPoint => {
                 vec![Strategy::Interior(None, NewtonRun::default())]
             }
+            CoulombMethod::ColouredGaussSeidel => Vec::new(),
         };
-        name = run(&mut progress, &mut system, problem, strategies, &start);
+        if strategies.is_empty() {
+            run_coloured(&mut progress, &start);
+        } else {
+            name = run(&mut progress, &mut system, problem, strategies, &start);
+        }
     }
     let factorizations = system.factorizations;
     finish(problem, &scaled, progress, factorizations, name)
+}
+
+/// Coloured sweeps until solved or out of budget.
+fn run_coloured(progress: &mut Progress<'_>, start: &[f64]) {
+    let mut sweep = ColouredSweep::new(progress.problem);
+    sweep.set(start);
+    let mut count = 10;
+    while !progress.out_of_budget() {
+        sweep.sweeps(count, progress.limits.threads);
+        progress.products += count as u64;
+        progress.check(&sweep.get());
+        if progress.done() {
+            return;
+        }
+        count = (count + count / 4).min(200);
+    }
 }
 
 /// Products of a first-order strategy, Newton steps of a second-order one, in its first turn.
@@ -294,7 +320,7 @@ fn finish(
     };
     let status = if measured <= progress.limits.tolerance * (1.0 + 1e-9) {
         CoulombStatus::Converged
-    } else if done {
+    } else if done && measured <= residual.floor.min(100.0 * progress.limits.tolerance) {
         CoulombStatus::AtRoundingFloor
     } else if let Some(contact) = immovable_violation(problem) {
         CoulombStatus::NoSolution { contact }

@@ -33,7 +33,7 @@
 
 use super::newton_system::{Block, ContactTerms, NewtonSystem, apply, times};
 use super::progress::Progress;
-use super::sweep::product;
+use super::sweep::multiply;
 
 /// State of a run, which can be continued at any time.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ impl InteriorPointArm {
         // Residual p = s − W'z − q' − |s_T| e_N.
         let mut x = self.impulse_variables(problem.mu.as_slice());
         let mut wx = vec![0.0; m];
-        product(problem, progress.how, &x, &mut wx);
+        multiply(problem, progress.how, &x, &mut wx);
         progress.products += 1;
         let mut residual = vec![0.0; m];
         for i in 0..n {
@@ -166,14 +166,13 @@ impl InteriorPointArm {
             } else {
                 s[1].hypot(s[2])
             };
-            residual[3 * i] =
-                s[0] - (wx[3 * i] - problem.q[3 * i]) / (mu * self.size) - self.q[3 * i] - slip;
+            residual[3 * i] = s[0] - wx[3 * i] / (mu * self.size) - self.q[3 * i] - slip;
             for k in 1..3 {
                 let at = 3 * i + k;
                 residual[at] = if self.frictionless[i] {
                     0.0
                 } else {
-                    s[k] - (wx[at] - problem.q[at]) / self.size - self.q[at]
+                    s[k] - wx[at] / self.size - self.q[at]
                 };
             }
         }

@@ -3,9 +3,11 @@
 pub mod accelerated_gauss_seidel;
 pub mod body_sweep;
 pub mod cascade;
+pub mod coloured_sweep;
 mod gauss_seidel;
 pub mod interior_point;
 mod newton_finish;
+pub mod minimum_norm;
 pub mod newton_system;
 pub mod one_contact;
 mod one_step_cascade;

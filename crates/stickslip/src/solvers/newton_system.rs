@@ -33,7 +33,7 @@
 
 use super::reduced_form::ReducedForm;
 use super::scaled_problem::ScaledProblem;
-use super::sweep::{Instructions, product};
+use super::sweep::{Instructions, multiply};
 use crate::algebra::multifrontal::{Multifrontal, PatternBlock, SymbolicMultifrontal};
 
 pub(crate) type Block = [f64; 9];
@@ -399,13 +399,9 @@ impl<'a> NewtonSystem<'a> {
     fn residual(&self, b: &[f64], x: &[f64], r: &mut [f64]) {
         // x vanishes on inactive contacts, so the full product serves.
         let p = self.problem;
-        product(p, self.how, x, r);
+        multiply(p, self.how, x, r);
         for &i in &self.list {
-            let w = [
-                r[3 * i] - p.q[3 * i],
-                r[3 * i + 1] - p.q[3 * i + 1],
-                r[3 * i + 2] - p.q[3 * i + 2],
-            ];
+            let w = [r[3 * i], r[3 * i + 1], r[3 * i + 2]];
             let t = &self.terms[i];
             let aw = apply(&t.a, &w);
             let cx = apply(&t.c, &x[3 * i..3 * i + 3]);

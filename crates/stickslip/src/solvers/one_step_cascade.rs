@@ -112,6 +112,7 @@ impl Converted {
 
 impl ContactSolver for CascadeSolver {
     fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+        solution.prepare(problem.size());
         let blocks = problem.blocks();
         let converted: Option<Vec<Converted>> = blocks.iter().map(convert).collect();
         let local = match converted {
@@ -123,7 +124,6 @@ impl ContactSolver for CascadeSolver {
         let Some((local, converted)) = local else {
             return self.general.solve(problem, solution);
         };
-        solution.prepare(problem.size());
         // The guess in converted variables: p̂_T = E⁻¹ p_T.
         let mut guess = vec![0.0; 3 * blocks.len()];
         for (i, (block, c)) in blocks.iter().zip(&converted).enumerate() {
@@ -266,7 +266,12 @@ mod tests {
         assert_eq!(solution.status, SolveStatus::Converged);
         let mut residual = ContactResidual::default();
         residual.measure(&problem, &solution.impulse);
-        assert!(residual.worst() < 1e-10, "{:e}", residual.worst());
+        assert!(
+            residual.worst() < 1e-10,
+            "{:?} {:?}",
+            residual.blocks(),
+            solution
+        );
     }
 
     #[test]

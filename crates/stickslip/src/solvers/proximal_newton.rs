@@ -41,7 +41,7 @@
 use super::newton_system::{ContactTerms, NewtonSystem, apply, inverse};
 use super::progress::Progress;
 use super::scaled_problem::project_cone;
-use super::sweep::product;
+use super::sweep::{multiply, product};
 
 /// Smallest proximal weight; the reduced form loses digits below.
 const SMALLEST_WEIGHT: f64 = 1e-9;
@@ -208,7 +208,7 @@ impl ProximalNewtonArm {
                 right[c] = -now.value[c];
             }
             if opened {
-                multiply(progress, &step, &mut change);
+                multiply(problem, progress.how, &step, &mut change);
                 for i in 0..n {
                     if active[i] {
                         let aw = apply(&terms[i].a, &change[3 * i..3 * i + 3]);
@@ -232,7 +232,7 @@ impl ProximalNewtonArm {
                 }
             }
             // Line search; v moves linearly along the step.
-            multiply(progress, &step, &mut change);
+            multiply(problem, progress.how, &step, &mut change);
             for c in 0..3 * n {
                 change[c] += a * step[c];
             }
@@ -294,15 +294,6 @@ impl ProximalNewtonArm {
             self.beta *= 0.5;
         }
         self.beta = self.beta.max(1.0);
-    }
-}
-
-/// W x without q.
-fn multiply(progress: &mut Progress<'_>, x: &[f64], out: &mut [f64]) {
-    product(progress.problem, progress.how, x, out);
-    progress.products += 1;
-    for (out, q) in out.iter_mut().zip(&progress.problem.q) {
-        *out -= q;
     }
 }
 

@@ -99,6 +99,41 @@ impl ScaledProblem {
         }
     }
 
+    /// The same problem with its contacts in another order; `order` lists old indices.
+    pub(crate) fn permuted(&self, order: &[usize]) -> Self {
+        let mut new_index = vec![0u32; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            new_index[old] = new as u32;
+        }
+        let mut out = Self {
+            row_start: vec![0],
+            column: Vec::with_capacity(self.column.len()),
+            value: Vec::with_capacity(self.value.len()),
+            diagonal: order.iter().map(|&i| self.diagonal[i]).collect(),
+            q: Vec::with_capacity(self.q.len()),
+            mu: order.iter().map(|&i| self.mu[i]).collect(),
+            scale: order.iter().map(|&i| self.scale[i]).collect(),
+            q_norm: self.q_norm,
+            rho: self.rho,
+            dimension: self.dimension,
+        };
+        for &i in order {
+            out.q.extend_from_slice(&self.q[3 * i..3 * i + 3]);
+            let mut blocks: Vec<(u32, usize)> = (self.row_start[i] as usize
+                ..self.row_start[i + 1] as usize)
+                .map(|k| (new_index[self.column[k] as usize], k))
+                .collect();
+            blocks.sort_unstable();
+            for (j, k) in blocks {
+                out.column.push(j);
+                out.value.extend_from_slice(&self.value[9 * k..9 * k + 9]);
+            }
+            out.row_start.push(out.column.len() as u32);
+        }
+        out.value.push(0.0);
+        out
+    }
+
     /// Number of contacts.
     pub fn contacts(&self) -> usize {
         self.mu.len()
@@ -159,10 +194,11 @@ impl ScaledProblem {
 #[inline(always)]
 pub fn project_cone(z: &[f64; 3], mu: f64) -> [f64; 3] {
     let tangential = (z[1] * z[1] + z[2] * z[2]).sqrt();
-    if tangential <= mu * z[0] {
-        *z
-    } else if mu * tangential <= -z[0] {
+    // The polar cone first: without friction a point below the tip satisfies both tests.
+    if mu * tangential <= -z[0] {
         [0.0; 3]
+    } else if tangential <= mu * z[0] {
+        *z
     } else {
         let normal = (z[0] + mu * tangential) / (1.0 + mu * mu);
         let factor = mu * normal / tangential;

@@ -128,16 +128,24 @@ impl Instructions {
 
 /// u = W x + q.
 pub fn product(problem: &ScaledProblem, how: Instructions, x: &[f64], u: &mut [f64]) {
+    multiply(problem, how, x, u);
+    for (u, q) in u.iter_mut().zip(&problem.q) {
+        *u += q;
+    }
+}
+
+/// u = W x. Never taken as a difference of two products: near a solution that would lose all digits.
+pub fn multiply(problem: &ScaledProblem, how: Instructions, x: &[f64], u: &mut [f64]) {
     check(problem, x);
     assert_eq!(u.len(), x.len(), "one velocity per impulse");
     #[cfg(target_arch = "x86_64")]
     if how.avx2 {
         // SAFETY: the flag is only set by `detect`, after both features were found;
         // `check` has established what `row_avx2` relies on.
-        return unsafe { product_avx2(problem, x, u) };
+        return unsafe { multiply_avx2(problem, x, u) };
     }
     let _ = how;
-    product_body(problem, x, u, |i, x| row_portable(problem, i, x));
+    multiply_body(problem, x, u, |i, x| row_portable(problem, i, x));
 }
 
 /// One damped exact Gauss-Seidel sweep, in place on `x`, which holds the start y; `previous` is the
@@ -262,17 +270,14 @@ unsafe fn row_avx2(problem: &ScaledProblem, i: usize, x: &[f64]) -> [f64; 3] {
 }
 
 #[inline(always)]
-fn product_body(
+fn multiply_body(
     problem: &ScaledProblem,
     x: &[f64],
     u: &mut [f64],
     row: impl Fn(usize, &[f64]) -> [f64; 3],
 ) {
     for i in 0..problem.contacts() {
-        let sum = row(i, x);
-        for k in 0..3 {
-            u[3 * i + k] = sum[k] + problem.q[3 * i + k];
-        }
+        u[3 * i..3 * i + 3].copy_from_slice(&row(i, x));
     }
 }
 
@@ -427,9 +432,9 @@ impl SweepMemory {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn product_avx2(problem: &ScaledProblem, x: &[f64], u: &mut [f64]) {
+unsafe fn multiply_avx2(problem: &ScaledProblem, x: &[f64], u: &mut [f64]) {
     // SAFETY: the caller established the conditions of `row_avx2`.
-    product_body(problem, x, u, |i, x| unsafe { row_avx2(problem, i, x) });
+    multiply_body(problem, x, u, |i, x| unsafe { row_avx2(problem, i, x) });
 }
 
 #[cfg(target_arch = "x86_64")]
