@@ -1,5 +1,6 @@
 //! `stickslip bench-solvers`: performance profile of all solvers over a directory of problems.
 
+use crate::exit;
 use crate::solve::solve_file;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ pub fn run(args: BenchSolversArgs) -> ExitCode {
         Ok(files) => files,
         Err(error) => {
             eprintln!("{}: {error}", args.directory.display());
-            return ExitCode::from(2);
+            return exit::bad_input();
         }
     };
     if let Some(bytes) = args.largest {
@@ -51,11 +52,11 @@ pub fn run(args: BenchSolversArgs) -> ExitCode {
         .collect();
     if files.is_empty() || methods.is_empty() {
         eprintln!("no problem files or no such solver");
-        return ExitCode::from(2);
+        return exit::bad_input();
     }
     let Ok(limit) = Duration::try_from_secs_f64(args.time_limit) else {
         eprintln!("--time-limit must be a number of seconds");
-        return ExitCode::from(2);
+        return exit::bad_input();
     };
     // times[tolerance][method][file]
     let mut times: Vec<Vec<Vec<Time>>> = vec![vec![Vec::new(); methods.len()]; TOLERANCES.len()];
@@ -65,22 +66,26 @@ pub fn run(args: BenchSolversArgs) -> ExitCode {
             let mut alive = true;
             for (t, &tolerance) in TOLERANCES.iter().enumerate() {
                 // What fails at a loose tolerance fails at a tight one.
-                let time = if alive { time_of(file, method, tolerance, limit) } else { None };
+                let time = if alive {
+                    time_of(file, method, tolerance, limit)
+                } else {
+                    None
+                };
                 alive = time.is_some();
                 times[t][m].push(time);
             }
         }
     }
     let table = table(&methods, files.len(), &times);
-    println!("{table}");
+    exit::say(&table);
     let picture = args.output.clone();
     let written = std::fs::write(&picture, draw(&methods, &times))
         .and_then(|()| std::fs::write(picture.with_extension("md"), &table));
     if let Err(error) = written {
         eprintln!("{}: {error}", picture.display());
-        return ExitCode::from(2);
+        return exit::bad_input();
     }
-    println!("picture: {}", picture.display());
+    exit::say(format!("picture: {}", picture.display()));
     ExitCode::SUCCESS
 }
 
@@ -127,7 +132,10 @@ fn time_of(file: &Path, method: CoulombMethod, tolerance: f64, limit: Duration) 
 fn ratios(times: &[Vec<Time>], method: usize) -> Vec<f64> {
     (0..times[method].len())
         .filter_map(|k| {
-            let best = times.iter().filter_map(|t| t[k]).fold(f64::INFINITY, f64::min);
+            let best = times
+                .iter()
+                .filter_map(|t| t[k])
+                .fold(f64::INFINITY, f64::min);
             times[method][k].map(|time| time / best)
         })
         .collect()
@@ -143,9 +151,8 @@ fn table(methods: &[CoulombMethod], files: usize, times: &[Vec<Vec<Time>>]) -> S
             solved.sort_by(f64::total_cmp);
             let median = solved.get(solved.len() / 2).copied().unwrap_or(f64::NAN);
             let ratios = ratios(&times[t], m);
-            let share = |factor: f64| {
-                ratios.iter().filter(|&&r| r <= factor).count() as f64 / files as f64
-            };
+            let share =
+                |factor: f64| ratios.iter().filter(|&&r| r <= factor).count() as f64 / files as f64;
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,

@@ -1,5 +1,6 @@
 //! Command line of the stickslip contact dynamics engine.
 
+mod bench_solvers;
 mod check;
 mod compare;
 mod comparison;
@@ -49,6 +50,8 @@ enum Command {
     Completions(completions::CompletionsArgs),
     /// Solve frictional contact problems stored as FCLIB files.
     Solve(solve::SolveArgs),
+    /// Compare all solvers on the FCLIB files of a directory.
+    BenchSolvers(bench_solvers::BenchSolversArgs),
     /// Compute the reference cases and compare.
     Validate(validate::ValidateArgs),
 }
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run::<Cli>(&args),
         Command::Solve(args) => solve::run(args),
+        Command::BenchSolvers(args) => bench_solvers::run(args),
         Command::Validate(args) => validate::run(args),
     }
 }

@@ -1,6 +1,7 @@
 //! `stickslip solve`: Coulomb problems from FCLIB files, one row each.
 
-use std::io::Write;
+use crate::exit;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -30,6 +31,9 @@ pub struct SolveArgs {
     /// Directory for solution files of the same name.
     #[arg(long)]
     output: Option<PathBuf>,
+    /// Tell on the error stream which method is at work and how far it is.
+    #[arg(long)]
+    trace: bool,
     /// One JSON object per problem instead of a table.
     #[arg(long)]
     json: bool,
@@ -44,37 +48,41 @@ pub fn run(args: SolveArgs) -> ExitCode {
             args.solver,
             names.join(", ")
         );
-        return ExitCode::from(2);
+        return exit::bad_input();
     };
     if let Some(directory) = &args.output
         && let Err(error) = std::fs::create_dir_all(directory)
     {
         eprintln!("{}: {error}", directory.display());
-        return ExitCode::from(2);
+        return exit::bad_input();
     }
     let time = match args.time_limit.map(Duration::try_from_secs_f64) {
         None => None,
         Some(Ok(time)) => Some(time),
         Some(Err(error)) => {
             eprintln!("--time-limit: {error}");
-            return ExitCode::from(2);
+            return exit::bad_input();
         }
     };
     let limits = SolverLimits {
         tolerance: args.tolerance,
         time,
         threads: args.threads.max(1),
+        trace: args.trace,
         ..SolverLimits::default()
     };
     if !args.json {
-        println!(
+        exit::say(format!(
             "{:<50} {:>8} {:>14} {:>10} {:>10} {:>8} {:>9}  method",
             "problem", "contacts", "status", "residual", "iterations", "factors", "seconds"
-        );
+        ));
     }
     let (mut all_solved, mut failed) = (true, false);
     for path in &args.files {
-        match solve_file(path, method, &limits, args.output.as_deref()) {
+        let shown = spinner(path);
+        let solved = solve_file(path, method, &limits, args.output.as_deref());
+        shown.finish_and_clear();
+        match solved {
             Ok(row) => {
                 all_solved &= row.solution.status.is_solved();
                 print_row(&row, args.json);
@@ -86,12 +94,23 @@ pub fn run(args: SolveArgs) -> ExitCode {
         }
     }
     if failed {
-        ExitCode::from(2)
+        exit::bad_input()
     } else if all_solved {
         ExitCode::SUCCESS
     } else {
-        ExitCode::FAILURE
+        exit::not_certified()
     }
+}
+
+/// Something that moves while a long problem is solved, on terminals only.
+fn spinner(path: &Path) -> indicatif::ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return indicatif::ProgressBar::hidden();
+    }
+    let bar = indicatif::ProgressBar::new_spinner();
+    bar.set_message(path.display().to_string());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }
 
 /// One solved file.
@@ -185,9 +204,9 @@ fn print_row(row: &Row, json: bool) {
             "cpu_seconds": row.cpu_seconds,
             "method": s.method,
         });
-        println!("{object}");
+        exit::say(object);
     } else {
-        println!(
+        exit::say(format!(
             "{:<50} {:>8} {:>14} {:>10.2e} {:>10} {:>8} {:>9.4}  {}",
             row.name,
             row.contacts,
@@ -197,7 +216,7 @@ fn print_row(row: &Row, json: bool) {
             s.factorizations,
             row.seconds,
             s.method
-        );
+        ));
     }
     // A closed pipe is no reason to fail.
     let _ = std::io::stdout().flush();

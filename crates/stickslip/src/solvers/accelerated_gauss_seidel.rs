@@ -126,21 +126,35 @@ impl GaussSeidelArm {
         }
     }
 
-    /// At most `count` sweeps; true if the problem is solved. Capped momentum that brought nothing in
-    /// this call is halved for the next, which starts from the best point known if that is much better.
+    /// At most `count` sweeps; true if the problem is solved. Capped momentum that brings nothing for a
+    /// while is halved; the next sweeps start from the best point known if that is much better.
     pub fn advance(&mut self, progress: &mut Progress<'_>, count: u64) -> bool {
-        let before = self.best;
-        if self.sweep_on(progress, count) {
-            return true;
+        if self.momentum != Momentum::Capped {
+            return self.sweep_on(progress, count);
         }
-        if self.momentum == Momentum::Capped && self.best > 0.7 * before {
-            self.cap = if self.cap < 0.15 { 0.0 } else { 0.5 * self.cap };
-            if progress.best_error < 0.3 * self.best {
-                let best = progress.best.clone();
-                self.restart_at(&best);
+        let mut left = count;
+        while left > 0 && !progress.out_of_budget() {
+            let part = left.min(200.max(count / 4));
+            let before = self.best;
+            if self.sweep_on(progress, part) {
+                return true;
+            }
+            self.check(progress);
+            left -= part;
+            if self.best > 0.7 * before {
+                self.cap = if self.cap < 0.15 { 0.0 } else { 0.5 * self.cap };
+                if progress.best_error < 0.3 * self.best {
+                    let best = progress.best.clone();
+                    self.restart_at(&best);
+                }
             }
         }
-        false
+        progress.done()
+    }
+
+    /// Whether the momentum can still be lowered.
+    pub(crate) fn adapts(&self) -> bool {
+        self.momentum == Momentum::Capped && self.cap > 0.0
     }
 
     fn sweep_on(&mut self, progress: &mut Progress<'_>, count: u64) -> bool {

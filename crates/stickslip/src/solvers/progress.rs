@@ -18,6 +18,8 @@ pub struct SolverLimits {
     pub scale_free: bool,
     /// Threads for the coloured sweep; the other methods use one.
     pub threads: usize,
+    /// Print every turn of the cascade to the error stream.
+    pub trace: bool,
 }
 
 impl Default for SolverLimits {
@@ -28,6 +30,7 @@ impl Default for SolverLimits {
             iterations: 2_000_000,
             scale_free: false,
             threads: 1,
+            trace: false,
         }
     }
 }

@@ -132,6 +132,11 @@ impl Strategy {
         matches!(self, Self::Newton(_) | Self::Interior(..))
     }
 
+    /// Whether it is still adapting itself to the problem.
+    pub fn adapts(&self) -> bool {
+        matches!(self, Self::Plain(Some(arm), _) if arm.adapts())
+    }
+
     /// Smallest error seen in the current run.
     pub fn best(&self) -> f64 {
         match self {
