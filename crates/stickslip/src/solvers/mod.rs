@@ -1,4 +1,33 @@
 //! Solvers of the one-step contact problem, one file per method.
+//!
+//! A time step calls a [`ContactSolver`](crate::contact::ContactSolver): [`CascadeSolver`] by default,
+//! [`GaussSeidel`] for friction sets the cascade does not know. People with their own mechanics code
+//! give a [`CoulombProblem`](crate::contact::coulomb_problem::CoulombProblem) to [`cascade::solve`].
+//!
+//! | method | good for | not for |
+//! |---|---|---|
+//! | [`cascade`] | everything; the default | - |
+//! | [`accelerated_gauss_seidel`], full momentum | nearly everything up to 1000 contacts | dense sphere packings, where it cycles |
+//! | the same, capped or without momentum | packings to 1e-4 and beyond | stacks: 10 to 100 times more sweeps |
+//! | [`projected_gradient`] | loose walls to 1e-4 | many digits |
+//! | [`proximal_newton`] | the last digits, from a fair start | large packings from a poor start |
+//! | [`interior_point`] | towers, columns, hyperstatic stacks | its own last digits |
+//! | [`body_sweep`] | sweeps where many contacts share a body | loose packings |
+//! | [`coloured_sweep`] | several threads with the bits of one | one thread |
+//! | [`one_contact::coulomb_disc`] | one contact, all solutions of it | - |
+//! | [`minimum_norm`] | one choice among the impulses of the same motion | - |
+//!
+//! ```
+//! use stickslip::contact::coulomb_problem::CoulombProblem;
+//! use stickslip::solvers::cascade::{CoulombMethod, solve};
+//! use stickslip::solvers::progress::SolverLimits;
+//! // One block of unit mass, sliding on a floor: W = I.
+//! let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
+//! let problem = CoulombProblem::from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5]).unwrap();
+//! let solution = solve(&problem, CoulombMethod::Cascade, &SolverLimits::default(), None);
+//! assert!(solution.status.is_solved());
+//! assert!((solution.impulses[1] - 0.5).abs() < 1e-8);
+//! ```
 
 pub mod accelerated_gauss_seidel;
 pub mod body_sweep;
@@ -6,8 +35,8 @@ pub mod cascade;
 pub mod coloured_sweep;
 mod gauss_seidel;
 pub mod interior_point;
-mod newton_finish;
 pub mod minimum_norm;
+mod newton_finish;
 pub mod newton_system;
 pub mod one_contact;
 mod one_step_cascade;

@@ -111,6 +111,12 @@ impl<'a> Progress<'a> {
             self.floor_age = 0;
         }
         self.floor_age += 1;
+        if self.best_error > self.floor {
+            return false;
+        }
+        // Decide by the floor of this very point, with a margin for the order of summation.
+        self.floor = 0.95 * self.rounding_floor();
+        self.floor_age = 0;
         self.best_error <= self.floor
     }
 
