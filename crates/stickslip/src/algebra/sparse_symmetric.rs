@@ -41,6 +41,11 @@ impl SparsePattern {
         Self::from_parts(row_start, column)
     }
 
+    /// Pattern from arrays that are right by construction.
+    pub(crate) fn from_trusted_parts(row_start: Vec<u32>, column: Vec<u32>) -> Self {
+        Self { row_start, column }
+    }
+
     /// Pattern from row pointers and sorted column indices.
     ///
     /// # Panics

@@ -333,6 +333,15 @@ impl CholeskyFactor {
             return;
         }
         self.solve_lower_in_place(b);
+        self.solve_upper_in_place(b);
+    }
+
+    /// Replaces `b` by `L⁻ᵀ b`.
+    ///
+    /// # Panics
+    /// If the matrix was sparse.
+    pub fn solve_upper_in_place(&self, b: &mut [f64]) {
+        assert!(self.sparse.is_none(), "a dense factor");
         let n = self.order;
         for i in (0..n).rev() {
             let mut sum = b[i];

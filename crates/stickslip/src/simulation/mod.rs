@@ -30,6 +30,7 @@
 //! ```
 
 mod checkpoint;
+mod elastic_ledger;
 mod run_folder;
 mod run_warnings;
 mod simulation_loop;
@@ -37,6 +38,7 @@ mod step_control;
 mod summary;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use elastic_ledger::{BodyAccount, ElasticLedger, SurfaceAccount};
 pub use run_folder::{RunFolder, RunFolderError};
 pub use simulation_loop::{RunEnd, Simulation, SimulationError, SimulationSettings};
 pub use step_control::StepControl;

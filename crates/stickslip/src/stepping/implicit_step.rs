@@ -189,8 +189,12 @@ impl ImplicitStep {
         frame: &StepFrame,
         internal: InternalForce,
     ) {
+        let discrete = internal == InternalForce::DiscreteGradient && frame.h != 0.0;
+        if discrete && system.discrete_gradient(frame.q, &self.q_end, &mut self.gradient) {
+            return;
+        }
         system.potential_gradient(&self.q_theta, &mut self.gradient);
-        if internal != InternalForce::DiscreteGradient || frame.h == 0.0 {
+        if !discrete {
             return;
         }
         // ∇V(q_θ) + (ΔV − Δq·∇V) M Δq/(Δq·M Δq): the correction is taken in the kinetic metric, so

@@ -7,6 +7,7 @@
 //! coordinates where rotations are kept as quaternions.
 
 pub mod constraint;
+pub mod elastodynamic;
 pub mod frame;
 pub mod functions;
 pub mod generalized;
@@ -17,6 +18,7 @@ mod system;
 mod system_error;
 
 pub use constraint::UnilateralConstraint;
+pub use elastodynamic::ElastodynamicSystem;
 pub use frame::ContactFrame;
 pub use generalized::{GeneralizedSystem, GeneralizedSystemBuilder};
 pub use joint::BilateralConstraint;

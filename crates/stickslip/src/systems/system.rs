@@ -131,6 +131,12 @@ pub trait MechanicalSystem: Send + Sync {
     /// known; they only speed up the implicit iteration.
     fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool;
 
+    /// Writes a force whose work on q₁ − q₀ is exactly V(q₁) − V(q₀) and returns true, where the
+    /// system knows one better than the general discrete gradient.
+    fn discrete_gradient(&self, _q0: &[f64], _q1: &[f64], _out: &mut [f64]) -> bool {
+        false
+    }
+
     /// The linear part K, C.
     fn linear_part(&self) -> Option<&LinearPart> {
         None

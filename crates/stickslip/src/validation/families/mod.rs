@@ -4,6 +4,7 @@
 //! add a quantity put it into the group that its function returns. A function reads `params` and
 //! the given rows, lets the engine compute, and shapes the records into the names of the case.
 
+mod elastodynamics;
 mod friction_sets;
 mod impacts;
 mod linear_gaps;
@@ -144,6 +145,11 @@ const FAMILIES: &[Family] = &[
     scheme("gyroscopic_midpoint", smooth::gyroscopic),
     scheme("duffing_discrete_gradient_wall", smooth::duffing),
     scheme("bilateral_pendulum_ledger", smooth::bilateral_pendulum),
+    scheme("bar_impact", elastodynamics::bar_impact),
+    scheme("bar_first_impact_loss", elastodynamics::first_impact_loss),
+    scheme("activation_study_bar", elastodynamics::activation_study),
+    scheme("q4_patch_facts", elastodynamics::patch_facts),
+    scheme("q4_block", elastodynamics::q4_block),
 ];
 
 /// The family with a name.
