@@ -4,7 +4,7 @@ use super::dot;
 
 /// Rows of a Jacobian, stored one after the other, all dense or all sparse.
 ///
-/// A reusable buffer: [`Self::clear`] keeps the memory.
+/// A reusable buffer: clearing keeps the memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Covectors {
     dimension: usize,
