@@ -42,6 +42,10 @@ pub struct Certificate {
     pub signorini: Worst,
     /// Defect of maximal dissipation.
     pub dissipation: Worst,
+    /// Distance of the generalized law's steps to P'4 as the paper writes it; not part of
+    /// [`Self::worst`], since that law need not have a solution.
+    #[serde(default)]
+    pub strict: Worst,
     /// Contact problems solved.
     pub problems: u64,
     /// Problems in which some contact had several solutions.
@@ -64,6 +68,11 @@ impl Certificate {
             self.signorini.update(measure.signorini, t, block.id);
             self.dissipation.update(measure.dissipation, t, block.id);
         }
+    }
+
+    /// Enters the strict residual of a step under the generalized law.
+    pub fn enter_strict(&mut self, t: f64, value: f64, id: ContactId) {
+        self.strict.update(value, t, id);
     }
 
     /// Largest of all residuals.

@@ -10,7 +10,9 @@ pub mod coulomb_problem;
 pub mod coulomb_residual;
 pub mod coulomb_solution;
 pub mod fclib;
+mod generalized_residual;
 pub mod global_coulomb_problem;
+mod normal_stage;
 mod problem;
 mod residual;
 mod solution;
@@ -18,6 +20,7 @@ mod solver;
 
 pub use block::{BlockKind, ContactBlock, ContactId};
 pub use certificate::{Certificate, Worst};
+pub use normal_stage::{GeneralizedOutcome, NormalStage};
 pub use problem::OneStepContactProblem;
 pub use residual::{BlockResidual, ContactResidual};
 pub use solution::{OneStepSolution, SolveStatus};

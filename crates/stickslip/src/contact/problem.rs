@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::algebra::sparse_cholesky::SparseCholesky;
 use crate::algebra::{CholeskyFactor, Compliance, Covectors, dot};
-use crate::laws::{FlowRule, FrictionSection};
+use crate::laws::{FlowRule, FrictionSection, GeneralizedRule};
 
-use super::{BlockKind, ContactBlock, ContactId};
+use super::{BlockKind, ContactBlock, ContactId, NormalStage};
 
 /// All a solver sees: `w = W p + q`, and a law per block.
 ///
@@ -33,6 +33,7 @@ pub struct OneStepContactProblem {
     free: Vec<f64>,
     delassus: Vec<f64>,
     blocks: Vec<ContactBlock>,
+    normal_stage: NormalStage,
 }
 
 impl OneStepContactProblem {
@@ -76,6 +77,7 @@ impl OneStepContactProblem {
         self.bias.clear();
         self.free.clear();
         self.blocks.clear();
+        self.normal_stage = NormalStage::Inelastic;
     }
 
     /// Adds a block of `size` rows and returns them and its bias for writing.
@@ -180,6 +182,21 @@ impl OneStepContactProblem {
     /// The blocks, for a scheme that changes laws between the stages of a step.
     pub fn blocks_mut(&mut self) -> &mut [ContactBlock] {
         &mut self.blocks
+    }
+
+    /// The rule of the generalized law, if the blocks follow it (all of them do or none).
+    pub fn generalized_rule(&self) -> Option<&GeneralizedRule> {
+        self.blocks.first()?.flow_rule.generalized()
+    }
+
+    /// How the generalized law determines normal impulses; other laws do not read it.
+    pub fn normal_stage(&self) -> &NormalStage {
+        &self.normal_stage
+    }
+
+    /// The normal stage, for writing; [`Self::begin`] makes it inelastic.
+    pub fn normal_stage_mut(&mut self) -> &mut NormalStage {
+        &mut self.normal_stage
     }
 
     /// Free velocity v_free.

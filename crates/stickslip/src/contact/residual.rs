@@ -6,7 +6,9 @@
 use crate::algebra::dot;
 use crate::laws::{FlowRule, FrictionSection};
 
-use super::{BlockKind, ContactBlock, OneStepContactProblem};
+use super::{
+    BlockKind, ContactBlock, OneStepContactProblem, OneStepSolution, generalized_residual,
+};
 
 /// Measures of one block, all without dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,6 +75,22 @@ impl ContactResidual {
                 scale,
             );
             self.blocks.push(residual);
+        }
+    }
+
+    /// Measures a solution with everything its law needs: the impulses, and for the generalized
+    /// law also the friction budgets of its normal stage.
+    pub fn measure_solution(
+        &mut self,
+        problem: &OneStepContactProblem,
+        solution: &OneStepSolution,
+    ) {
+        match problem.generalized_rule() {
+            Some(rule) => {
+                let scale = velocity_scale(problem, &solution.impulse);
+                generalized_residual::measure(problem, rule, solution, scale, &mut self.blocks);
+            }
+            None => self.measure(problem, &solution.impulse),
         }
     }
 
@@ -216,7 +234,8 @@ impl Scratch {
         power: f64,
     ) -> [f64; 2] {
         match block.flow_rule {
-            FlowRule::Coulomb => [support, 0.0],
+            // The generalized law has its own measure; a lone block of it is judged as Coulomb's.
+            FlowRule::Coulomb | FlowRule::Generalized(_) => [support, 0.0],
             FlowRule::KineticProjection => {
                 // p·(w + s W n) = 0 determines s; p·W n is the kinetic normal impulse.
                 let kinetic: f64 = (0..p.len())
@@ -234,7 +253,7 @@ impl Scratch {
 
     fn direction(&self, block: &ContactBlock, delassus: &[f64], m: usize, i: usize) -> f64 {
         match block.flow_rule {
-            FlowRule::Coulomb => 1.0,
+            FlowRule::Coulomb | FlowRule::Generalized(_) => 1.0,
             FlowRule::KineticProjection => self.direction_of(block, delassus, m, i),
         }
     }
@@ -263,7 +282,7 @@ impl Scratch {
     }
 }
 
-fn distance(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter()
         .zip(b)
         .map(|(x, y)| (x - y) * (x - y))
@@ -275,7 +294,12 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 ///
 /// The squared distance as a function of p_N is convex with derivative
 /// `g(p_N) = p_N − z_N − σ_D(z_T − P_{p_N D} z_T)`, which increases; its root is bracketed and bisected.
-fn project_cone(section: &FrictionSection, z: &[f64], out: &mut [f64], tangent: &mut [f64]) {
+pub(super) fn project_cone(
+    section: &FrictionSection,
+    z: &[f64],
+    out: &mut [f64],
+    tangent: &mut [f64],
+) {
     if z.len() == 1 {
         out[0] = z[0].max(0.0);
         return;

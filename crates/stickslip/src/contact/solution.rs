@@ -1,5 +1,7 @@
 //! The solution of a one-step problem, with a status that is never hidden.
 
+use super::GeneralizedOutcome;
+
 /// What a solver can say about its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SolveStatus {
@@ -40,6 +42,8 @@ pub struct OneStepSolution {
     pub status: SolveStatus,
     /// Iterations used.
     pub iterations: usize,
+    /// What the generalized law adds; empty for other laws.
+    pub generalized: GeneralizedOutcome,
 }
 
 impl OneStepSolution {

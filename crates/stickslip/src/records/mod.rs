@@ -4,13 +4,15 @@
 
 mod energy_ledger;
 mod event_log;
+mod painleve_watch;
 mod step_record;
 mod trajectory;
 mod trajectory_file;
 
 pub use energy_ledger::{EnergyEntry, EnergyLedger};
 pub use event_log::{Event, EventKind, EventLog};
-pub use step_record::{ContactMode, ContactRecord, StepOutcome, StepRecord};
+pub use painleve_watch::PainleveWatch;
+pub use step_record::{ContactMode, ContactRecord, PainleveMargin, StepOutcome, StepRecord};
 pub use trajectory::Trajectory;
 pub use trajectory_file::{
     TrajectoryFile, TrajectoryFileError, TrajectoryLayout, TrajectoryReader,

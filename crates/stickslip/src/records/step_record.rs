@@ -52,6 +52,13 @@ pub enum StepOutcome {
         /// Point of the constraint.
         point: usize,
     },
+    /// A contact had several solutions and the run was asked to stop there.
+    StoppedAtSeveral {
+        /// Constraint.
+        constraint: usize,
+        /// Point of the constraint.
+        point: usize,
+    },
     /// A contact has no solution.
     NoSolution {
         /// Constraint.
@@ -84,6 +91,7 @@ impl StepOutcome {
         matches!(
             self,
             Self::NoSolution { .. }
+                | Self::StoppedAtSeveral { .. }
                 | Self::NonFinite
                 | Self::BadCoefficient { .. }
                 | Self::SingularMass
@@ -118,6 +126,17 @@ pub struct ContactRecord {
     pub work_tangential: f64,
     /// Normal velocity before the step, read with the frame of the step.
     pub approach: f64,
+    /// γ and the margin to the Painlevé region, of an active contact.
+    pub painleve: Option<PainleveMargin>,
+}
+
+/// How far a contact is from the Painlevé region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct PainleveMargin {
+    /// γ = W_NN − σ_D(−W_NT): least normal velocity one unit of normal impulse can produce.
+    pub gamma: f64,
+    /// γ/W_NN: 1 without coupling, ≤ 0 where friction alone can jam the contact.
+    pub margin: f64,
 }
 
 /// Everything about one step; the buffers are reused from step to step.

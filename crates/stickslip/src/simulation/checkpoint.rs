@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::contact::Certificate;
-use crate::records::{EnergyLedger, EventLog};
+use crate::records::{EnergyLedger, EventLog, PainleveWatch};
 use crate::stepping::State;
 use crate::systems::past_motion::PastSnapshot;
 
@@ -88,6 +88,9 @@ pub struct Checkpoint {
     /// What the scheme remembers.
     #[serde(default)]
     pub scheme: Option<serde_json::Value>,
+    /// How near the contacts came to the Painlevé region.
+    #[serde(default)]
+    pub painleve: PainleveWatch,
 }
 
 impl Checkpoint {
@@ -111,6 +114,7 @@ impl Checkpoint {
             stick_jitter: 0.0,
             past: None,
             scheme: None,
+            painleve: PainleveWatch::default(),
         }
     }
 

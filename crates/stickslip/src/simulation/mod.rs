@@ -40,7 +40,7 @@ mod summary;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use elastic_ledger::{BodyAccount, ElasticLedger, SurfaceAccount};
 pub use run_folder::{RunFolder, RunFolderError};
-pub use simulation_loop::{RunEnd, Simulation, SimulationError, SimulationSettings};
+pub use simulation_loop::{OnSeveral, RunEnd, Simulation, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
 pub use summary::{
     CERTIFIED_RESIDUAL, CertificateSummary, EnergySummary, EventCounts, FinalContact, NamedValues,

@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 use thiserror::Error;
 
 use crate::contact::{Certificate, ContactSolver};
-use crate::laws::FlowRule;
-use crate::records::{EnergyLedger, EventLog, StepOutcome, StepRecord, TrajectoryLayout};
+use crate::laws::{FlowRule, ImpactLaw};
+use crate::records::{
+    EnergyLedger, EventLog, PainleveWatch, StepOutcome, StepRecord, TrajectoryLayout,
+};
 use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
 use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
@@ -24,6 +26,18 @@ pub struct SimulationSettings {
     /// Whether the initial velocity is a left velocity, on which the impact law acts at the initial
     /// instant (default); otherwise the first step meets it.
     pub initial_impact: bool,
+    /// What a step with several solutions does.
+    pub on_several: OnSeveral,
+}
+
+/// What a run does where the law of a step has several solutions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnSeveral {
+    /// Go on with the solution the solver chose by its named rule; the outcome tells.
+    #[default]
+    Choose,
+    /// Stop before the step, with the verdict.
+    Stop,
 }
 
 impl SimulationSettings {
@@ -33,6 +47,7 @@ impl SimulationSettings {
             control: StepControl::Fixed { h },
             t_start: 0.0,
             initial_impact: true,
+            on_several: OnSeveral::Choose,
         }
     }
 
@@ -48,6 +63,7 @@ impl SimulationSettings {
             control,
             t_start: 0.0,
             initial_impact: true,
+            on_several: OnSeveral::Choose,
         }
     }
 }
@@ -84,6 +100,14 @@ pub enum SimulationError {
     /// The past that the system reads cannot be had.
     #[error(transparent)]
     Past(#[from] PastError),
+    /// The generalized law needs all contacts, its own scheme, and a law of normal impact.
+    #[error("constraint `{constraint}`: the generalized law {reason}")]
+    Generalized {
+        /// Constraint.
+        constraint: String,
+        /// What is not possible.
+        reason: &'static str,
+    },
     /// Moreau's S(q, v) is inelastic.
     #[error(
         "constraint `{constraint}`: the law S(q, v) (kinetic projection) is inelastic, restitution {restitution} \
@@ -130,6 +154,7 @@ pub struct Simulation {
     h: f64,
     planned: Vec<f64>,
     stick_jitter: f64,
+    painleve: PainleveWatch,
 }
 
 impl Simulation {
@@ -143,6 +168,7 @@ impl Simulation {
         mut settings: SimulationSettings,
     ) -> Result<Self, SimulationError> {
         check(system.as_ref(), q, v, &settings)?;
+        check_generalized(system.as_ref(), scheme.name())?;
         if !scheme.keeps_past() {
             check_delays(system.as_ref(), scheme.name(), &mut settings.control)?;
         }
@@ -187,6 +213,7 @@ impl Simulation {
             h,
             planned: Vec::new(),
             stick_jitter: 0.0,
+            painleve: PainleveWatch::default(),
         };
         simulation.start();
         Ok(simulation)
@@ -213,6 +240,7 @@ impl Simulation {
         self.record.energy_totals = self.ledger.totals;
         self.record.step = 0;
         self.events.observe(&self.record);
+        self.painleve.observe(&self.record);
     }
 
     /// Whether a touching constraint approaches or a joint moves at the start.
@@ -300,7 +328,16 @@ impl Simulation {
     pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
         let (h, t_next) = self.next_step(t_end);
         self.record.stick_jitter = 0.0;
+        if self.settings.on_several == OnSeveral::Stop {
+            self.saved.clone_from(&self.state);
+        }
         self.advance(h, t_next);
+        if self.settings.on_several == OnSeveral::Stop
+            && let StepOutcome::SeveralSolutions { constraint, point } = self.record.outcome
+        {
+            self.state.clone_from(&self.saved);
+            self.record.outcome = StepOutcome::StoppedAtSeveral { constraint, point };
+        }
         if self.record.outcome.is_fatal() {
             return &self.record;
         }
@@ -321,6 +358,7 @@ impl Simulation {
         );
         self.record.energy_totals = self.ledger.totals;
         self.events.observe(&self.record);
+        self.painleve.observe(&self.record);
         &self.record
     }
 
@@ -467,6 +505,11 @@ impl Simulation {
         self.stick_jitter
     }
 
+    /// How near the contacts came to the Painlevé region.
+    pub fn painleve(&self) -> &PainleveWatch {
+        &self.painleve
+    }
+
     /// The system.
     pub fn system(&self) -> &dyn MechanicalSystem {
         self.system.as_ref()
@@ -516,6 +559,7 @@ impl Simulation {
         checkpoint.stick_jitter = self.stick_jitter;
         checkpoint.past = self.past.as_ref().map(PastMotion::snapshot);
         checkpoint.scheme = self.scheme.memory();
+        checkpoint.painleve.clone_from(&self.painleve);
         checkpoint
     }
 
@@ -556,6 +600,7 @@ impl Simulation {
         self.h = checkpoint.h;
         self.planned = checkpoint.planned;
         self.stick_jitter = checkpoint.stick_jitter;
+        self.painleve = checkpoint.painleve;
         Ok(())
     }
 }
@@ -646,6 +691,39 @@ fn check(
                 });
             }
         }
+    }
+    Ok(())
+}
+
+/// The generalized law is solved for all contacts at once, by the scheme that reads true velocities.
+fn check_generalized(
+    system: &dyn MechanicalSystem,
+    scheme: &'static str,
+) -> Result<(), SimulationError> {
+    let generalized = |rule: FlowRule| rule.generalized().is_some();
+    let points = || {
+        system
+            .constraints()
+            .iter()
+            .flat_map(|c| c.points().iter().map(move |p| (c, p)))
+    };
+    if !points().any(|(_, p)| generalized(p.law.flow_rule())) {
+        return Ok(());
+    }
+    for (constraint, point) in points() {
+        let reason = if !generalized(point.law.flow_rule()) {
+            "acts on all contacts at once and cannot be mixed with another one"
+        } else if scheme != "moreau" {
+            "is stepped by the scheme `moreau`"
+        } else if matches!(point.law.impact(), ImpactLaw::Fremond { .. }) {
+            "reads the tangential velocity after the impact, Fremond's law the mean one"
+        } else {
+            continue;
+        };
+        return Err(SimulationError::Generalized {
+            constraint: constraint.name().to_string(),
+            reason,
+        });
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::contact::{
 };
 use crate::laws::FlowRule;
 
+use super::GeneralizedReaction;
 use super::newton_finish::NewtonFinish;
 use super::one_contact::{
     LocalOutcome, LocalScratch, OneContact, solve_coulomb, solve_kinetic, solve_known_normal,
@@ -39,8 +40,9 @@ const FINISH_ROWS: usize = 60;
 /// # What it computes
 /// For block i in turn: the one-contact problem with matrix W_ii and velocity
 /// `q_i + Σ_{j≠i} W_ij p_j`, under the law of the block (Coulomb, kinetic projection, known normal
-/// impulse). A problem of one block is solved at once, without iteration; where few contacts creep
-/// (nearly dependent rows), Newton's method on all of them finishes the solution.
+/// impulse); problems of the generalized law go to [`GeneralizedReaction`]. A problem of one block is
+/// solved at once, without iteration; where few contacts creep (nearly dependent rows), Newton's
+/// method on all of them finishes the solution.
 ///
 /// # Source
 /// Jean and Moreau's nonlinear Gauss-Seidel as described in [AcaryCollinsCraft2023]; the local
@@ -66,6 +68,7 @@ pub struct GaussSeidel {
     matrix: Vec<f64>,
     velocity: Vec<f64>,
     previous: Vec<f64>,
+    generalized: GeneralizedReaction,
     newton: NewtonFinish,
 }
 
@@ -128,6 +131,10 @@ impl GaussSeidel {
             (BlockKind::Unilateral { .. }, FlowRule::Coulomb) => {
                 solve_coulomb(&local, p, &mut self.scratch)
             }
+            // Solved jointly before any sweep.
+            (BlockKind::Unilateral { .. }, FlowRule::Generalized(_)) => LocalOutcome::Stalled {
+                residual: f64::INFINITY,
+            },
             (BlockKind::Unilateral { .. }, FlowRule::KineticProjection) => {
                 solve_kinetic(&local, 0.0, p, &mut self.scratch)
             }
@@ -156,6 +163,10 @@ impl ContactSolver for GaussSeidel {
     }
 
     fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+        if problem.generalized_rule().is_some() {
+            self.generalized.solve(problem, solution);
+            return;
+        }
         let m = problem.size();
         let single = problem.blocks().len() == 1;
         solution.status = SolveStatus::LimitReached;

@@ -33,7 +33,10 @@ pub mod accelerated_gauss_seidel;
 pub mod body_sweep;
 pub mod cascade;
 pub mod coloured_sweep;
+pub mod enumeration;
 mod gauss_seidel;
+pub mod generalized_reaction;
+pub mod impact_consistency;
 pub mod interior_point;
 pub mod minimum_norm;
 mod newton_finish;
@@ -49,4 +52,5 @@ mod strategy;
 pub mod sweep;
 
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
+pub use generalized_reaction::{GeneralizedReaction, GeneralizedReactionSettings};
 pub use one_step_cascade::CascadeSolver;

@@ -3,7 +3,7 @@
 use crate::algebra::{Covectors, dot};
 use crate::contact::{BlockKind, ContactBlock, ContactId, OneStepContactProblem};
 use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
-use crate::records::{ContactMode, ContactRecord, StepOutcome, StepRecord};
+use crate::records::{ContactMode, ContactRecord, PainleveMargin, StepOutcome, StepRecord};
 use crate::systems::{Instant, MechanicalSystem, UnilateralConstraint};
 
 /// Fixed place of one contact point in impulse vectors and records.
@@ -169,7 +169,7 @@ impl ContactAssembly {
         let past = system.past();
         let at = Instant { t, q, v, past };
         let joint_section = constraint.points().len() > 1
-            && constraint.points()[0].law.flow_rule() == FlowRule::KineticProjection;
+            && constraint.points()[0].law.flow_rule() != FlowRule::Coulomb;
         if joint_section {
             return self.activate_jointly(constraint, first, &at, problem);
         }
@@ -252,7 +252,8 @@ impl ContactAssembly {
         let block = problem.blocks().len();
         let kind = BlockKind::Unilateral { minimum: 0.0 };
         let id = self.layout.slots[first].id;
-        let (rows, _) = problem.push(id, size, section, FlowRule::KineticProjection, kind);
+        let rule = constraint.points()[0].law.flow_rule();
+        let (rows, _) = problem.push(id, size, section, rule, kind);
         self.drift.resize(start + size, 0.0);
         let mut row = 1;
         for (k, point) in constraint.points().iter().enumerate() {
@@ -356,6 +357,7 @@ impl ContactAssembly {
                     entry.work_tangential += work
                 }
             }
+            entry.painleve = Some(painleve(problem, block));
             let normal = impulse[block.start];
             entry.mode = mode(
                 &block.section,
@@ -363,6 +365,30 @@ impl ContactAssembly {
                 &impulse[block.start + 1..block.start + block.size],
             );
         }
+    }
+}
+
+/// γ of a block and its part of W_NN.
+fn painleve(problem: &OneStepContactProblem, block: &ContactBlock) -> PainleveMargin {
+    let (m, n) = (problem.size(), block.start);
+    let normal = &problem.delassus()[n * m + n..n * m + n + block.size];
+    let mut stack = [0.0; 8];
+    let gamma = match block.size - 1 {
+        0 => normal[0],
+        d if d <= 8 => {
+            for (s, w) in stack.iter_mut().zip(&normal[1..]) {
+                *s = -w;
+            }
+            normal[0] - block.section.support(&stack[..d])
+        }
+        _ => {
+            let minus: Vec<f64> = normal[1..].iter().map(|w| -w).collect();
+            normal[0] - block.section.support(&minus)
+        }
+    };
+    PainleveMargin {
+        gamma,
+        margin: gamma / normal[0],
     }
 }
 

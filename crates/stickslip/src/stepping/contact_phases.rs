@@ -38,7 +38,9 @@ impl ContactPhases {
     ) -> f64 {
         self.left.clear();
         self.left.extend_from_slice(stage.problem.velocity_free());
-        let closing = assembly.active.iter().any(|contact| {
+        // The generalized law has its own normal stage.
+        let cone_law = stage.problem.generalized_rule().is_none();
+        let closing = assembly.active.iter().filter(|_| cone_law).any(|contact| {
             let start = stage.problem.blocks()[contact.block].start;
             matches!(contact.impact, ImpactLaw::Poisson { .. })
                 && assembly.before[start] < -APPROACH_MIN

@@ -49,8 +49,14 @@ impl ContactStage {
         if self.problem.blocks().is_empty() {
             return 0.0;
         }
-        self.residual.measure(&self.problem, &self.solution.impulse);
+        self.residual
+            .measure_solution(&self.problem, &self.solution);
         self.certificate.enter(t, &self.problem, &self.residual);
+        if self.problem.generalized_rule().is_some() {
+            let strict = self.solution.generalized.strict_residual();
+            let id = self.problem.blocks()[0].id;
+            self.certificate.enter_strict(t, strict, id);
+        }
         match self.solution.status {
             SolveStatus::Converged => {}
             SolveStatus::SeveralSolutions { .. } => self.certificate.several_solutions += 1,

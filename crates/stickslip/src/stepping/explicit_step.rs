@@ -1,15 +1,18 @@
 //! One explicit velocity update with implicit contact, shared by Moreau's contact dynamics and the
 //! sweeping process: the two differ in when the position moves.
 
+use std::sync::Arc;
+
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::contact::OneStepContactProblem;
+use crate::laws::ImpactRule;
 use crate::records::{EnergyEntry, StepOutcome, StepRecord};
 use crate::systems::{ForceDependence, Instant, MechanicalSystem};
 
 use super::assembly::ContactAssembly;
 use super::contact_phases::ContactPhases;
 use super::joints::{JointSystem, JointVelocity};
-use super::{ContactStage, State, restitution, step_energy};
+use super::{ContactStage, State, generalized_impact, restitution, step_energy};
 
 /// An approach velocity below this part of the speed counts as zero.
 const GRAZING: f64 = 1e-12;
@@ -18,6 +21,8 @@ const GRAZING: f64 = 1e-12;
 #[derive(Debug, Default)]
 pub(crate) struct ExplicitStep {
     pub assembly: ContactAssembly,
+    /// Impact map of the user, for the generalized law.
+    pub impact_rule: Option<Arc<dyn ImpactRule>>,
     joints: JointSystem,
     phases: ContactPhases,
     mass: SymmetricMatrix,
@@ -126,7 +131,9 @@ impl ExplicitStep {
                     .activate(system, c, (t, &self.q, v0), problem)?;
             }
         }
-        for contact in &self.assembly.active {
+        // The generalized law reads true velocities: its restitution belongs to the normal stage.
+        let biased = problem.generalized_rule().is_none();
+        for contact in self.assembly.active.iter().filter(|_| biased) {
             let rows = problem.blocks()[contact.block].range();
             // Restitution answers an approach only; θ = ½ makes Frémond's law read the mean.
             if contact.owns_normal && self.assembly.before[rows.start] < 0.0 {
@@ -205,6 +212,10 @@ impl ExplicitStep {
         self.work = free;
         stage.problem.refresh();
         self.clear_grazing(&mut stage.problem);
+        if stage.problem.generalized_rule().is_some() {
+            let rule = self.impact_rule.as_deref();
+            generalized_impact::set_normal_stage(&self.assembly, rule, &mut stage.problem);
+        }
         self.assembly
             .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
         let compression = self.phases.solve(&self.assembly, v0, t, stage);

@@ -8,6 +8,7 @@ mod assembly;
 mod contact_phases;
 mod contact_stage;
 mod explicit_step;
+mod generalized_impact;
 mod implicit_step;
 mod joints;
 mod moreau_contact_dynamics;

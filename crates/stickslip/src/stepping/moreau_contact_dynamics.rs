@@ -1,5 +1,8 @@
 //! Moreau's contact dynamics with the law S(q, v).
 
+use std::sync::Arc;
+
+use crate::laws::ImpactRule;
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
@@ -11,11 +14,12 @@ use super::{ContactStage, State, TimeSteppingScheme};
 /// # What it computes
 /// `q₁ = q₀ + h v₀`, `v_f = v₀ + h M(q₁)⁻¹ f_tot(t₁, q₁, v₀)`, `v₁ = S(q₁, v_f)`, where f_tot holds the
 /// covariant terms and S is the law of the contacts with `φ(q₁) ≤ 0`: the kinetic projection
-/// (Moreau's S) or Coulomb's law, by the flow rule of each contact.
+/// (Moreau's S), Coulomb's law or the generalized law P'3/P'4, by the flow rule of the contacts.
 ///
 /// # Source
 /// [Paoli2015], section on contact dynamics; `S` is its (7). Restitution under Coulomb's flow rule
-/// reads the velocity at the start of the step and is ours; S itself is inelastic.
+/// reads the velocity at the start of the step and is ours; S itself is inelastic. P'3 and P'4 by
+/// the same loop: [CharlesBallard2016].
 ///
 /// # Guarantees
 /// `r ∈ R(q₁)`, `⟨r, v₁⟩ ≤ 0`, `|v₁|_M ≤ |v_f|_M` for one contact under S. The energy entry closes to rounding
@@ -50,6 +54,12 @@ impl MoreauContactDynamics {
             gap_tolerance,
             step: ExplicitStep::default(),
         }
+    }
+
+    /// The same scheme with an impact map F of the user for contacts under the generalized law.
+    pub fn with_impact_rule(mut self, rule: Arc<dyn ImpactRule>) -> Self {
+        self.step.impact_rule = Some(rule);
+        self
     }
 }
 

@@ -1,0 +1,202 @@
+//! How far a solution is from the generalized law, from problem and solution alone.
+//!
+//! Friction is judged on the real cones: with λ the budget and y = R w the velocity the law reads, s
+//! minimises y·s over λ C* exactly when `−((0, y) + τ (1, c)) ∈ N_K(λ − c·s, s)`, τ = −y·s/λ, so the natural map
+//! of the cone K measures it without building C*; sets given directly (c = 0) are projected on.
+
+use crate::algebra::{PivotedCholesky, dot};
+use crate::laws::{ActiveSpace, GeneralizedRule, Sections, SetUnit};
+
+use super::residual::{distance, project_cone};
+use super::{BlockResidual, NormalStage, OneStepContactProblem, OneStepSolution};
+
+/// Measures per block, all without dimension.
+pub(super) fn measure(
+    problem: &OneStepContactProblem,
+    rule: &GeneralizedRule,
+    solution: &OneStepSolution,
+    scale: f64,
+    out: &mut Vec<BlockResidual>,
+) {
+    let m = problem.size();
+    let blocks = problem.blocks();
+    let count = blocks.len();
+    let outcome = &solution.generalized;
+    out.clear();
+    out.resize(count, BlockResidual::default());
+    if scale == 0.0 {
+        return;
+    }
+    if outcome.budget.len() != count || outcome.in_active_space.len() != count {
+        // Not a solution of this law at all.
+        out.iter_mut().for_each(|r| r.natural_map = f64::INFINITY);
+        return;
+    }
+    let w = |i: usize, j: usize| problem.delassus()[i * m + j];
+    let mut velocity = vec![0.0; m];
+    problem.local_velocity(&solution.impulse, &mut velocity);
+
+    // Normal velocity after the normal stage.
+    let normal_row: Vec<usize> = blocks.iter().map(|b| b.start).collect();
+    let after_normal: Vec<f64> = normal_row
+        .iter()
+        .map(|&i| {
+            problem.free()[i]
+                + normal_row
+                    .iter()
+                    .zip(&outcome.budget)
+                    .map(|(&j, l)| w(i, j) * l)
+                    .sum::<f64>()
+        })
+        .collect();
+    for (a, residual) in out.iter_mut().enumerate() {
+        let i = normal_row[a];
+        let impulse_scale = scale / w(i, i);
+        let (lambda, after) = (outcome.budget[a], after_normal[a]);
+        residual.signorini = (-lambda).max(0.0) / impulse_scale + (-after).max(0.0) / scale;
+        let bias = match problem.normal_stage() {
+            NormalStage::Inelastic => Some(0.0),
+            NormalStage::Biased(bias) => Some(bias[a]),
+            NormalStage::Moreau { .. } | NormalStage::Poisson { .. } => None,
+        };
+        if let Some(bias) = bias {
+            let target = after + bias;
+            residual.signorini +=
+                (-target).max(0.0) / scale + (lambda * target).abs() / (impulse_scale * scale);
+        }
+        // Kept normal velocity, or a guard with its complementarity.
+        let kept = velocity[i] - after;
+        let all = rule.active_space == ActiveSpace::All || rule.sections == Sections::Joint;
+        residual.signorini += if outcome.in_active_space[a] || all {
+            kept.abs() / scale
+        } else {
+            (-velocity[i]).max(0.0) / scale
+        };
+    }
+    // One constraint: both kinds of sections are the same law.
+    match rule.sections {
+        _ if count == 1 => per_constraint(problem, solution, &velocity, scale, out),
+        Sections::PerConstraint => per_constraint(problem, solution, &velocity, scale, out),
+        Sections::Joint => joint(problem, solution, &velocity, scale, out),
+    }
+}
+
+fn per_constraint(
+    problem: &OneStepContactProblem,
+    solution: &OneStepSolution,
+    velocity: &[f64],
+    scale: f64,
+    out: &mut [BlockResidual],
+) {
+    let m = problem.size();
+    let w = |i: usize, j: usize| problem.delassus()[i * m + j];
+    let outcome = &solution.generalized;
+    let space: Vec<usize> = problem
+        .blocks()
+        .iter()
+        .zip(&outcome.in_active_space)
+        .filter(|(_, inside)| **inside)
+        .map(|(block, _)| block.start)
+        .collect();
+    let k = space.len();
+    let gram: Vec<f64> = (0..k * k).map(|e| w(space[e / k], space[e % k])).collect();
+    let mut factor = PivotedCholesky::default();
+    factor.factor(k, &gram);
+    let mut normal: Vec<f64> = space.iter().map(|&i| velocity[i]).collect();
+    factor.solve_in_place(&mut normal);
+
+    for (a, block) in problem.blocks().iter().enumerate() {
+        let n = block.start;
+        let d = block.size - 1;
+        let lambda = outcome.budget[a].max(0.0);
+        let impulse_scale = scale / w(n, n);
+        let s = &solution.impulse[n + 1..n + block.size];
+        if d == 0 {
+            continue;
+        }
+        // y = R P v: the tangential velocity without the parts along all normals of the space.
+        let coupling: Vec<f64> = (1..=d).map(|i| w(n + i, n) / w(n, n)).collect();
+        let read: Vec<f64> = (1..=d)
+            .map(|i| {
+                let row = |j: usize| w(n + i, j) - coupling[i - 1] * w(n, j);
+                velocity[n + i]
+                    - coupling[i - 1] * velocity[n]
+                    - space
+                        .iter()
+                        .zip(&normal)
+                        .map(|(&j, x)| row(j) * x)
+                        .sum::<f64>()
+            })
+            .collect();
+        let (section, tilt) = match block.flow_rule.generalized().map(|rule| rule.unit) {
+            Some(SetUnit::PerGradient) => (block.section.clone(), vec![0.0; d]),
+            Some(SetUnit::PerUnitNormal) => (block.section.scaled(w(n, n).sqrt()), vec![0.0; d]),
+            Some(SetUnit::CoulombCone) | None => (block.section.clone(), coupling),
+        };
+        let size = s.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let rho = 1.0 / (1..=d).map(|i| w(n + i, n + i)).fold(w(n, n), f64::max);
+        if size == 0.0 && lambda * w(n, n).sqrt() <= 1e-9 * scale {
+            continue;
+        }
+        let real = lambda - dot(&tilt, s);
+        let mut nearest = vec![0.0; d];
+        section.project(s, real.max(0.0), &mut nearest);
+        out[a].cone = ((-real).max(0.0) + distance(s, &nearest)) / impulse_scale;
+        if tilt.iter().all(|&c| c == 0.0) {
+            // A set of its own: the plain projection, which also serves unbounded ones.
+            let shifted: Vec<f64> = s.iter().zip(&read).map(|(s, y)| s - rho * y).collect();
+            section.project(&shifted, lambda, &mut nearest);
+            out[a].natural_map = distance(s, &nearest) / impulse_scale;
+            continue;
+        }
+        let tau = if lambda > 0.0 {
+            -dot(&read, s) / lambda
+        } else {
+            0.0
+        };
+        let p: Vec<f64> = std::iter::once(real).chain(s.iter().copied()).collect();
+        let mut shifted = p.clone();
+        shifted[0] -= rho * tau;
+        for i in 0..d {
+            shifted[i + 1] -= rho * (read[i] + tau * tilt[i]);
+        }
+        let mut projected = vec![0.0; d + 1];
+        project_cone(&section, &shifted, &mut projected, &mut nearest);
+        out[a].natural_map = distance(&p, &projected) / impulse_scale;
+    }
+}
+
+/// Joint sections: −(u + W_n τ) ∈ N_K(p) block by block, with the stored multipliers τ.
+fn joint(
+    problem: &OneStepContactProblem,
+    solution: &OneStepSolution,
+    velocity: &[f64],
+    scale: f64,
+    out: &mut [BlockResidual],
+) {
+    let m = problem.size();
+    let w = |i: usize, j: usize| problem.delassus()[i * m + j];
+    let multipliers = &solution.generalized.multipliers;
+    for (a, block) in problem.blocks().iter().enumerate() {
+        let n = block.start;
+        let impulse_scale = scale / w(n, n);
+        let p = &solution.impulse[block.range()];
+        let rho = 1.0 / block.range().map(|i| w(i, i)).fold(0.0, f64::max);
+        let mut shifted = p.to_vec();
+        for (i, x) in shifted.iter_mut().enumerate() {
+            let pull: f64 = problem
+                .blocks()
+                .iter()
+                .zip(multipliers)
+                .map(|(b, t)| w(n + i, b.start) * t)
+                .sum();
+            *x -= rho * (velocity[n + i] + pull);
+        }
+        let mut projected = vec![0.0; p.len()];
+        let mut scratch = vec![0.0; p.len() - 1];
+        project_cone(&block.section, &shifted, &mut projected, &mut scratch);
+        out[a].natural_map = distance(p, &projected) / impulse_scale;
+        block.section.project(&p[1..], p[0].max(0.0), &mut scratch);
+        out[a].cone = ((-p[0]).max(0.0) + distance(&p[1..], &scratch)) / impulse_scale;
+    }
+}

@@ -1,0 +1,219 @@
+//! What an enumeration found.
+
+use serde::Serialize;
+
+use crate::contact::{ContactResidual, OneStepContactProblem};
+
+/// Mode of one contact in a solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// No impulse.
+    Open,
+    /// Impulse, no tangential velocity.
+    Stick,
+    /// Sliding with the friction impulse at its upper end (in space: sliding).
+    SlipUpper,
+    /// Sliding with the friction impulse at its lower end.
+    SlipLower,
+    /// Impulse without friction.
+    Closed,
+}
+
+impl Mode {
+    /// Word for reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Stick => "stick",
+            Self::SlipUpper => "slip, friction forward",
+            Self::SlipLower => "slip, friction backward",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// A solution that belongs to a continuum with the same modes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Continuum {
+    /// Dimension of the set of impulses.
+    pub dimension: usize,
+    /// Whether the velocity changes along it; otherwise only internal forces do.
+    pub moves_velocity: bool,
+    /// Impulses at both ends of a segment (dimension 1).
+    pub ends: Option<[Vec<f64>; 2]>,
+}
+
+/// One solution, certified.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FoundSolution {
+    /// Impulse per row.
+    pub impulse: Vec<f64>,
+    /// Local velocity per row.
+    pub local_velocity: Vec<f64>,
+    /// Mode per block.
+    pub modes: Vec<Mode>,
+    /// Worst measure of [`ContactResidual`].
+    pub residual: f64,
+    /// The continuum it stands for, if any.
+    pub continuum: Option<Continuum>,
+}
+
+impl FoundSolution {
+    pub(super) fn certified(
+        problem: &OneStepContactProblem,
+        impulse: Vec<f64>,
+        modes: Vec<Mode>,
+        continuum: Option<Continuum>,
+    ) -> Self {
+        let mut local_velocity = vec![0.0; problem.size()];
+        problem.local_velocity(&impulse, &mut local_velocity);
+        let mut residual = ContactResidual::default();
+        residual.measure(problem, &impulse);
+        Self {
+            residual: residual.worst(),
+            impulse,
+            local_velocity,
+            modes,
+            continuum,
+        }
+    }
+
+    /// Largest difference of the impulses, relative to the larger of them or to `floor`.
+    pub(super) fn distance(&self, other: &Self, floor: f64) -> f64 {
+        let size = |v: &[f64]| v.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let difference = self
+            .impulse
+            .iter()
+            .zip(&other.impulse)
+            .fold(0.0f64, |s, (a, b)| s.max((a - b).abs()));
+        let scale = size(&self.impulse).max(size(&other.impulse)).max(floor);
+        if scale > 0.0 { difference / scale } else { 0.0 }
+    }
+}
+
+/// How the solutions were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Every solution is in the list.
+    Exact,
+    /// The tree of modes was cut at its bound: there may be more.
+    Truncated,
+    /// A search from many starts: there may be more.
+    Search,
+}
+
+/// All solutions found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Enumeration {
+    /// Distinct solutions, in the order of the tree or of the starts.
+    pub solutions: Vec<FoundSolution>,
+    /// How they were found.
+    pub method: Method,
+    /// Nodes of the tree, or starts of the search.
+    pub effort: usize,
+}
+
+/// What the law says about a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// One solution.
+    Regular,
+    /// Several solutions.
+    Indeterminate {
+        /// Their number; a continuum counts once.
+        solutions: usize,
+    },
+    /// Only solutions whose impulse does not vanish with the step: a tangential impact is needed.
+    InconsistentWithoutImpact,
+    /// No solution was found.
+    NoneFound,
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Regular => write!(f, "regular: one solution"),
+            Self::Indeterminate { solutions } => {
+                write!(f, "indeterminate: {solutions} solutions")
+            }
+            Self::InconsistentWithoutImpact => {
+                write!(
+                    f,
+                    "inconsistent without impact: a tangential impact is needed"
+                )
+            }
+            Self::NoneFound => write!(f, "no solution found"),
+        }
+    }
+}
+
+impl Enumeration {
+    /// Removes solutions met twice on the border of two modes.
+    pub(super) fn distinct(mut found: Vec<FoundSolution>, floor: f64) -> Vec<FoundSolution> {
+        let mut kept: Vec<FoundSolution> = Vec::with_capacity(found.len());
+        for solution in found.drain(..) {
+            let same = kept.iter_mut().find(|k| {
+                k.distance(&solution, floor) <= 1e-9
+                    || on_segment(k, &solution)
+                    || on_segment(&solution, k)
+            });
+            match same {
+                // The larger continuum stands for both.
+                Some(k) if k.continuum.is_none() && solution.continuum.is_some() => *k = solution,
+                Some(_) => {}
+                None => kept.push(solution),
+            }
+        }
+        kept
+    }
+
+    /// Regular, indeterminate or none, by the number of solutions.
+    pub fn verdict(&self) -> Verdict {
+        let moving = self
+            .solutions
+            .iter()
+            .filter(|s| s.continuum.as_ref().is_some_and(|c| c.moves_velocity))
+            .count();
+        match self.solutions.len() {
+            0 => Verdict::NoneFound,
+            1 if moving == 0 => Verdict::Regular,
+            solutions => Verdict::Indeterminate { solutions },
+        }
+    }
+}
+
+/// Whether `point` lies on the segment that `holder` stands for.
+fn on_segment(holder: &FoundSolution, point: &FoundSolution) -> bool {
+    let Some(Continuum {
+        ends: Some([a, b]), ..
+    }) = &holder.continuum
+    else {
+        return false;
+    };
+    if point.continuum.is_some() {
+        return false;
+    }
+    let along: Vec<f64> = b.iter().zip(a).map(|(b, a)| b - a).collect();
+    let from: Vec<f64> = point.impulse.iter().zip(a).map(|(p, a)| p - a).collect();
+    let length: f64 = along.iter().map(|x| x * x).sum();
+    let t = along.iter().zip(&from).map(|(x, y)| x * y).sum::<f64>() / length;
+    let off: f64 = from
+        .iter()
+        .zip(&along)
+        .map(|(f, d)| (f - t * d) * (f - t * d))
+        .sum();
+    (-1e-9..=1.0 + 1e-9).contains(&t) && off <= 1e-18 * length
+}
+
+/// Impulse below which two answers are not told apart: a thousandth of what stops the free motion.
+pub(super) fn impulse_floor(problem: &OneStepContactProblem) -> f64 {
+    let m = problem.size();
+    let stiffest = (0..m)
+        .map(|i| problem.delassus()[i * m + i])
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let speed = problem.free().iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    1e-3 * speed / stiffest
+}
