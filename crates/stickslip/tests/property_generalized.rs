@@ -179,7 +179,12 @@ fn steps_are_certified_dissipative_and_unique() {
             stalled += 1;
             continue;
         }
-        assert_eq!(outcome.solution.status, SolveStatus::Converged, "{name}");
+        assert_eq!(
+            outcome.solution.status,
+            SolveStatus::Converged,
+            "{name}: residual {}",
+            outcome.residual
+        );
         let limit = if rule.sections == Sections::Joint {
             1e-8
         } else {

@@ -35,7 +35,9 @@ mod run_folder;
 mod run_warnings;
 mod simulation_loop;
 mod step_control;
+pub mod studies;
 mod summary;
+pub mod verify;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use elastic_ledger::{BodyAccount, ElasticLedger, SurfaceAccount};

@@ -108,3 +108,34 @@ pub fn slider(mu: f64, impact: ImpactLaw) -> GeneralizedSystem {
     let law = ContactLaw::new(FrictionSection::segment(mu).expect("valid"), impact).expect("valid");
     particle_on_plane(law, [0.0, -9.81])
 }
+
+/// A planar problem of twelve contacts with coupled rows, under load.
+pub fn twelve_contacts(seed: u64) -> stickslip::contact::OneStepContactProblem {
+    use stickslip::contact::{BlockKind, ContactBlock, ContactId, OneStepContactProblem};
+    let mut random = random::Random(seed);
+    let k = 12;
+    let w = random.gram(2 * k, 2 * k, 0.5);
+    let free = (0..2 * k)
+        .map(|i| {
+            if i % 2 == 0 {
+                random.uniform(-1.0, 0.2)
+            } else {
+                random.uniform(-1.0, 1.0)
+            }
+        })
+        .collect();
+    let blocks = (0..k)
+        .map(|c| ContactBlock {
+            id: ContactId {
+                constraint: c,
+                point: 0,
+            },
+            start: 2 * c,
+            size: 2,
+            section: FrictionSection::segment(random.uniform(0.2, 1.2)).expect("valid"),
+            flow_rule: stickslip::laws::FlowRule::Coulomb,
+            kind: BlockKind::Unilateral { minimum: 0.0 },
+        })
+        .collect();
+    OneStepContactProblem::from_local(w, free, blocks)
+}

@@ -361,7 +361,10 @@ impl GeneralizedReaction {
         factor.factor(k, &gram);
 
         // Variables: tangent rows of firm blocks, then guards.
-        let mut program = TangentialProgram::default();
+        let mut program = TangentialProgram {
+            scale: speed(problem),
+            ..TangentialProgram::default()
+        };
         let mut tangents = Vec::new();
         for a in (0..count).filter(|&a| firm[a] && blocks[a].size > 1) {
             program.blocks.push(program_block(

@@ -33,7 +33,13 @@ pub(in crate::solvers) fn distance(
     let power = crate::algebra::dot(&rest, &solution.local_velocity);
 
     // Nearest point of the sum of the sets, in the dual metric.
-    let mut program = TangentialProgram::default();
+    let mut program = TangentialProgram {
+        scale: (0..m)
+            .filter(|&i| w[i * m + i] > 0.0)
+            .map(|i| pairing[i].abs() / w[i * m + i].sqrt())
+            .fold(0.0, f64::max),
+        ..TangentialProgram::default()
+    };
     let mut rows = Vec::new();
     for a in 0..count {
         let block = &problem.blocks()[a];

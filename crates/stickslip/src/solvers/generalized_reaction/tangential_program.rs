@@ -27,6 +27,8 @@ pub(super) struct TangentialProgram {
     /// Diagonal of Q before the projection: what its entries are small against.
     pub reference: Vec<f64>,
     pub blocks: Vec<ProgramBlock>,
+    /// Largest velocity of the problem per unit covector, the yardstick of convergence.
+    pub scale: f64,
     /// First variable of the guards; all later ones are half-lines.
     pub guards: usize,
 }
@@ -39,7 +41,9 @@ pub(super) struct ProgramOutcome {
 }
 
 /// Diagonal entries below this part of their reference vanish: the normal space holds them.
-const HELD: f64 = 1e-13;
+const HELD: f64 = 1e-12;
+/// Change of the velocity per sweep, relative to the largest one, that still counts as solved.
+const SETTLED: f64 = 1e-11;
 
 impl TangentialProgram {
     fn size(&self) -> usize {
@@ -48,14 +52,6 @@ impl TangentialProgram {
 
     fn held(&self, i: usize) -> bool {
         self.matrix[i * self.size() + i] <= HELD * self.reference[i]
-    }
-
-    /// Largest velocity the data can produce, in the kinetic norm per unit covector.
-    fn scale(&self) -> f64 {
-        (0..self.size())
-            .filter(|&i| !self.held(i))
-            .map(|i| self.gradient[i].abs() / self.reference[i].sqrt())
-            .fold(f64::MIN_POSITIVE, f64::max)
     }
 
     /// Minimises from the guess z.
@@ -72,7 +68,7 @@ impl TangentialProgram {
                 converged: true,
             };
         }
-        let scale = self.scale();
+        let scale = self.scale.max(f64::MIN_POSITIVE);
         let lone = self.blocks.len() + (self.size() - self.guards) == 1;
         let (mut best, mut since_best) = (f64::INFINITY, 0);
         let mut previous = z.to_vec();
@@ -102,7 +98,8 @@ impl TangentialProgram {
         }
         ProgramOutcome {
             sweeps: sweeps_max,
-            converged: best <= 100.0 * tolerance,
+            // Rounding may keep the last digits moving.
+            converged: best <= SETTLED,
         }
     }
 

@@ -1,8 +1,9 @@
 //! S(q, v) and Coulomb's law for contacts in space with every friction set.
 
 use crate::algebra::SymmetricMatrix;
-use crate::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
+use crate::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedSet, ImpactLaw};
 use crate::records::StepRecord;
+use crate::solvers::generalized_reaction::{project, support};
 use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 use crate::solvers::one_contact::gamma;
 use crate::systems::functions::{GivenRows, GivenScalar};
@@ -56,7 +57,12 @@ impl Corner {
 }
 
 /// Quantities of S that all sets share, with the queries of the section C*.
-fn projection(record: &StepRecord, view: &LocalView, input: &CaseInput) -> Answer {
+fn projection(
+    record: &StepRecord,
+    view: &LocalView,
+    section: &FrictionSection,
+    input: &CaseInput,
+) -> Result<Answer, CaseError> {
     let mut answer = group! {
         "S" => &record.velocity,
         "p_real" => &record.impulses,
@@ -64,13 +70,98 @@ fn projection(record: &StepRecord, view: &LocalView, input: &CaseInput) -> Answe
         "KE_minus" => record.kinetic - record.energy.kinetic_change,
         "KE_plus" => record.kinetic,
     };
-    for name in ["support", "projection_dual_metric"] {
-        if input.given.has(name) {
-            let reason = "sections C* come with generalized reactions".to_string();
-            answer.insert(name, Answer::NotComputed(reason));
-        }
+    let set = GeneralizedSet::from_cone(view.delassus(), section.clone());
+    let set = set.per_unit_normal(view.delassus()[0].sqrt());
+    let covectors = Covectors::new(view, set.tilt().len());
+    if let Ok(queries) = input.given.rows("support") {
+        let values = queries.iter().map(|query| {
+            let w = query.numbers("w")?;
+            Ok(group! { "value" => support(&set, &covectors.pair(&w)) })
+        });
+        answer.insert("support", values.collect::<Result<Vec<_>, CaseError>>()?);
     }
-    answer
+    if let Ok(queries) = input.given.rows("projection_dual_metric") {
+        let values = queries.iter().map(|query| {
+            let s = project(
+                &set,
+                &covectors.gram,
+                &covectors.pair_dual(&query.numbers("f")?),
+            );
+            Ok(group! { "value" => covectors.combine(&s) })
+        });
+        answer.insert(
+            "projection_dual_metric",
+            values.collect::<Result<Vec<_>, CaseError>>()?,
+        );
+    }
+    Ok(answer)
+}
+
+/// The covectors R = t − (W_nt/W_nn) dφ of a contact, their Gram matrix and M⁻¹R.
+struct Covectors {
+    rows: Vec<Vec<f64>>,
+    lifted: Vec<Vec<f64>>,
+    gram: Vec<f64>,
+}
+
+impl Covectors {
+    fn new(view: &LocalView, d: usize) -> Self {
+        let w = view.delassus();
+        let m = d + 1;
+        let still = view.after(&vec![0.0; m]);
+        // Velocity jump of a unit impulse in each row.
+        let response = |i: usize| -> Vec<f64> {
+            let mut impulse = vec![0.0; m];
+            impulse[i] = 1.0;
+            let after = view.after(&impulse);
+            after.iter().zip(&still).map(|(a, b)| a - b).collect()
+        };
+        let normal = response(0);
+        let (mut rows, mut lifted) = (Vec::new(), Vec::new());
+        for i in 1..m {
+            let c = w[i] / w[0];
+            let combine = |t: &[f64], n: &[f64]| -> Vec<f64> {
+                t.iter().zip(n).map(|(t, n)| t - c * n).collect()
+            };
+            rows.push(combine(view.row(i), view.row(0)));
+            lifted.push(combine(&response(i), &normal));
+        }
+        let gram = rows
+            .iter()
+            .flat_map(|r| {
+                lifted
+                    .iter()
+                    .map(|s| crate::algebra::dot(r, s))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        Self { rows, lifted, gram }
+    }
+
+    /// ⟨R, w⟩ for a velocity w.
+    fn pair(&self, w: &[f64]) -> Vec<f64> {
+        self.rows
+            .iter()
+            .map(|r| crate::algebra::dot(r, w))
+            .collect()
+    }
+
+    /// R M⁻¹ f for a covector f.
+    fn pair_dual(&self, f: &[f64]) -> Vec<f64> {
+        self.lifted
+            .iter()
+            .map(|r| crate::algebra::dot(r, f))
+            .collect()
+    }
+
+    /// Σ s R.
+    fn combine(&self, s: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.rows[0].len()];
+        for (row, s) in self.rows.iter().zip(s) {
+            sum.iter_mut().zip(row).for_each(|(x, r)| *x += s * r);
+        }
+        sum
+    }
 }
 
 /// `contact-disc`: isotropic friction, S(q, v) beside Coulomb's law.
@@ -79,7 +170,7 @@ pub(super) fn disc(input: &CaseInput) -> Result<Answer, CaseError> {
     let corner = Corner::read(&input.params, FrictionSection::disc(mu)?)?;
     let view = corner.view()?;
     let record = corner.impact(FlowRule::KineticProjection)?;
-    let mut answer = projection(&record, &view, input);
+    let mut answer = projection(&record, &view, &corner.section, input)?;
     let local = gamma(view.delassus(), &corner.section);
     answer.insert("gamma_local", local);
     answer.insert("bounded", local > 0.0);
@@ -143,7 +234,7 @@ pub(super) fn set_of_kind(input: &CaseInput) -> Result<Answer, CaseError> {
     let corner = Corner::read(params, section)?;
     let view = corner.view()?;
     let record = corner.impact(FlowRule::KineticProjection)?;
-    let mut answer = projection(&record, &view, input);
+    let mut answer = projection(&record, &view, &corner.section, input)?;
     let (w, local) = (view.delassus(), gamma(view.delassus(), &corner.section));
     answer.insert("gamma", local / w[0].sqrt());
     answer.insert("bounded", local > 0.0);
@@ -183,7 +274,7 @@ pub(super) fn two_points(input: &CaseInput) -> Result<Answer, CaseError> {
     let parts = mu.iter().map(|&mu| FrictionSection::segment(mu));
     let section = FrictionSection::hull(parts.collect::<Result<_, _>>()?)?;
     let (w, local) = (view.delassus(), gamma(view.delassus(), &section));
-    let mut answer = projection(&record, &view, input);
+    let mut answer = projection(&record, &view, &section, input)?;
     answer.insert("gamma", local / w[0].sqrt());
     answer.insert("bounded", local > 0.0);
     Ok(answer)

@@ -6,16 +6,20 @@
 
 mod elastodynamics;
 mod friction_sets;
+mod generalized_steps;
 mod impacts;
+mod kane;
 mod linear_gaps;
 mod motions;
 mod multi_contact;
+mod painleve;
 mod point_impacts;
 mod polar;
 mod rod;
 mod rolling;
 mod slider;
 mod smooth;
+mod theorem1;
 
 use super::{Answer, CaseError, CaseInput, RoundoffRule};
 
@@ -129,6 +133,22 @@ const FAMILIES: &[Family] = &[
     mechanics("contact-ellipse", friction_sets::set_of_kind),
     mechanics("contact-polygon", friction_sets::set_of_kind),
     mechanics("two-points", friction_sets::two_points),
+    // painleve_bar, kane, wedged_bars, corner, p4_step, theorem1
+    mechanics("painleve-bar-motion", painleve::motion),
+    mechanics("painleve-bar-impact", painleve::bar_impact),
+    mechanics("kane-pendulum", kane::pendulum),
+    mechanics("pinned-bar", painleve::pinned_bar),
+    mechanics("v-groove", generalized_steps::groove),
+    mechanics("two-foot-block", generalized_steps::two_foot_block),
+    mechanics("corner-2d", generalized_steps::corner_step),
+    mechanics("corner-3d", generalized_steps::corner_step),
+    mechanics("corner-strict-gap", generalized_steps::strict_gap),
+    mechanics("corner-equilibrium", generalized_steps::corner_equilibrium),
+    mechanics("p4-random", generalized_steps::random),
+    mechanics("joint-block", generalized_steps::joint_block),
+    mechanics("joint-corner", generalized_steps::joint_corner),
+    mechanics("theorem1-rod", theorem1::theorem1),
+    mechanics("theorem1-bar", theorem1::theorem1),
     // energy-moreau-jean
     scheme("fremond_point_impact", point_impacts::fremond),
     scheme("theta_bound_violation", point_impacts::theta_bound),

@@ -1,0 +1,338 @@
+//! Every solution of a step with a verdict in words, and runs that stop, choose or follow them all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Serialize;
+
+use crate::contact::{ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus};
+use crate::simulation::Simulation;
+use crate::solvers::GaussSeidel;
+use crate::solvers::enumeration::{
+    Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Verdict, enumerate,
+};
+use crate::stepping::TimeSteppingScheme;
+use crate::systems::MechanicalSystem;
+
+use super::one_step_problem;
+
+/// All solutions of one step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BranchStudy {
+    /// What the law says.
+    pub verdict: Verdict,
+    /// The solutions.
+    pub enumeration: Enumeration,
+    /// Generalized velocity after the step, per solution.
+    pub velocities: Vec<Vec<f64>>,
+    /// Whether the impulse of a solution stays finite as the step shrinks.
+    pub impulsive: Vec<bool>,
+    /// γ/W_NN per block.
+    pub margins: Vec<f64>,
+}
+
+/// Finds all solutions of the step of length h from (t, q, v) under Coulomb's law.
+///
+/// The verdict is *inconsistent without impact* where no contact approaches and yet every solution has an impulse that
+/// does not shrink with the step (seen by comparing h with h/2).
+pub fn branches(
+    system: &dyn MechanicalSystem,
+    scheme: &mut dyn TimeSteppingScheme,
+    (t, q, v): (f64, &[f64], &[f64]),
+    h: f64,
+    settings: &EnumerationSettings,
+) -> Result<BranchStudy, EnumerationError> {
+    let problem = one_step_problem(system, scheme, (t, q, v), h);
+    let enumeration = enumerate(&problem, settings)?;
+    let half = enumerate(
+        &one_step_problem(system, scheme, (t, q, v), 0.5 * h),
+        settings,
+    )?;
+    let impulsive: Vec<bool> = enumeration
+        .solutions
+        .iter()
+        .map(|s| is_impulsive(s, &half))
+        .collect();
+    let instant = one_step_problem(system, scheme, (t, q, v), 0.0);
+    let scale = instant.free().iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    let approaches = instant
+        .blocks()
+        .iter()
+        .any(|b| instant.free()[b.start] < -1e-9 * scale);
+    let verdict = match enumeration.verdict() {
+        Verdict::NoneFound => Verdict::NoneFound,
+        _ if !approaches && impulsive.iter().all(|&x| x) => Verdict::InconsistentWithoutImpact,
+        other => other,
+    };
+    let velocities = enumeration
+        .solutions
+        .iter()
+        .map(|s| {
+            let mut out = vec![0.0; problem.dof()];
+            problem.velocity(&s.impulse, &mut out);
+            out
+        })
+        .collect();
+    let m = problem.size();
+    let margins = problem
+        .blocks()
+        .iter()
+        .map(|b| {
+            let normal = &problem.delassus()[b.start * m + b.start..][..b.size];
+            crate::solvers::one_contact::gamma(normal, &b.section) / normal[0]
+        })
+        .collect();
+    Ok(BranchStudy {
+        verdict,
+        velocities,
+        impulsive,
+        margins,
+        enumeration,
+    })
+}
+
+/// Whether the same mode keeps its impulse at half the step.
+fn is_impulsive(solution: &FoundSolution, half: &Enumeration) -> bool {
+    let size = |p: &[f64]| p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    if size(&solution.impulse) == 0.0 {
+        return false;
+    }
+    match half.solutions.iter().find(|s| s.modes == solution.modes) {
+        Some(other) => {
+            let limit: Vec<f64> = solution
+                .impulse
+                .iter()
+                .zip(&other.impulse)
+                .map(|(a, b)| 2.0 * b - a)
+                .collect();
+            size(&limit) > 0.3 * size(&solution.impulse)
+        }
+        None => true,
+    }
+}
+
+/// Named rules that choose one of several solutions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChoiceRule {
+    /// Take-off before stick before slip, contact by contact.
+    #[default]
+    TakeOffFirst,
+    /// The least kinetic energy after the step.
+    LeastEnergy,
+    /// The smallest impulse.
+    SmallestImpulse,
+}
+
+impl ChoiceRule {
+    /// The rule with a name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "take-off-first" => Some(Self::TakeOffFirst),
+            "least-energy" => Some(Self::LeastEnergy),
+            "smallest-impulse" => Some(Self::SmallestImpulse),
+            _ => None,
+        }
+    }
+
+    /// Index of the chosen solution.
+    fn choose(self, problem: &OneStepContactProblem, found: &[FoundSolution]) -> usize {
+        let key = |s: &FoundSolution| match self {
+            Self::TakeOffFirst => 0.0,
+            // ½ p·(w + q): the energy up to a constant.
+            Self::LeastEnergy => s
+                .impulse
+                .iter()
+                .zip(s.local_velocity.iter().zip(problem.free()))
+                .map(|(p, (w, q))| p * (w + q))
+                .sum(),
+            Self::SmallestImpulse => s.impulse.iter().map(|p| p * p).sum(),
+        };
+        let mut best = 0;
+        for (k, solution) in found.iter().enumerate() {
+            if key(solution) < key(&found[best]) {
+                best = k;
+            }
+        }
+        best
+    }
+}
+
+/// What the next enumerated step should take, and what the last one found.
+#[derive(Debug, Default)]
+pub struct BranchControl {
+    /// 0: by the rule; k + 1: solution k.
+    next: AtomicUsize,
+    found: AtomicUsize,
+    chosen: AtomicUsize,
+}
+
+impl BranchControl {
+    /// The next step takes solution `k`, once.
+    pub fn force(&self, k: usize) {
+        self.next.store(k + 1, Ordering::Relaxed);
+    }
+
+    /// Solutions of the last step, and which one was taken.
+    pub fn last(&self) -> (usize, usize) {
+        (
+            self.found.load(Ordering::Relaxed),
+            self.chosen.load(Ordering::Relaxed),
+        )
+    }
+}
+
+/// Solver that lists every solution of every step and takes one by a named rule or as told.
+///
+/// Problems that cannot be enumerated (another law, unbounded sets) go to Gauss-Seidel.
+#[derive(Debug, Default)]
+pub struct EnumeratingSolver {
+    rule: ChoiceRule,
+    settings: EnumerationSettings,
+    control: Arc<BranchControl>,
+    fallback: GaussSeidel,
+}
+
+impl EnumeratingSolver {
+    /// A solver with the given rule, and the control that is shared with it.
+    pub fn new(rule: ChoiceRule, settings: EnumerationSettings) -> (Self, Arc<BranchControl>) {
+        let control = Arc::new(BranchControl::default());
+        let solver = Self {
+            rule,
+            settings,
+            control: control.clone(),
+            fallback: GaussSeidel::default(),
+        };
+        (solver, control)
+    }
+}
+
+impl ContactSolver for EnumeratingSolver {
+    fn name(&self) -> &str {
+        "enumeration"
+    }
+
+    fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+        let forced = self.control.next.swap(0, Ordering::Relaxed);
+        let Ok(enumeration) = enumerate(problem, &self.settings) else {
+            self.control.found.store(1, Ordering::Relaxed);
+            self.control.chosen.store(0, Ordering::Relaxed);
+            self.fallback.solve(problem, solution);
+            return;
+        };
+        let found = &enumeration.solutions;
+        let chosen = match forced {
+            0 => self.rule.choose(problem, found),
+            k => (k - 1).min(found.len().saturating_sub(1)),
+        };
+        self.control.found.store(found.len(), Ordering::Relaxed);
+        self.control.chosen.store(chosen, Ordering::Relaxed);
+        solution.iterations = 1;
+        let Some(taken) = found.get(chosen) else {
+            solution.impulse.fill(0.0);
+            solution.status = SolveStatus::NoSolution { block: 0 };
+            problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
+            return;
+        };
+        solution.impulse.copy_from_slice(&taken.impulse);
+        solution
+            .local_velocity
+            .copy_from_slice(&taken.local_velocity);
+        solution.status = if found.len() > 1 {
+            SolveStatus::SeveralSolutions { block: 0 }
+        } else {
+            SolveStatus::Converged
+        };
+    }
+}
+
+/// One trajectory of a tree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Branch {
+    /// Branch it left, if any.
+    pub parent: Option<usize>,
+    /// Time at which it left.
+    pub t_start: f64,
+    /// Which solution it took there.
+    pub choice: usize,
+    /// Times.
+    pub t: Vec<f64>,
+    /// Configurations.
+    pub q: Vec<Vec<f64>>,
+    /// Velocities.
+    pub v: Vec<Vec<f64>>,
+    /// Whether it reached the end time.
+    pub finished: bool,
+}
+
+/// All trajectories of a start, up to a bound.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct BranchTree {
+    /// The branches; the first one follows the rule throughout.
+    pub branches: Vec<Branch>,
+    /// Branchings that were left out at the bound.
+    pub left_out: usize,
+}
+
+/// Follows every branch of a run from its present state to `t_end`.
+///
+/// `simulation` must use an [`EnumeratingSolver`] with this `control`. A trajectory branches where the number of
+/// solutions becomes larger than one, not again while it stays so: a bar that may jam at any time would
+/// otherwise branch at every step.
+pub fn follow(
+    simulation: &mut Simulation,
+    control: &BranchControl,
+    t_end: f64,
+    branches_max: usize,
+) -> BranchTree {
+    let mut tree = BranchTree::default();
+    let mut waiting = vec![(None, 0usize, simulation.checkpoint(), None)];
+    while let Some((parent, choice, checkpoint, forced)) = waiting.pop() {
+        // The checkpoint is one of this simulation.
+        if simulation.restore(checkpoint).is_err() {
+            continue;
+        }
+        let index = tree.branches.len();
+        let mut branch = Branch {
+            parent,
+            t_start: simulation.state().t,
+            choice,
+            t: Vec::new(),
+            q: Vec::new(),
+            v: Vec::new(),
+            finished: false,
+        };
+        let mut forced: Option<usize> = forced;
+        let mut several = forced.is_some();
+        loop {
+            let state = simulation.state();
+            branch.t.push(state.t);
+            branch.q.push(state.q.clone());
+            branch.v.push(state.v.clone());
+            if state.t >= t_end - 1e-12 * t_end.abs().max(1.0) {
+                branch.finished = true;
+                break;
+            }
+            let before = simulation.checkpoint();
+            if let Some(k) = forced.take() {
+                control.force(k);
+            }
+            let fatal = simulation.step_towards(t_end).outcome.is_fatal();
+            let (found, chosen) = control.last();
+            if found > 1 && !several {
+                for k in (0..found).filter(|&k| k != chosen) {
+                    if tree.branches.len() + 1 + waiting.len() < branches_max {
+                        waiting.push((Some(index), k, before.clone(), Some(k)));
+                    } else {
+                        tree.left_out += 1;
+                    }
+                }
+            }
+            several = found > 1;
+            if fatal {
+                break;
+            }
+        }
+        tree.branches.push(branch);
+    }
+    tree
+}

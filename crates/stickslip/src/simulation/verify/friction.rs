@@ -1,0 +1,168 @@
+//! Friction laws on one reaction: real cones and generalized sets.
+
+use crate::algebra::lcp::{LcpOutcome, solve_lcp, solve_lcp_short};
+use crate::algebra::{PivotedCholesky, dot};
+use crate::laws::{FrictionSection, GeneralizedSet, PerGradient};
+
+/// One contact at an instant.
+pub(super) struct Contact {
+    /// Rows of the contact in the local arrays: start and number.
+    pub start: usize,
+    pub size: usize,
+    pub section: FrictionSection,
+    pub constraint: usize,
+    pub restitution: f64,
+    pub closed: bool,
+}
+
+/// What is wrong with a reaction, in units of impulse and of impulse times velocity.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FrictionDefect {
+    pub normal: f64,
+    pub cone: f64,
+    pub law: f64,
+}
+
+/// Coulomb's law of one contact: impulse p, tangential velocity `slip` that friction reads.
+pub(super) fn real(contact: &Contact, p: &[f64], slip: &[f64]) -> FrictionDefect {
+    let normal = p[0].max(0.0);
+    let cone = if p.len() == 1 {
+        0.0
+    } else {
+        contact.section.distance(&p[1..], normal)
+    };
+    let minus: Vec<f64> = slip.iter().map(|x| -x).collect();
+    let support = if normal > 0.0 && !minus.is_empty() {
+        normal * contact.section.support(&minus)
+    } else {
+        0.0
+    };
+    // Against test velocities û: p_t·û + p_n σ(−û) ≥ p_t·u + p_n σ(−u), u itself included with equality to 0.
+    let law = (dot(&p[1..], slip) + support).abs();
+    FrictionDefect {
+        normal: (-p[0]).max(0.0),
+        cone,
+        law,
+    }
+}
+
+/// P'3 and P'4: the whole reaction p of all contacts, local velocities u after.
+///
+/// λ from the cone splitting of the reaction, then ⟨r_τ, v_t⟩ = −Σ λ S(−v_t), and ⟨r_τ, û⟩ ≥ −Σ λ S(−û) for test velocities û, both on
+/// velocities tangential to all closed constraints.
+pub(super) fn generalized(
+    contacts: &[&Contact],
+    w: &[f64],
+    p: &[f64],
+    u: &[f64],
+) -> (Vec<FrictionDefect>, Vec<f64>) {
+    let m = u.len();
+    let count = contacts.len();
+    let entry = |i: usize, j: usize| w[i * m + j];
+    let starts: Vec<usize> = contacts.iter().map(|c| c.start).collect();
+    let gram: Vec<f64> = (0..count * count)
+        .map(|e| entry(starts[e / count], starts[e % count]))
+        .collect();
+    let pairing: Vec<f64> = (0..m).map(|i| dot(&w[i * m..(i + 1) * m], p)).collect();
+    let q: Vec<f64> = starts.iter().map(|&i| -pairing[i]).collect();
+    let mut factor = PivotedCholesky::default();
+    factor.factor(count, &gram);
+    let mut lambda = vec![0.0; count];
+    let outcome = if factor.rank() < count {
+        solve_lcp_short(&gram, &q, &mut lambda)
+    } else {
+        solve_lcp(&gram, &q, &mut lambda)
+    };
+    let mut defects = vec![FrictionDefect::default(); count];
+    if outcome != LcpOutcome::Solved {
+        defects.iter_mut().for_each(|d| d.normal = f64::INFINITY);
+        return (defects, lambda);
+    }
+    let mut rest = p.to_vec();
+    for (contact, l) in contacts.iter().zip(&lambda) {
+        rest[contact.start] -= l;
+    }
+    // A kinetic normal reaction that pulls is what the splitting leaves along −n.
+    let rest_pairing: Vec<f64> = (0..m).map(|i| dot(&w[i * m..(i + 1) * m], &rest)).collect();
+    let alone = count == 1;
+    for (k, contact) in contacts.iter().enumerate() {
+        if alone {
+            let scale = gram[0];
+            defects[k].normal = (-rest_pairing[contact.start] / scale).max(0.0);
+        }
+    }
+    // What a row reads on velocities tangential to all closed constraints.
+    let held: Vec<Vec<f64>> = (0..m)
+        .map(|i| {
+            let mut row: Vec<f64> = starts.iter().map(|&j| entry(i, j)).collect();
+            factor.solve_in_place(&mut row);
+            row
+        })
+        .collect();
+    let tangential = |velocity: &[f64]| -> Vec<f64> {
+        let normal: Vec<f64> = starts.iter().map(|&j| velocity[j]).collect();
+        (0..m)
+            .map(|i| velocity[i] - dot(&held[i], &normal))
+            .collect()
+    };
+    let sets: Vec<Option<GeneralizedSet<PerGradient>>> = contacts
+        .iter()
+        .map(|c| {
+            (c.size > 1).then(|| {
+                let local: Vec<f64> = (0..c.size * c.size)
+                    .map(|e| entry(c.start + e / c.size, c.start + e % c.size))
+                    .collect();
+                GeneralizedSet::from_cone(&local, c.section.clone())
+            })
+        })
+        .collect();
+    // Σ λ S(−y) with y the tangential reading; 0 · ∞ = 0.
+    let firm = lambda.iter().fold(0.0f64, |s, l| s.max(*l)) * 1e-9;
+    let potential = |velocity: &[f64], floor: f64| -> f64 {
+        contacts
+            .iter()
+            .zip(&sets)
+            .zip(&lambda)
+            .map(|((c, set), &l)| match set {
+                Some(set) if l > firm => {
+                    let minus: Vec<f64> = (c.start + 1..c.start + c.size)
+                        .map(|i| {
+                            if velocity[i].abs() <= floor {
+                                0.0
+                            } else {
+                                -velocity[i]
+                            }
+                        })
+                        .collect();
+                    l * set.support(&minus)
+                }
+                _ => 0.0,
+            })
+            .sum()
+    };
+    let scale = u.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    let after = tangential(u);
+    let power = dot(&rest, &after);
+    let law = (power + potential(&after, 1e-10 * scale)).abs();
+    // Test velocities: responses to unit impulses of every row, both ways.
+    let mut cone = 0.0f64;
+    for j in 0..m {
+        for sign in [1.0, -1.0] {
+            let response: Vec<f64> = (0..m).map(|i| sign * entry(i, j)).collect();
+            let test = tangential(&response);
+            let size = test.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+            if size <= 1e-12 * entry(j, j) {
+                continue;
+            }
+            let excess = -dot(&rest, &test) - potential(&test, 1e-12 * size);
+            if excess > 0.0 {
+                cone = cone.max(excess / size);
+            }
+        }
+    }
+    for defect in &mut defects {
+        defect.cone = defect.cone.max(cone);
+        defect.law = law;
+    }
+    (defects, lambda)
+}

@@ -1,0 +1,70 @@
+//! A motion as data: nodes with left and right velocities and reactions.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::records::StepRecord;
+
+/// One instant of a motion and the interval that ends there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MotionNode {
+    /// Time.
+    pub t: f64,
+    /// Configuration.
+    pub q: Vec<f64>,
+    /// Left velocity.
+    pub v_left: Vec<f64>,
+    /// Right velocity.
+    pub v_right: Vec<f64>,
+    /// Reaction integrated over the interval that ends here, per contact row (normal first).
+    #[serde(default)]
+    pub smooth: Vec<f64>,
+    /// Impulse at this instant, per contact row.
+    #[serde(default)]
+    pub atom: Vec<f64>,
+}
+
+/// A motion: nodes in time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Motion {
+    /// The nodes.
+    pub nodes: Vec<MotionNode>,
+    /// Whether it came from time stepping: positions then carry errors of the order of the step.
+    #[serde(default)]
+    pub discrete: bool,
+}
+
+/// Why a motion could not be read.
+#[derive(Debug, Error)]
+pub enum MotionError {
+    /// The text is not a motion.
+    #[error("not a motion: {0}")]
+    Format(#[from] serde_json::Error),
+}
+
+impl Motion {
+    /// A motion in JSON: `{"nodes": [{"t", "q", "v_left", "v_right", "smooth", "atom"}, ..]}`.
+    pub fn from_json(text: &str) -> Result<Self, MotionError> {
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// An empty motion of a run, to be filled with [`Self::push`].
+    pub fn of_run() -> Self {
+        Self {
+            nodes: Vec::new(),
+            discrete: true,
+        }
+    }
+
+    /// Adds the record of a step: its impulse counts as an atom after the free velocity.
+    pub fn push(&mut self, record: &StepRecord) {
+        self.nodes.push(MotionNode {
+            t: record.t,
+            q: record.q.clone(),
+            v_left: record.velocity_left.clone(),
+            v_right: record.velocity.clone(),
+            smooth: Vec::new(),
+            atom: record.impulses.clone(),
+        });
+    }
+}
