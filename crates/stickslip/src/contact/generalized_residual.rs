@@ -5,7 +5,7 @@
 //! of the cone K measures it without building C*; sets given directly (c = 0) are projected on.
 
 use crate::algebra::{PivotedCholesky, dot};
-use crate::laws::{ActiveSpace, GeneralizedRule, Sections, SetUnit};
+use crate::laws::{ActiveSpace, GeneralizedRule, GeneralizedSet, Sections, SetUnit};
 
 use super::residual::{distance, project_cone};
 use super::{BlockResidual, NormalStage, OneStepContactProblem, OneStepSolution};
@@ -147,6 +147,20 @@ fn per_constraint(
             let shifted: Vec<f64> = s.iter().zip(&read).map(|(s, y)| s - rho * y).collect();
             section.project(&shifted, lambda, &mut nearest);
             out[a].natural_map = distance(s, &nearest) / impulse_scale;
+            continue;
+        }
+        if d == 1 {
+            // An interval: clipping stays exact where a jam has a tiny budget and a large impulse.
+            let local = [w(n, n), w(n, n + 1), w(n + 1, n), w(n + 1, n + 1)];
+            let set = GeneralizedSet::from_cone(&local, section);
+            let (lower, upper) = set.ends().unwrap_or((0.0, 0.0));
+            let target = s[0] - rho * read[0];
+            let clipped = if lambda > 0.0 {
+                target.clamp(lambda * lower, lambda * upper)
+            } else {
+                0.0
+            };
+            out[a].natural_map = (s[0] - clipped).abs() / impulse_scale;
             continue;
         }
         let tau = if lambda > 0.0 {

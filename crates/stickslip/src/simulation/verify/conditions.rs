@@ -412,16 +412,12 @@ impl<'a> Judge<'a> {
             }
         }
         if node.atom.iter().any(|&p| p != 0.0) {
-            let read = if self.formulation == Formulation::Fremond {
-                after
-                    .iter()
-                    .zip(&before)
-                    .map(|(a, b)| 0.5 * (a + b))
-                    .collect()
-            } else {
-                after.clone()
-            };
-            self.reaction_laws(node.t, &node.atom, &read, &after, report);
+            let mean: Vec<f64> = after
+                .iter()
+                .zip(&before)
+                .map(|(a, b)| 0.5 * (a + b))
+                .collect();
+            self.reaction_laws(node.t, &node.atom, &mean, &after, report);
             self.impact_law(node, &before, &after, report);
             if self.formulation.dissipative() {
                 let left = self.local(&node.v_left);
@@ -451,12 +447,13 @@ impl<'a> Judge<'a> {
         self.delassus[i * m + i].max(0.0).sqrt()
     }
 
-    /// Complementarity, sign, cone and friction law of a reaction.
+    /// Complementarity, sign, cone and friction law of a reaction; Frémond's law reads the mean velocity
+    /// at impacts, in lasting contact the one after.
     fn reaction_laws(
         &self,
         t: f64,
         p: &[f64],
-        read: &[f64],
+        mean: &[f64],
         after: &[f64],
         report: &mut Verification,
     ) {
@@ -476,7 +473,7 @@ impl<'a> Judge<'a> {
                 report.note(Line::FrictionCone, t, 1.0, self.name(contact.constraint));
             }
         }
-        let power = size * read.iter().fold(self.speed * 1e-3, |s, x| s.max(x.abs()));
+        let power = size * after.iter().fold(self.speed * 1e-3, |s, x| s.max(x.abs()));
         if self.formulation.generalized() {
             let closed: Vec<&Contact> = self.contacts.iter().filter(|c| c.closed).collect();
             if closed.is_empty() {
@@ -497,11 +494,12 @@ impl<'a> Judge<'a> {
         }
         for contact in self.contacts.iter().filter(|c| c.closed) {
             let range = contact.start..contact.start + contact.size;
-            let mut defect = friction::real(
-                contact,
-                &p[range.clone()],
-                &read[range.start + 1..range.end],
-            );
+            let tangents = range.start + 1..range.end;
+            let mut defect = friction::real(contact, &p[range.clone()], &after[tangents.clone()]);
+            if self.formulation == Formulation::Fremond {
+                let mean = friction::real(contact, &p[range.clone()], &mean[tangents]);
+                defect.law = defect.law.min(mean.law);
+            }
             if self.formulation == Formulation::P2 {
                 (defect.cone, defect.law) = (0.0, 0.0);
             }

@@ -41,7 +41,7 @@ pub(super) struct ProgramOutcome {
 }
 
 /// Diagonal entries below this part of their reference vanish: the normal space holds them.
-const HELD: f64 = 1e-12;
+const HELD: f64 = 1e-10;
 /// Change of the velocity per sweep, relative to the largest one, that still counts as solved.
 const SETTLED: f64 = 1e-11;
 
