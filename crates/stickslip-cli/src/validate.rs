@@ -8,7 +8,8 @@ use stickslip::validation::{self, CaseFile};
 
 /// Compute the reference cases and compare.
 ///
-/// Without files the cases that come with the engine are used. The exit code is 0 only if every
+/// Without files the cases that come with the engine are used, as far as this version computes their
+/// family; in files that are named an unknown family fails. The exit code is 0 only if every
 /// case passed.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  stickslip validate --family impact-laws")]
@@ -30,7 +31,17 @@ pub struct ValidateArgs {
 pub fn run(args: ValidateArgs) -> ExitCode {
     let mut readable = true;
     let files = if args.files.is_empty() {
-        CaseFile::embedded()
+        let mut files = CaseFile::embedded();
+        let left_out: usize = files
+            .iter_mut()
+            .map(CaseFile::leave_out_unknown_families)
+            .sum();
+        if left_out > 0 {
+            eprintln!(
+                "{left_out} embedded cases of families that this version does not compute yet are left out"
+            );
+        }
+        files
     } else {
         let mut files = Vec::new();
         for path in &args.files {

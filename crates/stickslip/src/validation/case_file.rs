@@ -187,6 +187,16 @@ impl CaseFile {
             .collect()
     }
 
+    /// Leaves out the cases of families that this version does not compute; returns their number.
+    pub fn leave_out_unknown_families(&mut self) -> usize {
+        let before = self.cases.len();
+        self.cases.retain(|case| {
+            case.as_ref()
+                .map_or(true, |case| super::families::family(&case.family).is_some())
+        });
+        before - self.cases.len()
+    }
+
     /// The cases that could be read.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter_map(|case| case.as_ref().ok())
