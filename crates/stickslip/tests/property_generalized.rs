@@ -90,8 +90,8 @@ fn section(random: &mut Random, unit: SetUnit) -> FrictionSection {
     match random.bits() % 5 {
         0 => {
             let (mut low, mut high) = (-random.uniform(0.0, 1.5), random.uniform(0.0, 1.5));
-            if given && random.bits() % 3 == 0 {
-                if random.bits() % 2 == 0 {
+            if given && random.bits().is_multiple_of(3) {
+                if random.bits().is_multiple_of(2) {
                     low = f64::NEG_INFINITY
                 } else {
                     high = f64::INFINITY
@@ -112,7 +112,7 @@ fn section(random: &mut Random, unit: SetUnit) -> FrictionSection {
                     vec![r * angle.cos(), r * angle.sin()]
                 })
                 .to_vec();
-            let rays = if random.bits() % 2 == 0 {
+            let rays = if random.bits().is_multiple_of(2) {
                 vec![random.vector(2)]
             } else {
                 vec![]

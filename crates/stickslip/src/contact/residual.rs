@@ -180,7 +180,7 @@ impl Scratch {
         };
 
         let (natural_map, signorini) = match block.kind {
-            BlockKind::Unilateral { minimum } if minimum == 0.0 => {
+            BlockKind::Unilateral { minimum: 0.0 } => {
                 let shift = self.law_shift(block, delassus, m, p, w, support, power);
                 for i in 0..p.len() {
                     self.shifted[i] = p[i]

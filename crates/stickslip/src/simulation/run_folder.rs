@@ -96,7 +96,7 @@ impl RunFolder {
 
     /// Enters a record, unless it is thinned out.
     pub fn push(&mut self, record: &StepRecord) -> Result<(), RunFolderError> {
-        if record.step % self.every == 0 {
+        if record.step.is_multiple_of(self.every) {
             self.trajectory.push(record)?;
         }
         Ok(())

@@ -3,7 +3,7 @@ use super::*;
 /// The bar with centre on a line of [CharlesBallard2016], 6.2: ends of C* per dφ.
 #[test]
 fn set_of_the_two_coordinate_bar_has_the_ends_of_the_paper() {
-    let (m, j, l, theta0, mu) = (1.0, 1.0 / 3.0, 1.0, -0.7853981633974483_f64, 0.5);
+    let (m, j, l, theta0, mu) = (1.0, 1.0 / 3.0, 1.0, -std::f64::consts::FRAC_PI_4, 0.5);
     // Real rows n = (0, l cos), t = (1, −l sin); the unit of λ is the row n = l cos · dφ.
     let (cos, sin) = (theta0.cos(), theta0.sin());
     let w = [
