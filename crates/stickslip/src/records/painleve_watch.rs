@@ -16,7 +16,7 @@ pub struct PainleveWatch {
     pub smallest: Option<(f64, f64, usize, usize)>,
     /// Steps with an active contact inside the region (γ ≤ 0).
     pub steps_inside: u64,
-    /// Steps outside but nearer than [`NEAR`].
+    /// Steps outside the region but near its boundary.
     pub steps_near: u64,
 }
 
