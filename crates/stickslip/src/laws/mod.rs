@@ -18,6 +18,7 @@
 
 mod cone;
 pub mod contact_law;
+pub mod energetic;
 pub mod flow_rule;
 pub mod friction_section;
 pub mod friction_set;
@@ -27,15 +28,18 @@ pub mod impact_law;
 pub mod impact_map;
 pub mod impact_rule;
 mod nearest_point;
+pub mod normal_compliance;
 pub mod polyhedron;
 pub mod polytope;
 
 pub use contact_law::{ContactLaw, ContactLawError, FrictionCoefficient};
+pub use energetic::{EnergeticImpact, ImpactPhase, ImpactPhaseKind, energetic_impact};
 pub use flow_rule::{ActiveSpace, FlowRule, GeneralizedRule, Sections, SetUnit};
 pub use friction_section::{FrictionError, FrictionSection};
 pub use friction_set::{FrictionSet, SetFromProjection, SetFromSupport};
 pub use generalized_set::{GeneralizedSet, PerGradient, PerUnitNormal, SetGeometry};
 pub use impact_law::{ImpactLaw, ImpactLawError};
 pub use impact_rule::{ImpactClosure, ImpactRule, StandardImpact};
+pub use normal_compliance::{ComplianceError, ComplianceStiffness, NormalCompliance};
 pub use polyhedron::Polyhedron;
 pub use polytope::Polytope;

@@ -1,7 +1,8 @@
-//! The contact solve of a step: one phase, or two where Poisson's law acts.
+//! The contact solve of a step: one phase, or two where Poisson's or the energetic law acts.
 
+use crate::algebra::dot;
 use crate::contact::BlockKind;
-use crate::laws::ImpactLaw;
+use crate::laws::{ImpactLaw, energetic_impact};
 
 use super::ContactStage;
 use super::assembly::ContactAssembly;
@@ -14,7 +15,8 @@ const APPROACH_MIN: f64 = 1e-10;
 /// Poisson's compression: the impulses `p_C` that stop the approach velocity of the start, without
 /// restitution and without forces, are applied first; the expansion then owes `p_N ≥ e p_C,N` on
 /// top of them. Reading the velocity of the start instead of the free velocity keeps a resting
-/// body at rest: its weight is not an impact.
+/// body at rest: its weight is not an impact. Under the energetic law the whole impact, compression and
+/// expansion, is applied first.
 #[derive(Debug, Default)]
 pub(crate) struct ContactPhases {
     /// Total impulse of all phases, per problem row.
@@ -45,15 +47,21 @@ impl ContactPhases {
             matches!(contact.impact, ImpactLaw::Poisson { .. })
                 && assembly.before[start] < -APPROACH_MIN
         });
+        self.compression.clear();
+        self.compression.resize(stage.problem.size(), 0.0);
+        let jolted = self.jolt(assembly, stage);
         let residual = if closing {
             self.compress(assembly, before, t, stage)
         } else {
             0.0
         };
+        if closing || jolted {
+            self.expand(stage);
+        }
         stage.solve();
         self.impulse.clear();
         self.impulse.extend_from_slice(&stage.solution.impulse);
-        if closing {
+        if closing || jolted {
             for (total, compression) in self.impulse.iter_mut().zip(&self.compression) {
                 *total += compression;
             }
@@ -82,8 +90,6 @@ impl ContactPhases {
         let residual = stage.certify(t);
 
         // Only contacts under Poisson's law keep their compression; they owe the expansion.
-        self.compression.clear();
-        self.compression.resize(stage.problem.size(), 0.0);
         for contact in &assembly.active {
             let ImpactLaw::Poisson { restitution } = contact.impact else {
                 continue;
@@ -95,15 +101,64 @@ impl ContactPhases {
             self.compression[rows.clone()].copy_from_slice(&stage.solution.impulse[rows]);
         }
 
-        // The expansion starts from the free velocity after compression.
         let problem = &mut stage.problem;
         problem.velocity_free_mut().copy_from_slice(&self.left);
         problem.bias_mut().copy_from_slice(&self.bias);
-        self.moved.resize(before.len(), 0.0);
+        residual
+    }
+
+    /// The last phase starts from the free velocity after what was applied first.
+    fn expand(&mut self, stage: &mut ContactStage) {
+        let problem = &mut stage.problem;
+        self.moved.resize(self.left.len(), 0.0);
         problem.velocity(&self.compression, &mut self.moved);
         problem.velocity_free_mut().copy_from_slice(&self.moved);
         problem.refresh();
         stage.solution.impulse.fill(0.0);
-        residual
+    }
+
+    /// Impacts under the energetic law, one contact after the other while one of them approaches.
+    fn jolt(&mut self, assembly: &ContactAssembly, stage: &ContactStage) -> bool {
+        let problem = &stage.problem;
+        let m = problem.size();
+        let mut jolted = false;
+        for _ in 0..100 {
+            let mut quiet = true;
+            for contact in &assembly.active {
+                let ImpactLaw::Energetic { restitution } = contact.impact else {
+                    continue;
+                };
+                let block = &problem.blocks()[contact.block];
+                let row = block.start;
+                let velocity = |i: usize| {
+                    let response = &problem.delassus()[i * m..(i + 1) * m];
+                    assembly.before[i] + dot(response, &self.compression)
+                };
+                let normal = velocity(row);
+                if normal >= -APPROACH_MIN {
+                    continue;
+                }
+                let entry = |i: usize, j: usize| problem.delassus()[(row + i) * m + row + j];
+                let (w, u, ends) = match (block.size, block.section.ends()) {
+                    (2, Some(ends)) => (
+                        [entry(0, 0), entry(0, 1), entry(1, 1)],
+                        [normal, velocity(row + 1)],
+                        ends,
+                    ),
+                    // without friction, or in space, where only the normal law is used
+                    _ => ([entry(0, 0), 0.0, 1.0], [normal, 0.0], (0.0, 0.0)),
+                };
+                let impact = energetic_impact(w, u, ends, restitution);
+                let rows = row..row + block.size.min(2);
+                for (p, extra) in self.compression[rows].iter_mut().zip(impact.impulse) {
+                    *p += extra;
+                }
+                (quiet, jolted) = (false, true);
+            }
+            if quiet {
+                break;
+            }
+        }
+        jolted
     }
 }

@@ -7,6 +7,7 @@
 mod assembly;
 mod contact_phases;
 mod contact_stage;
+mod event_driven;
 mod explicit_step;
 mod generalized_impact;
 mod implicit_step;
@@ -15,6 +16,7 @@ mod moreau_contact_dynamics;
 mod moreau_jean;
 mod moreau_jean_account;
 mod moreau_jean_settings;
+mod normal_compliance;
 mod restitution;
 mod scheme;
 mod step_energy;
@@ -22,6 +24,10 @@ mod sweeping_process;
 
 pub use assembly::{ContactLayout, ContactSlot};
 pub use contact_stage::ContactStage;
+pub use event_driven::{
+    EventDriven, EventDrivenSettings, ReferenceEvent, ReferenceEventKind, ReferenceMotion,
+    WatchFunction,
+};
 pub use joints::JointVelocity;
 pub use moreau_contact_dynamics::MoreauContactDynamics;
 pub use moreau_jean::MoreauJean;

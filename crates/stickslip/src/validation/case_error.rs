@@ -7,6 +7,7 @@ use crate::records::StepOutcome;
 use crate::simulation::SimulationError;
 use crate::stepping::ThetaError;
 use crate::systems::SystemError;
+use crate::systems::past_motion::PastError;
 
 /// Why a case, or a quantity of it, could not be computed. It is reported and counts as failed.
 #[derive(Debug, Error)]
@@ -62,6 +63,9 @@ pub enum CaseError {
     /// A simulation was refused.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
+    /// A reading of the past was refused.
+    #[error(transparent)]
+    Past(#[from] PastError),
     /// The parameter of the scheme was refused.
     #[error(transparent)]
     Theta(#[from] ThetaError),

@@ -26,6 +26,7 @@ mod engine;
 mod families;
 mod inputs;
 mod order_study;
+mod reference;
 mod report;
 mod verdict;
 

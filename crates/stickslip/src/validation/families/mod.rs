@@ -17,8 +17,10 @@ mod point_impacts;
 mod polar;
 mod rod;
 mod rolling;
+mod schatzman;
 mod slider;
 mod smooth;
+mod sweeping;
 mod theorem1;
 
 use super::{Answer, CaseError, CaseInput, RoundoffRule};
@@ -89,6 +91,14 @@ const fn scheme(name: &'static str, compute: Compute) -> Family {
 }
 
 impl Family {
+    /// The same family with the plain algorithm of its sweep table.
+    const fn swept(self, sweep: SweepRun) -> Self {
+        Self {
+            sweep: Some(sweep),
+            ..self
+        }
+    }
+
     /// The same family as a motion, computed by time stepping of the given order.
     const fn motion(
         self,
@@ -114,13 +124,17 @@ fn no_step(_: &CaseInput) -> Result<Answer, CaseError> {
 
 const FAMILIES: &[Family] = &[
     // frictionless, impact_laws
-    mechanics("ball", no_step).motion(1.0, motions::ball, None),
+    mechanics("ball", no_step).motion(1.0, motions::ball, Some(motions::ball_exact)),
     mechanics("moreau-law", linear_gaps::moreau_law),
     mechanics("cradle", linear_gaps::cradle),
-    mechanics("wedge-billiard", no_step).motion(1.0, motions::wedge_billiard, None),
-    mechanics("box-billiard", no_step).motion(1.0, motions::box_billiard, None),
+    mechanics("wedge-billiard", no_step).motion(
+        1.0,
+        motions::wedge_billiard,
+        Some(motions::wedge_exact),
+    ),
+    mechanics("box-billiard", no_step).motion(1.0, motions::box_billiard, Some(motions::box_exact)),
     mechanics("polar", polar::polar),
-    mechanics("geodesic", no_step).motion(2.0, polar::geodesic, None),
+    mechanics("geodesic", no_step).motion(2.0, polar::geodesic, Some(polar::geodesic_exact)),
     mechanics("pendulum-at-wall", polar::pendulum_at_wall),
     mechanics("impact-laws", linear_gaps::impact_laws),
     // rod3, friction_sets
@@ -128,7 +142,7 @@ const FAMILIES: &[Family] = &[
     mechanics("rod-collision", rod::collision),
     mechanics("rod-critical-curve", rod::critical_curve),
     mechanics("rod-mu-min", rod::mu_min),
-    mechanics("rod-trajectory", no_step).motion(1.0, rod::trajectory, None),
+    mechanics("rod-trajectory", no_step).motion(1.0, rod::trajectory, Some(rod::trajectory_exact)),
     mechanics("contact-disc", friction_sets::disc),
     mechanics("contact-ellipse", friction_sets::set_of_kind),
     mechanics("contact-polygon", friction_sets::set_of_kind),
@@ -159,9 +173,17 @@ const FAMILIES: &[Family] = &[
     scheme("one_step_explicit", multi_contact::one_step),
     scheme("slider_discrete_exact", slider::discrete_exact),
     scheme("stick_jitter", slider::stick_jitter),
-    scheme("coulomb_oscillator", no_step).motion(1.0, slider::coulomb_oscillator, None),
-    scheme("anisotropic_slider", no_step).motion(1.0, slider::anisotropic, None),
-    scheme("rolling_friction_disc", no_step).motion(1.0, rolling::disc, None),
+    scheme("coulomb_oscillator", no_step).motion(
+        1.0,
+        slider::coulomb_oscillator,
+        Some(slider::coulomb_exact),
+    ),
+    scheme("anisotropic_slider", no_step).motion(
+        1.0,
+        slider::anisotropic,
+        Some(slider::anisotropic_exact),
+    ),
+    scheme("rolling_friction_disc", no_step).motion(1.0, rolling::disc, Some(rolling::disc_exact)),
     scheme("gyroscopic_midpoint", smooth::gyroscopic),
     scheme("duffing_discrete_gradient_wall", smooth::duffing),
     scheme("bilateral_pendulum_ledger", smooth::bilateral_pendulum),
@@ -170,6 +192,33 @@ const FAMILIES: &[Family] = &[
     scheme("activation_study_bar", elastodynamics::activation_study),
     scheme("q4_patch_facts", elastodynamics::patch_facts),
     scheme("q4_block", elastodynamics::q4_block),
+    // sweeping-delay: the motion event by event, the plain algorithm against its table
+    scheme("plane_stop", sweeping::plane_stop).swept(sweeping::plane_stop_sweep),
+    scheme("drop_then_slide", sweeping::drop_then_slide).swept(sweeping::drop_sweep),
+    scheme("slope_1d", sweeping::slope).swept(sweeping::slope_sweep),
+    scheme("slope_3d_oblique", sweeping::oblique).swept(sweeping::oblique_sweep),
+    scheme("mu_linear_in_x", sweeping::uneven).swept(sweeping::uneven_sweep),
+    scheme("mu_periodic_in_x", sweeping::uneven).swept(sweeping::uneven_sweep),
+    scheme("sphere_exterior", sweeping::sphere_exterior).swept(sweeping::sphere_sweep),
+    scheme("bowl_planar", sweeping::bowl_planar).swept(sweeping::bowl_planar_sweep),
+    scheme("bowl_3d", sweeping::bowl).swept(sweeping::bowl_sweep),
+    scheme("delay_no_contact", sweeping::delayed).swept(sweeping::delayed_sweep),
+    scheme("delay_damped_no_contact", sweeping::delayed).swept(sweeping::delayed_sweep),
+    scheme("delay_friction", sweeping::delayed).swept(sweeping::delayed_sweep),
+    scheme("delay_friction_stick", sweeping::delayed).swept(sweeping::delayed_sweep),
+    scheme("delay_friction_damped", sweeping::delayed).swept(sweeping::delayed_sweep),
+    scheme("distributed_delay_friction", sweeping::delayed).swept(sweeping::delayed_sweep),
+    scheme("delayed_hopper", sweeping::hopper).swept(sweeping::hopper_sweep),
+    scheme("history_friction_stick_slip", sweeping::memory).swept(sweeping::memory_sweep),
+    scheme("max_functional_force", sweeping::throw).swept(sweeping::throw_sweep),
+    scheme("delay_friction_plane_vector", sweeping::vector).swept(sweeping::vector_sweep),
+    scheme("exact_discrete_steps", sweeping::discrete),
+    // schatzman
+    mechanics("bar-impact-limit", schatzman::impact_limit),
+    mechanics("bar-tangential-limit", schatzman::tangential_limit),
+    mechanics("bar-bounce-trajectory", schatzman::bounce),
+    mechanics("bar-slide-trajectory", schatzman::slide),
+    mechanics("point-slide", schatzman::point),
 ];
 
 /// The family with a name.

@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use crate::laws::{ContactLaw, ImpactLaw};
 use crate::records::{ContactMode, StepRecord};
-use crate::stepping::MoreauJeanSettings;
+use crate::stepping::{MoreauJeanSettings, ReferenceEvent, ReferenceEventKind};
 use crate::systems::functions::GivenScalar;
 use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 use crate::validation::engine::{run_until, simulation, theta_scheme};
-use crate::validation::{Answer, CaseError, CaseInput};
+use crate::validation::reference::Start;
+use crate::validation::{Answer, CaseError, CaseInput, Inputs};
 
 /// The theta scheme of motions: θ = ½, otherwise the defaults.
 fn midpoint() -> Result<Box<dyn crate::stepping::TimeSteppingScheme>, CaseError> {
@@ -33,11 +34,10 @@ fn wall(
     Ok(UnilateralConstraint::new(name, gap).with_point(ContactFrame::Frictionless, law))
 }
 
-/// `ball`: impacts of a ball dropped from rest, unit mass.
-pub(super) fn ball(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
-    let params = &input.params;
+/// A ball of unit mass above the ground.
+fn ball_system(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
     let (h0, g) = (params.number("h0")?, params.number("g")?);
-    let (restitution, t_end) = (params.number("e")?, params.number("T")?);
+    let restitution = params.number("e")?;
     let gap = GivenScalar {
         value: |q: &[f64]| q[0],
         gradient: |_: &[f64], row: &mut [f64]| row[0] = 1.0,
@@ -45,11 +45,87 @@ pub(super) fn ball(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
     let law = ContactLaw::frictionless(ImpactLaw::Newton { restitution })?;
     let ground =
         UnilateralConstraint::new("ground", gap).with_point(ContactFrame::Frictionless, law);
-    let system = GeneralizedSystem::builder(["y"])
+    Ok(GeneralizedSystem::builder(["y"])
         .mass_diagonal(&[1.0])
         .dead_load(&[-g])
         .constraint(ground)
-        .build(&[h0])?;
+        .build(&[h0])?)
+}
+
+/// `ball`, event by event.
+pub(super) fn ball_exact(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (h0, g) = (params.number("h0")?, params.number("g")?);
+    let (restitution, t_end) = (params.number("e")?, params.number("T")?);
+    let fall = (2.0 * h0 / g).sqrt();
+    let start = Start {
+        system: ball_system(params)?,
+        q: vec![h0],
+        v: vec![0.0],
+    };
+    let mut motion = start.reference();
+    motion.run(t_end)?;
+    let state = [motion.motion.q()[0], motion.motion.v()[0]];
+    // Long enough for the impacts that are asked for, or for all of them.
+    let count = if restitution == 0.0 { 1 } else { 12 };
+    let mut longest = t_end;
+    loop {
+        let events = motion.motion.events();
+        let hits = events
+            .iter()
+            .filter(|event| event.kind == ReferenceEventKind::Impact)
+            .count();
+        let over = events.iter().any(|event| {
+            matches!(
+                event.kind,
+                ReferenceEventKind::Accumulation { .. } | ReferenceEventKind::Closed
+            )
+        });
+        if (over && (hits >= count || restitution == 0.0)) || (hits >= count && restitution == 1.0)
+        {
+            break;
+        }
+        if longest > 1e4 * fall {
+            break;
+        }
+        longest += 10.0 * fall;
+        motion.run(longest)?;
+    }
+    let events = motion.motion.events();
+    let hits: Vec<_> = events
+        .iter()
+        .filter(|event| event.kind == ReferenceEventKind::Impact)
+        .collect();
+    let end = events.iter().find_map(|event| match event.kind {
+        ReferenceEventKind::Accumulation { end } => Some(end),
+        _ => None,
+    });
+    let energy = |event: &ReferenceEvent| 0.5 * event.velocity[0].powi(2) + g * event.q[0];
+    let mut energies = vec![g * h0];
+    energies.extend(hits.iter().map(|event| energy(event)));
+    energies.resize(5.max(energies.len()), 0.0);
+    energies.truncate(5);
+    let mut times: Vec<f64> = hits.iter().map(|event| event.t).collect();
+    times.truncate(count);
+    let zeno = if restitution == 0.0 {
+        times.first().copied()
+    } else {
+        end
+    };
+    Ok(group! {
+        "first_impacts" => times,
+        "zeno_time" => zeno,
+        "state_T" => state,
+        "E_after_k" => energies,
+    })
+}
+
+/// `ball`: impacts of a ball dropped from rest, unit mass.
+pub(super) fn ball(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (h0, g) = (params.number("h0")?, params.number("g")?);
+    let (restitution, t_end) = (params.number("e")?, params.number("T")?);
+    let system = ball_system(params)?;
     // The unit of time is the fall; the run ends when the ball has been at rest for one of them.
     let fall = (2.0 * h0 / g).sqrt();
     // The flight before the twelfth impact lasts 2 e^11 falls: a dozen steps resolve it.
@@ -107,18 +183,53 @@ fn new_hits(record: &StepRecord, closed: &mut [bool]) -> Vec<usize> {
     hits
 }
 
-/// `wedge-billiard`: reflections of a particle between two walls.
-pub(super) fn wedge_billiard(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
-    let params = &input.params;
+/// A particle between two walls through the origin, with the normals of the walls.
+fn wedge(params: &Inputs) -> Result<(GeneralizedSystem, [[f64; 2]; 2]), CaseError> {
     let angle = params.number("alpha_deg")?.to_radians();
-    let (p0, v0) = (params.vector::<2>("p0")?, params.vector::<2>("v0")?);
     let restitution = params.number("e")?;
     let normals = [[0.0, 1.0], [angle.sin(), -angle.cos()]];
     let system = GeneralizedSystem::builder(["x", "y"])
         .mass_diagonal(&[1.0, 1.0])
         .constraint(wall("wall 1".into(), normals[0], 0.0, restitution)?)
         .constraint(wall("wall 2".into(), normals[1], 0.0, restitution)?)
-        .build(&p0)?;
+        .build(&params.vector::<2>("p0")?)?;
+    Ok((system, normals))
+}
+
+/// `wedge-billiard`, event by event.
+pub(super) fn wedge_exact(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (p0, v0) = (params.vector::<2>("p0")?, params.vector::<2>("v0")?);
+    let (system, _) = wedge(params)?;
+    let start = Start {
+        system,
+        q: p0.to_vec(),
+        v: v0.to_vec(),
+    };
+    let mut motion = start.reference();
+    motion.run(1e3 * p0[0].hypot(p0[1]) / v0[0].hypot(v0[1]))?;
+    let hits: Vec<Answer> = motion
+        .motion
+        .events()
+        .iter()
+        .filter(|event| event.kind == ReferenceEventKind::Impact)
+        .map(|event| {
+            let wall = (event.constraint + 1) as f64;
+            Answer::from([event.t, wall, event.q[0], event.q[1]])
+        })
+        .collect();
+    Ok(group! {
+        "reflections" => hits.len(),
+        "hits" => hits,
+        "v_final" => motion.motion.v(),
+    })
+}
+
+/// `wedge-billiard`: reflections of a particle between two walls.
+pub(super) fn wedge_billiard(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (p0, v0) = (params.vector::<2>("p0")?, params.vector::<2>("v0")?);
+    let (system, normals) = wedge(params)?;
     let (distance, speed) = (p0[0].hypot(p0[1]), v0[0].hypot(v0[1]));
     let h = distance / speed / (5_000 * refinement) as f64;
     let leaves = |v: &[f64]| normals.iter().all(|n| n[0] * v[0] + n[1] * v[1] >= 0.0);
@@ -148,12 +259,10 @@ pub(super) fn wedge_billiard(input: &CaseInput, refinement: usize) -> Result<Ans
     Ok(group! { "reflections" => hits.len(), "hits" => hits, "v_final" => v_final })
 }
 
-/// `box-billiard`: a particle in a rectangle.
-pub(super) fn box_billiard(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
-    let params = &input.params;
+/// A particle in a rectangle.
+fn rectangle(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
     let (a, b) = (params.number("a")?, params.number("b")?);
-    let (p0, v0) = (params.vector::<2>("p0")?, params.vector::<2>("v0")?);
-    let (restitution, t_end) = (params.number("e")?, params.number("T")?);
+    let restitution = params.number("e")?;
     let mut builder = GeneralizedSystem::builder(["x", "y"]).mass_diagonal(&[1.0, 1.0]);
     for (name, normal, offset) in [
         ("left", [1.0, 0.0], 0.0),
@@ -163,9 +272,30 @@ pub(super) fn box_billiard(input: &CaseInput, refinement: usize) -> Result<Answe
     ] {
         builder = builder.constraint(wall(name.into(), normal, offset, restitution)?);
     }
+    Ok(builder.build(&params.vector::<2>("p0")?)?)
+}
+
+/// `box-billiard`, event by event.
+pub(super) fn box_exact(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let start = Start {
+        system: rectangle(params)?,
+        q: params.vector::<2>("p0")?.to_vec(),
+        v: params.vector::<2>("v0")?.to_vec(),
+    };
+    let mut motion = start.reference();
+    motion.run(params.number("T")?)?;
+    Ok(group! { "p_T" => motion.motion.q(), "v_T" => motion.motion.v() })
+}
+
+/// `box-billiard`: a particle in a rectangle.
+pub(super) fn box_billiard(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (p0, v0) = (params.vector::<2>("p0")?, params.vector::<2>("v0")?);
+    let t_end = params.number("T")?;
     let steps = 5_000 * refinement;
     let h = t_end / steps as f64;
-    let mut run = simulation(builder.build(&p0)?, midpoint()?, (&p0, &v0), h, true)?;
+    let mut run = simulation(rectangle(params)?, midpoint()?, (&p0, &v0), h, true)?;
     run_until(&mut run, t_end, |_| ControlFlow::Continue(()))?;
     Ok(group! { "p_T" => &run.state().q, "v_T" => &run.state().v })
 }

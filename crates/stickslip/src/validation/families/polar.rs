@@ -8,6 +8,7 @@ use crate::stepping::MoreauJeanSettings;
 use crate::systems::functions::{AutoScalar, GivenRows};
 use crate::systems::{BilateralConstraint, ContactFrame, GeneralizedSystem, UnilateralConstraint};
 use crate::validation::engine::{impact, run_steps, simulation, theta_scheme, touching};
+use crate::validation::reference::Start;
 use crate::validation::{Answer, CaseError, CaseInput};
 
 /// `polar`: a particle at a rough wall, in polar and in Cartesian coordinates.
@@ -68,13 +69,36 @@ pub(super) fn polar(input: &CaseInput) -> Result<Answer, CaseError> {
 }
 
 /// `geodesic`: free motion in polar coordinates is a straight line.
+pub(super) fn geodesic_exact(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let q = [params.number("r")?, params.number("theta")?];
+    let v = [params.number("rdot")?, params.number("thetadot")?];
+    let start = Start {
+        system: free_particle(&q)?,
+        q: q.to_vec(),
+        v: v.to_vec(),
+    };
+    let mut motion = start.reference();
+    motion.run(params.number("T")?)?;
+    let (q, v) = (motion.motion.q(), motion.motion.v());
+    // The angle in (−π, π].
+    let angle = PI - (PI - q[1]).rem_euclid(2.0 * PI);
+    Ok(group! { "r" => q[0], "theta" => angle, "rdot" => v[0], "thetadot" => v[1] })
+}
+
+/// A free particle of unit mass in polar coordinates.
+fn free_particle(q: &[f64]) -> Result<GeneralizedSystem, CaseError> {
+    Ok(GeneralizedSystem::builder(["r", "theta"])
+        .kinetic_energy(|q: &[Jet], v: &[Jet]| (v[0] * v[0] + q[0] * q[0] * v[1] * v[1]) * 0.5)
+        .build(q)?)
+}
+
+/// `geodesic`: by time stepping.
 pub(super) fn geodesic(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
     let params = &input.params;
     let q = [params.number("r")?, params.number("theta")?];
     let v = [params.number("rdot")?, params.number("thetadot")?];
-    let system = GeneralizedSystem::builder(["r", "theta"])
-        .kinetic_energy(|q: &[Jet], v: &[Jet]| (v[0] * v[0] + q[0] * q[0] * v[1] * v[1]) * 0.5)
-        .build(&q)?;
+    let system = free_particle(&q)?;
     let steps = 2000 * refinement;
     let h = params.number("T")? / steps as f64;
     let scheme = theta_scheme(MoreauJeanSettings {

@@ -4,9 +4,11 @@ use crate::algebra::root::bracketed_root;
 use crate::algebra::{DualNum, Jet, SymmetricMatrix, autodiff, dot};
 use crate::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use crate::solvers::one_contact::{gamma, planar};
+use crate::stepping::ReferenceEventKind;
 use crate::systems::functions::AutoScalar;
 use crate::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
 use crate::validation::engine::{LocalView, contact_dynamics, impact, run_steps, simulation};
+use crate::validation::reference::Start;
 use crate::validation::{Answer, CaseError, CaseInput, Inputs};
 
 /// Mass, half length, moment of inertia, weight and friction of the rod.
@@ -254,6 +256,34 @@ pub(super) fn mu_min(input: &CaseInput) -> Result<Answer, CaseError> {
 }
 
 /// `rod-trajectory`: Moreau's contact dynamics from a sliding tip.
+pub(super) fn trajectory_exact(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let rod = Rod::read(params)?;
+    let (q, v) = (params.vector::<3>("q0")?, params.vector::<3>("v0")?);
+    let start = Start {
+        system: rod.system(&q)?,
+        q: q.to_vec(),
+        v: v.to_vec(),
+    };
+    let mut motion = start.reference();
+    motion.run(params.number("T")?)?;
+    let events = motion.motion.events();
+    let jam = events
+        .iter()
+        .find(|event| event.kind == ReferenceEventKind::Jam);
+    // The motion leaves the cone only where a reaction pulls; then the contact opens.
+    let opened = events
+        .iter()
+        .any(|event| event.kind == ReferenceEventKind::Open);
+    Ok(group! {
+        "v_after_t0" => jam.map_or(v.to_vec(), |event| event.velocity.clone()),
+        "jam" => jam.is_some(),
+        "state_T" => [motion.motion.q(), motion.motion.v()].concat(),
+        "reaction_in_cone_all_along" => !opened,
+    })
+}
+
+/// `rod-trajectory`: by time stepping.
 pub(super) fn trajectory(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
     let params = &input.params;
     let rod = Rod::read(params)?;

@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 
 use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use crate::stepping::MoreauJeanSettings;
+use crate::stepping::{MoreauJeanSettings, ReferenceEventKind};
 use crate::systems::functions::{GivenRows, GivenScalar};
 use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 use crate::validation::engine::{run_until, simulation, theta_scheme};
-use crate::validation::{Answer, CaseError, CaseInput};
+use crate::validation::reference::Start;
+use crate::validation::{Answer, CaseError, CaseInput, Inputs};
 
 /// A phase of the motion: its word, and the state (t, v, ω, x) at its start and end.
 struct Phase {
@@ -16,9 +17,8 @@ struct Phase {
     end: [f64; 4],
 }
 
-/// `rolling_friction_disc`: slips, rolls, stops.
-pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
-    let params = &input.params;
+/// The disc on the ground: coordinates x, height, turn.
+fn disc_system(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
     let (radius, m, g) = (
         params.number("R")?,
         params.number("m")?,
@@ -26,7 +26,10 @@ pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
     );
     let inertia = params.number("I_over_mR2")? * m * radius * radius;
     let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
-    let (v0, spin) = (params.number("v0")?, params.number("omega0")?);
+    if !(mu > 0.0 && mu_r > 0.0) {
+        let reason = "without friction the disc does not stop".to_string();
+        return Err(CaseError::NotComputed { reason });
+    }
     let gap = GivenScalar {
         value: |q: &[f64]| q[1],
         gradient: |_: &[f64], row: &mut [f64]| row.copy_from_slice(&[0.0, 1.0, 0.0]),
@@ -40,18 +43,90 @@ pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
         FrictionSection::segment(mu_r)?,
     ])?;
     let law = ContactLaw::new(section, ImpactLaw::Inelastic)?;
-    let system = GeneralizedSystem::builder(["x", "height", "turn"])
+    Ok(GeneralizedSystem::builder(["x", "height", "turn"])
         .mass_diagonal(&[m, m, inertia])
         .load(move |_, out: &mut [f64]| out.copy_from_slice(&[0.0, -m * g, 0.0]))
         .constraint(
             UnilateralConstraint::new("ground", gap)
                 .with_point(ContactFrame::tangents(2, rows), law),
         )
-        .build(&[0.0; 3])?;
-    if !(mu > 0.0 && mu_r > 0.0) {
-        let reason = "without friction the disc does not stop".to_string();
-        return Err(CaseError::NotComputed { reason });
+        .build(&[0.0; 3])?)
+}
+
+/// `rolling_friction_disc`, event by event: the first group of tangents is the slip, the second the spin.
+pub(super) fn disc_exact(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (radius, g) = (params.number("R")?, params.number("g")?);
+    let ratio = params.number("I_over_mR2")?;
+    let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
+    let (v0, spin) = (params.number("v0")?, params.number("omega0")?);
+    let speed = v0.abs() + radius * spin.abs();
+    let longest = speed / (mu * g) + 2.0 * speed * radius * (1.0 + ratio) / (mu_r * g);
+    let start = Start {
+        system: disc_system(params)?,
+        q: vec![0.0; 3],
+        v: vec![v0, 0.0, spin],
+    };
+    let mut motion = start.reference();
+    motion.run(2.0 * longest)?;
+    let mut rows: Vec<Answer> = Vec::new();
+    let mut phase: Option<(&str, f64, f64)> = None;
+    let mut stop = None;
+    let (mut slipping, mut spinning) = (false, false);
+    let events = motion.motion.events();
+    let mut k = 0;
+    while k < events.len() && stop.is_none() {
+        // events of one instant belong together
+        let event = &events[k];
+        while k < events.len() && events[k].t == event.t {
+            match &events[k].kind {
+                ReferenceEventKind::Slip { group: 0, .. } => slipping = true,
+                ReferenceEventKind::Stick { group: 0 } => slipping = false,
+                ReferenceEventKind::Slip { .. } => spinning = true,
+                ReferenceEventKind::Stick { .. } => spinning = false,
+                _ => {}
+            }
+            k += 1;
+        }
+        let word = match (slipping, spinning) {
+            (true, _) => "slip",
+            (false, true) => "roll",
+            (false, false) => "rest",
+        };
+        if phase.is_some_and(|(old, ..)| old == word) {
+            continue;
+        }
+        if let Some((old, t0, v_start)) = phase {
+            let (v, omega) = (event.velocity[0], event.velocity[2]);
+            let mut row = group! {
+                "phase" => old, "t_end" => event.t, "v" => v, "omega" => omega, "x" => event.q[0],
+            };
+            if old == "roll" {
+                row.insert("decel", ((v_start - v) / (event.t - t0)).abs());
+            }
+            rows.push(row);
+        }
+        phase = Some((word, event.t, event.velocity[0]));
+        if word == "rest" {
+            stop = Some((event.t, event.q[0]));
+        }
     }
+    let (t_stop, x_stop) = stop.unzip();
+    Ok(group! { "phases" => rows, "t_stop" => t_stop, "x_stop" => x_stop })
+}
+
+/// `rolling_friction_disc`: slips, rolls, stops.
+pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (radius, m, g) = (
+        params.number("R")?,
+        params.number("m")?,
+        params.number("g")?,
+    );
+    let inertia = params.number("I_over_mR2")? * m * radius * radius;
+    let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
+    let (v0, spin) = (params.number("v0")?, params.number("omega0")?);
+    let system = disc_system(params)?;
     // Times of sliding and of rolling, large enough in sum to hold the whole motion.
     let speed = v0.abs() + radius * spin.abs();
     let longest = speed / (mu * g)

@@ -12,6 +12,7 @@ use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 use crate::validation::engine::{
     run_steps, run_until, scheme_settings, simulation, status, step_count, theta_scheme,
 };
+use crate::validation::reference::{Start, slips, sticks};
 use crate::validation::{Answer, CaseError, CaseInput};
 
 /// Point mass pressed on a plane by its weight: coordinates x (tangential), then the height.
@@ -205,6 +206,82 @@ pub(super) fn coulomb_oscillator(
         "turning_points" => turning,
         "t_rest" => at_rest,
         "dissipated" => -run.ledger().totals.contact_tangential,
+    })
+}
+
+/// `coulomb_oscillator`, event by event.
+pub(super) fn coulomb_exact(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let (m, k) = (params.number("m")?, params.number("k")?);
+    let (mu, g) = (params.number("mu")?, params.number("g")?);
+    let slider = Slider {
+        m,
+        g,
+        k,
+        section: FrictionSection::segment(mu)?,
+    };
+    let (x0, v0) = (params.number("x0")?, params.number("v0")?);
+    let start = Start {
+        system: slider.system(law("standard")?, &[x0])?,
+        q: vec![x0, 0.0],
+        v: vec![v0, 0.0],
+    };
+    let mut motion = start.reference();
+    let before = motion_energy(m, k, x0, v0);
+    motion.run(params.number("T")?)?;
+    let mut turning = vec![x0];
+    let events = motion.motion.events();
+    let turns = events
+        .iter()
+        .filter(|event| event.t > 0.0 && (sticks(event) || slips(event)));
+    turning.extend(turns.map(|event| event.q[0]));
+    let rest = events.iter().find(|event| sticks(event));
+    let (x, v) = (motion.motion.q()[0], motion.motion.v()[0]);
+    Ok(group! {
+        "delta" => mu * m * g / k,
+        "omega" => (k / m).sqrt(),
+        "n_half_cycles" => turning.len() - 1,
+        "x_rest" => x,
+        "turning_points" => turning,
+        "t_rest" => rest.map(|event| event.t),
+        "dissipated" => before - motion_energy(m, k, x, v),
+    })
+}
+
+/// Energy of the mass and its spring.
+fn motion_energy(m: f64, k: f64, x: f64, v: f64) -> f64 {
+    0.5 * m * v * v + 0.5 * k * x * x
+}
+
+/// `anisotropic_slider`, event by event.
+pub(super) fn anisotropic_exact(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let axes = [params.number("mu1")?, params.number("mu2")?];
+    let v0 = params.vector::<2>("v0")?;
+    let (m, g) = (params.number_or("m", 1.0)?, params.number("g")?);
+    let slider = Slider {
+        m,
+        g,
+        k: 0.0,
+        section: FrictionSection::ellipse(axes)?,
+    };
+    let start = Start {
+        system: slider.system(law("standard")?, &[0.0; 2])?,
+        q: vec![0.0; 3],
+        v: vec![v0[0], v0[1], 0.0],
+    };
+    let t = input.given.number("at.t")?;
+    let mut motion = start.reference();
+    motion.run(t)?;
+    let sample = motion.motion.v()[..2].to_vec();
+    let longest = dot(&v0, &v0).sqrt() / (axes[0].min(axes[1]) * g);
+    let stop = motion.run_to_event(longest, 10.0 * longest, sticks)?;
+    let v = motion.motion.v();
+    Ok(group! {
+        "t_stop" => stop.as_ref().map(|event| event.t),
+        "x_stop" => stop.as_ref().map(|event| event.q[..2].to_vec()),
+        "at" => group! { "t" => t, "v" => sample },
+        "dissipated" => 0.5 * m * (dot(&v0, &v0) - dot(&v[..2], &v[..2])),
     })
 }
 

@@ -1,0 +1,232 @@
+//! What ends a smooth piece of the motion, and when.
+
+use crate::algebra::dot;
+use crate::algebra::root::bracketed_root;
+use crate::systems::MechanicalSystem;
+
+use super::integrator::Integrator;
+use super::modes::Friction;
+
+/// A multi-dimensional slip slower than this has stopped.
+pub(super) const STOPPED: f64 = 1e-9;
+
+/// What can end a smooth piece of the motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Watch {
+    /// An open contact touches.
+    Gap(usize),
+    /// A rigid contact stops pressing.
+    Normal(usize),
+    /// A compliant contact opens.
+    Release(usize),
+    /// A stuck group reaches its cone.
+    Cone(usize, usize),
+    /// A slipping group stops.
+    Stop(usize, usize),
+    /// A function of the user changes sign.
+    User(usize),
+}
+
+impl Integrator {
+    /// Functions that can end the current piece.
+    pub(super) fn watched(&self) -> Vec<Watch> {
+        let acc = &self.accelerations;
+        let mut list = Vec::new();
+        for (s, mode) in self.modes.iter().enumerate() {
+            let c = acc.layout.slots()[s].id.constraint;
+            if !mode.closed {
+                list.push(Watch::Gap(c));
+                continue;
+            }
+            if acc.springs.is_empty() {
+                list.push(Watch::Normal(s));
+            } else {
+                list.push(Watch::Release(s));
+            }
+            for (g, friction) in mode.friction.iter().enumerate() {
+                list.push(match friction {
+                    Friction::Stick => Watch::Cone(s, g),
+                    Friction::Slip(_) => Watch::Stop(s, g),
+                });
+            }
+        }
+        list.extend((0..self.watches.len()).map(Watch::User));
+        list
+    }
+
+    /// Value of a watched function at the instant evaluated last; negative ends the piece.
+    pub(super) fn value(&self, watch: Watch, t: f64, y: &[f64]) -> f64 {
+        let acc = &self.accelerations;
+        match watch {
+            Watch::Gap(c) => acc.gaps[c],
+            Watch::Normal(s) => {
+                acc.normal_reaction(s) + 1e-11 * (1e-3 + acc.scale()) / acc.compliance(s)
+            }
+            Watch::Release(s) => -acc.gaps[acc.layout.slots()[s].id.constraint],
+            Watch::Cone(s, g) => {
+                let group = &acc.groups[s][g];
+                let gauge = acc.section(s, group).gauge(acc.group_reaction(s, group));
+                let normal = acc.normal_reaction(s);
+                normal * (1.0 + 1e-12) - gauge
+            }
+            Watch::Stop(s, g) => {
+                let group = &acc.groups[s][g];
+                let velocity = acc.velocity(s, group);
+                match &self.modes[s].friction[g] {
+                    Friction::Slip(direction) if group.size == 1 => direction[0] * velocity[0],
+                    _ => dot(velocity, velocity).sqrt() - STOPPED,
+                }
+            }
+            Watch::User(i) => self.watches[i].value(t, &y[..self.nq], &y[self.nq..][..self.n]),
+        }
+    }
+
+    pub(super) fn values(&self) -> Vec<(Watch, f64)> {
+        let y = &self.y;
+        self.watched()
+            .into_iter()
+            .map(|watch| (watch, self.value(watch, self.t, y)))
+            .collect()
+    }
+
+    /// The earliest event inside the step of length `h` just taken.
+    pub(super) fn first_event(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        h: f64,
+        before: &[(Watch, f64)],
+    ) -> Option<(f64, Watch)> {
+        let end = std::mem::take(&mut self.step.y);
+        let after: Vec<f64> = before
+            .iter()
+            .map(|&(watch, _)| self.value(watch, self.t + h, &end))
+            .collect();
+        let dips = self.gap_dips(system, h, &end);
+        self.step.y = end;
+        let mut first: Option<(f64, Watch)> = None;
+        for (&(watch, start), &stop) in before.iter().zip(&after) {
+            let found = match watch {
+                Watch::User(_) => {
+                    let sign = start.signum();
+                    if start == 0.0 || stop * start >= 0.0 {
+                        None
+                    } else {
+                        let at =
+                            self.root(system, watch, (0.0, start * sign), (h, stop * sign), sign);
+                        Some(at)
+                    }
+                }
+                Watch::Gap(c) => {
+                    let dip = dips.iter().find(|dip| dip.0 == c).map(|dip| dip.1);
+                    if stop >= -self.accelerations.gap_rounding[c] && dip.is_none() {
+                        None
+                    } else {
+                        let b = dip.unwrap_or(h);
+                        self.crossing(system, watch, start, b)
+                    }
+                }
+                _ if stop < 0.0 => self.crossing(system, watch, start, h),
+                _ => None,
+            };
+            if let Some(at) = found {
+                if first.is_none_or(|(best, _)| at < best) {
+                    first = Some((at, watch));
+                }
+            }
+        }
+        first
+    }
+
+    /// Open constraints that dip below zero inside the step, with the time of the dip.
+    pub(super) fn gap_dips(
+        &self,
+        system: &dyn MechanicalSystem,
+        h: f64,
+        end: &[f64],
+    ) -> Vec<(usize, f64)> {
+        let (nq, n) = (self.nq, self.n);
+        let mut dips = Vec::new();
+        if nq != n {
+            return dips;
+        }
+        let mut q = vec![0.0; nq];
+        for (s, mode) in self.modes.iter().enumerate() {
+            let c = self.accelerations.layout.slots()[s].id.constraint;
+            if mode.closed || dips.iter().any(|&(d, _)| d == c) {
+                continue;
+            }
+            let gap = system.constraints()[c].gap();
+            for k in 1..8 {
+                let u = k as f64 / 8.0;
+                for (i, x) in q.iter_mut().enumerate() {
+                    // cubic through positions and velocities at both ends
+                    let (x0, x1) = (self.y[i], end[i]);
+                    let (v0, v1) = (h * self.y[nq + i], h * end[nq + i]);
+                    let (a, b) = (3.0 * (x1 - x0) - 2.0 * v0 - v1, v0 + v1 - 2.0 * (x1 - x0));
+                    *x = x0 + u * (v0 + u * (a + u * b));
+                }
+                let rounding = 4.0 * self.accelerations.gap_rounding[c];
+                if gap.value(self.t + u * h, &q) < -rounding.max(1e-300) {
+                    dips.push((c, u * h));
+                    break;
+                }
+            }
+        }
+        dips
+    }
+
+    /// Time in (0, b] at which a watched function that starts at `start` becomes negative.
+    pub(super) fn crossing(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        watch: Watch,
+        start: f64,
+        b: f64,
+    ) -> Option<f64> {
+        let end = self.value_after(system, watch, b);
+        if end >= 0.0 {
+            return None;
+        }
+        if start > 0.0 {
+            return Some(self.root(system, watch, (0.0, start), (b, end), 1.0));
+        }
+        // It starts at zero: look for the time at which it had become positive.
+        let (mut low, mut high, mut high_value) = (b, b, end);
+        for _ in 0..60 {
+            low *= 0.5;
+            let value = self.value_after(system, watch, low);
+            if value > 0.0 {
+                return Some(self.root(system, watch, (low, value), (high, high_value), 1.0));
+            }
+            (high, high_value) = (low, value);
+            if low < 1e-15 * self.t.abs().max(1e-3) {
+                break;
+            }
+        }
+        Some(0.0)
+    }
+
+    pub(super) fn value_after(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        watch: Watch,
+        h: f64,
+    ) -> f64 {
+        self.take(system, h);
+        let y = std::mem::take(&mut self.step.y);
+        let value = self.value(watch, self.t + h, &y);
+        self.step.y = y;
+        value
+    }
+
+    pub(super) fn root(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        watch: Watch,
+        (a, fa): (f64, f64),
+        (b, fb): (f64, f64),
+        sign: f64,
+    ) -> f64 {
+        bracketed_root(a, fa, b, fb, |h| sign * self.value_after(system, watch, h))
+    }
+}

@@ -1,0 +1,213 @@
+//! Impacts, the end of bouncing, and impacts without collision.
+
+use crate::algebra::dot;
+use crate::contact::{BlockKind, ContactId};
+use crate::laws::{FlowRule, ImpactLaw, energetic_impact};
+use crate::records::{StepOutcome, StepRecord};
+use crate::stepping::{ContactStage, State, TimeSteppingScheme};
+use crate::systems::{Instant, MechanicalSystem};
+
+use super::ReferenceEventKind;
+use super::integrator::Integrator;
+use super::modes::Mode;
+use super::transition::TOUCHING;
+
+impl Integrator {
+    /// The impact laws act on the touching contacts that approach; bounces too low to resolve end in
+    /// contact.
+    pub(super) fn impacts(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        stage: &mut ContactStage,
+        before: &[f64],
+    ) -> StepOutcome {
+        self.place_here(system);
+        let speed = 1.0 + before.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let acc = &self.accelerations;
+        let approaching: Vec<usize> = (0..acc.layout.slots().len())
+            .filter(|&s| {
+                acc.gaps[acc.layout.slots()[s].id.constraint] <= TOUCHING
+                    && acc.normal_velocity(s) < -1e-11 * speed
+            })
+            .collect();
+        if approaching.is_empty() {
+            return StepOutcome::Solved;
+        }
+        let incoming: Vec<f64> = approaching
+            .iter()
+            .map(|&s| acc.normal_velocity(s))
+            .collect();
+        let mut state = State {
+            t: self.t,
+            q: self.q().to_vec(),
+            v: before.to_vec(),
+            kinetic: acc.kinetic(before),
+            potential: 0.0,
+            impulses: vec![0.0; acc.reaction.len()],
+        };
+        let mut record = StepRecord::default();
+        self.impact
+            .step(system, &mut state, 0.0, self.t, stage, &mut record);
+        if record.outcome.is_fatal() {
+            return record.outcome;
+        }
+        self.apply(&state.v, &record);
+        for &s in &approaching {
+            self.record(Some(s), ReferenceEventKind::Impact, before);
+        }
+        self.end_of_bounces(system, &approaching, &incoming);
+        StepOutcome::Solved
+    }
+
+    /// Takes over velocity, impulses and works of an impact.
+    pub(super) fn apply(&mut self, v: &[f64], record: &StepRecord) {
+        let (nq, n) = (self.nq, self.n);
+        self.y[nq..nq + n].copy_from_slice(v);
+        for (total, p) in self.y[nq + n + 2..].iter_mut().zip(&record.impulses) {
+            *total += p;
+        }
+        for (work, contact) in self.impact_work.iter_mut().zip(&record.contacts) {
+            work[0] += contact.work_normal;
+            work[1] += contact.work_tangential;
+        }
+    }
+
+    /// A rebound that cannot rise above the tolerance ends in contact; the rest of the geometric
+    /// series of flights is summed for the record.
+    pub(super) fn end_of_bounces(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        approaching: &[usize],
+        incoming: &[f64],
+    ) {
+        self.derivative(system);
+        for (&s, &approach) in approaching.iter().zip(incoming) {
+            self.place_here(system);
+            let modes: Vec<Mode> = self
+                .modes
+                .iter()
+                .enumerate()
+                .map(|(k, mode)| Mode {
+                    closed: mode.closed && k != s,
+                    friction: mode.friction.clone(),
+                })
+                .collect();
+            self.accelerations.solve(&modes);
+            let rebound = self.accelerations.normal_velocity(s);
+            let fall = -self.accelerations.row_acceleration(s, 0);
+            if !(rebound > 0.0 && fall > 0.0) {
+                continue;
+            }
+            let height = rebound * rebound / (2.0 * fall);
+            let flight = 2.0 * rebound / fall;
+            let c = self.accelerations.layout.slots()[s].id.constraint;
+            let lowest = 64.0 * self.accelerations.gap_rounding[c];
+            if height >= self.settings.bounce_min.max(lowest) && flight > 1e-13 * self.t.abs() {
+                continue;
+            }
+            let ratio = (rebound / -approach).min(1.0 - 1e-12);
+            let end = self.t + flight / (1.0 - ratio);
+            let row = self.accelerations.row(s, 0).to_vec();
+            let correction = self.correction(&[row], &[rebound]);
+            let nq = self.nq;
+            for (v, c) in self.y[nq..].iter_mut().zip(&correction) {
+                *v += c;
+            }
+            let before = self.v().to_vec();
+            self.record(Some(s), ReferenceEventKind::Accumulation { end }, &before);
+        }
+        self.place_here(system);
+    }
+
+    /// Impact without collision of a slipping contact that no acceleration can satisfy: the kinetic
+    /// projection from a grazing approach, or the energetic law where the contact has it.
+    pub(super) fn jam(&mut self, system: &dyn MechanicalSystem, stage: &mut ContactStage) -> bool {
+        self.place_here(system);
+        let before = self.v().to_vec();
+        let acc = &self.accelerations;
+        let n = self.n;
+        let candidates: Vec<usize> = self
+            .touching(None)
+            .iter()
+            .enumerate()
+            .filter(|&(_, &touches)| touches)
+            .map(|(s, _)| s)
+            .collect();
+        let [s] = candidates[..] else {
+            return false;
+        };
+        let slot = acc.layout.slots()[s];
+        let point = &system.constraints()[slot.id.constraint].points()[slot.id.point];
+        let at = Instant {
+            t: self.t,
+            q: self.q(),
+            v: self.v(),
+            past: self.past.as_ref(),
+        };
+        let Ok(section) = point.section_at(&at) else {
+            return false;
+        };
+        let (ends, impact) = (section.ends(), point.law.impact());
+        stage.problem.begin(n);
+        let kind = BlockKind::Unilateral { minimum: 0.0 };
+        let id = ContactId {
+            constraint: slot.id.constraint,
+            point: slot.id.point,
+        };
+        let (rows, bias) =
+            stage
+                .problem
+                .push(id, slot.size, section, FlowRule::KineticProjection, kind);
+        rows.copy_from_slice(&acc.rows[slot.start * n..(slot.start + slot.size) * n]);
+        let speed = dot(
+            &acc.local[slot.start..][..slot.size],
+            &acc.local[slot.start..][..slot.size],
+        )
+        .sqrt();
+        for i in 0..slot.size {
+            bias[i] = acc.local[slot.start + i] - dot(&rows[i * n..(i + 1) * n], &before);
+        }
+        bias[0] -= acc.local[slot.start] + 1e-13 * speed;
+        let factor = &acc.factor;
+        stage.problem.condense(|x| factor.solve_in_place(x));
+        stage.problem.velocity_free_mut().copy_from_slice(&before);
+        stage.problem.refresh();
+        match (impact, ends) {
+            (ImpactLaw::Energetic { restitution }, Some(ends)) => {
+                let w = stage.problem.delassus();
+                let u = [0.0, acc.local[slot.start + 1]];
+                let jolt = energetic_impact([w[0], w[1], w[3]], u, ends, restitution);
+                stage.solution.prepare(slot.size);
+                stage.solution.impulse.copy_from_slice(&jolt.impulse);
+            }
+            _ => {
+                stage.solution.prepare(slot.size);
+                stage.solution.impulse.fill(0.0);
+                stage.solve();
+                if !stage.solution.status.is_solved() {
+                    return false;
+                }
+            }
+        }
+        let mut v = before.clone();
+        stage.problem.velocity(&stage.solution.impulse, &mut v);
+        if !(stage.solution.impulse[0] > 0.0) {
+            return false;
+        }
+        let mut works = [0.0; 2];
+        for (i, &p) in stage.solution.impulse.iter().enumerate() {
+            let mean = 0.5 * (stage.problem.row_dot(i, &before) + stage.problem.row_dot(i, &v));
+            works[usize::from(i > 0)] += p * mean;
+        }
+        let nq = self.nq;
+        self.y[nq..nq + n].copy_from_slice(&v);
+        for (i, &p) in stage.solution.impulse.iter().enumerate() {
+            self.y[nq + n + 2 + slot.start + i] += p;
+        }
+        self.impact_work[s][0] += works[0];
+        self.impact_work[s][1] += works[1];
+        self.record(Some(s), ReferenceEventKind::Jam, &before);
+        self.place_here(system);
+        true
+    }
+}

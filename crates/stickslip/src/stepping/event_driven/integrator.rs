@@ -1,0 +1,321 @@
+//! The motion from event to event.
+
+use crate::algebra::dot;
+use crate::records::StepOutcome;
+use crate::stepping::ContactStage;
+use crate::stepping::{MoreauJean, MoreauJeanSettings};
+use crate::systems::past_motion::{Interpolation, PastMotion, PastSnapshot};
+use crate::systems::{Instant, MechanicalSystem};
+
+use super::accelerations::Accelerations;
+use super::modes::{Friction, Mode};
+use super::runge_kutta::Step;
+use super::transition::TOUCHING;
+use super::{EventDrivenSettings, ReferenceEvent, WatchFunction};
+
+/// What a resumed integration starts from.
+#[derive(Clone, Debug)]
+pub(super) struct Resume {
+    pub modes: Vec<Mode>,
+    pub h: f64,
+    pub breaks: Vec<f64>,
+    pub past: Option<PastSnapshot>,
+    pub q: Vec<f64>,
+    pub v: Vec<f64>,
+    pub t: f64,
+}
+
+/// Integrates from event to event; owns state, modes and past.
+#[derive(Debug)]
+pub(super) struct Integrator {
+    pub settings: EventDrivenSettings,
+    pub accelerations: Accelerations,
+    pub modes: Vec<Mode>,
+    pub t: f64,
+    /// Configuration, velocity, works of external forces and damping, impulses, works of friction
+    /// and of normal forces.
+    pub y: Vec<f64>,
+    pub h: f64,
+    pub breaks: Vec<f64>,
+    pub past: Option<PastMotion>,
+    pub events: Vec<ReferenceEvent>,
+    /// Normal work of impacts since it was last cleared, per contact.
+    pub impact_work: Vec<[f64; 2]>,
+    pub watches: Vec<WatchFunction>,
+    pub(super) nq: usize,
+    pub(super) n: usize,
+    pub(super) step: Step,
+    pub(super) impact: MoreauJean,
+    pub(super) delays: Vec<f64>,
+    pub(super) step_limit: f64,
+    pub(super) slow: usize,
+    pub resume: Option<Resume>,
+}
+
+impl Integrator {
+    pub fn new(settings: EventDrivenSettings) -> Self {
+        let impact = MoreauJeanSettings {
+            theta: Some(0.5),
+            gap_tolerance: TOUCHING,
+            ..MoreauJeanSettings::default()
+        };
+        Self {
+            settings,
+            accelerations: Accelerations::default(),
+            modes: Vec::new(),
+            t: 0.0,
+            y: Vec::new(),
+            h: 1e-3,
+            breaks: Vec::new(),
+            past: None,
+            events: Vec::new(),
+            impact_work: Vec::new(),
+            watches: Vec::new(),
+            nq: 0,
+            n: 0,
+            step: Step::default(),
+            // one half is in range
+            impact: MoreauJean::new(impact).expect("theta in range"),
+            delays: Vec::new(),
+            step_limit: f64::INFINITY,
+            slow: 0,
+            resume: None,
+        }
+    }
+
+    pub fn q(&self) -> &[f64] {
+        &self.y[..self.nq]
+    }
+
+    pub fn v(&self) -> &[f64] {
+        &self.y[self.nq..self.nq + self.n]
+    }
+
+    /// The quadratures: works of external forces and damping, impulses, works of friction and of
+    /// normal forces.
+    pub fn quadratures(&mut self) -> &mut [f64] {
+        &mut self.y[self.nq + self.n..]
+    }
+
+    /// Everything that depends on the system alone.
+    pub fn prepare(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64], v: &[f64]) {
+        (self.nq, self.n) = (q.len(), v.len());
+        self.accelerations.prepare(system, q);
+        self.accelerations.springs = self.settings.springs(system, q);
+        let layout = &self.accelerations.layout;
+        let count = layout.slots().len();
+        self.impact_work = vec![[0.0; 2]; count];
+        self.modes = (0..count)
+            .map(|s| Mode {
+                closed: false,
+                friction: vec![Friction::Stick; self.accelerations.groups[s].len()],
+            })
+            .collect();
+        self.t = t;
+        self.y.clear();
+        self.y.extend_from_slice(q);
+        self.y.extend_from_slice(v);
+        self.y
+            .resize(self.nq + self.n + 2 + layout.rows() + 2 * count, 0.0);
+        self.step_limit = self.settings.step_max;
+        if let Some(reading) = system.past_reading().filter(|reading| !reading.is_empty()) {
+            self.past = Some(PastMotion::start(
+                reading,
+                (q, v),
+                t,
+                Interpolation::Quintic,
+            ));
+            self.delays = reading.delays().to_vec();
+            if let Some(shortest) = reading.delay_min() {
+                self.step_limit = self.step_limit.min(shortest);
+            }
+            if !reading.maxima.is_empty() || !reading.integrals.is_empty() || self.delays.is_empty()
+            {
+                // windows reach into the step itself, whose inside is only known to order four
+                self.step_limit = self.step_limit.min(reading.delay_max() / 64.0);
+            }
+        }
+    }
+
+    /// First modes, with the impact at the initial instant if there is one.
+    pub fn start(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        stage: &mut ContactStage,
+    ) -> StepOutcome {
+        if let Some(resume) = self.resume.take() {
+            self.take_up(resume);
+            self.derivative(system);
+            return StepOutcome::Solved;
+        }
+        self.add_breaks();
+        self.derivative(system);
+        self.enter_node();
+        let outcome = self.transit(system, stage, None);
+        self.h = self.h.min(self.step_limit);
+        outcome
+    }
+
+    pub(super) fn take_up(&mut self, resume: Resume) {
+        self.modes = resume.modes;
+        self.h = resume.h;
+        self.breaks = resume.breaks;
+        self.t = resume.t;
+        let (nq, n) = (self.nq, self.n);
+        self.y[..nq].copy_from_slice(&resume.q);
+        self.y[nq..nq + n].copy_from_slice(&resume.v);
+        if let (Some(past), Some(snapshot)) = (&mut self.past, &resume.past) {
+            past.restore(snapshot);
+        }
+    }
+
+    /// Derivative at the current state into the first stage.
+    pub(super) fn derivative(&mut self, system: &dyn MechanicalSystem) {
+        let mut slope = std::mem::take(&mut self.step.k[0]);
+        slope.resize(self.y.len(), 0.0);
+        let y = std::mem::take(&mut self.y);
+        self.slope(system, self.t, &y, &mut slope);
+        self.y = y;
+        self.step.k[0] = slope;
+    }
+
+    pub(super) fn slope(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        t: f64,
+        y: &[f64],
+        out: &mut [f64],
+    ) {
+        let (nq, n) = (self.nq, self.n);
+        let (q, v) = (&y[..nq], &y[nq..nq + n]);
+        let at = Instant {
+            t,
+            q,
+            v,
+            past: self.past.as_ref(),
+        };
+        let acc = &mut self.accelerations;
+        let rates = self.modes.iter().any(|mode| mode.closed) || !system.joints().is_empty();
+        acc.place(system, &at, rates);
+        acc.solve(&self.modes);
+        coordinate_rates(system, q, v, &mut out[..nq]);
+        out[nq..nq + n].copy_from_slice(&acc.a);
+        let rest = &mut out[nq + n..];
+        (rest[0], rest[1]) = (acc.external, acc.damping);
+        let rows = acc.reaction.len();
+        rest[2..2 + rows].copy_from_slice(&acc.reaction);
+        for (s, slot) in acc.layout.slots().iter().enumerate() {
+            let range = slot.start + 1..slot.start + slot.size;
+            rest[2 + rows + s] = dot(&acc.reaction[range.clone()], &acc.local[range]);
+            let count = acc.layout.slots().len();
+            rest[2 + rows + count + s] = acc.reaction[slot.start] * acc.local[slot.start];
+        }
+        if !acc.valid {
+            out.fill(f64::NAN);
+        }
+    }
+
+    /// One Runge-Kutta step of length `h` from the current state into the buffer.
+    pub(super) fn take(&mut self, system: &dyn MechanicalSystem, h: f64) {
+        let mut step = std::mem::take(&mut self.step);
+        let y = std::mem::take(&mut self.y);
+        let t = self.t;
+        step.take(t, &y, h, |t, y, out| self.slope(system, t, y, out));
+        self.y = y;
+        self.step = step;
+    }
+
+    /// Moves to `t_end` through all events on the way.
+    pub fn advance(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        t_end: f64,
+        stage: &mut ContactStage,
+    ) -> StepOutcome {
+        let count = self.nq + self.n;
+        let mut steps = 0usize;
+        while self.t < t_end {
+            steps += 1;
+            if steps > self.settings.steps_max {
+                return StepOutcome::NonlinearNotConverged;
+            }
+            let rounding = 4.0 * f64::EPSILON * self.t.abs().max(t_end.abs());
+            let mut limit = t_end;
+            self.breaks.retain(|&b| b > self.t + rounding);
+            for &b in &self.breaks {
+                limit = limit.min(b);
+            }
+            let wanted = self.h.min(self.step_limit);
+            let room = limit - self.t;
+            let mut h = if wanted >= room * (1.0 - 1e-9) {
+                room
+            } else if wanted > 0.5 * room {
+                0.5 * room
+            } else {
+                wanted
+            };
+            self.derivative(system);
+            let before = self.values();
+            if !self.step.k[0].iter().all(|x| x.is_finite()) {
+                return StepOutcome::NonFinite;
+            }
+            // A step whose error is within the tolerance.
+            loop {
+                self.take(system, h);
+                let error = self.step.error(&self.y, h, self.settings.tolerance, count);
+                if error <= 1.0 {
+                    self.h = h * (0.9 * error.max(1e-10).powf(-0.2)).clamp(0.3, 4.0);
+                    break;
+                }
+                if h <= rounding {
+                    return StepOutcome::NonFinite;
+                }
+                h *= if error.is_finite() {
+                    (0.9 * error.powf(-0.2)).clamp(0.1, 0.8)
+                } else {
+                    0.1
+                };
+            }
+            let event = self.first_event(system, h, &before);
+            let (length, watch) = event.map_or((h, None), |(h, watch)| (h, Some(watch)));
+            if watch.is_some() {
+                self.take(system, length);
+            }
+            let lands = watch.is_none() && h == room;
+            self.t = if lands { limit } else { self.t + length };
+            self.y.clone_from(&self.step.y);
+            self.project(system);
+            self.derivative(system);
+            self.enter_node();
+            if let Some(watch) = watch {
+                self.slow = if length < 1e-13 { self.slow + 1 } else { 0 };
+                if self.slow > 200 {
+                    return StepOutcome::NonlinearNotConverged;
+                }
+                let outcome = self.transit(system, stage, Some(watch));
+                if outcome.is_fatal() {
+                    return outcome;
+                }
+            }
+        }
+        StepOutcome::Solved
+    }
+}
+
+/// Rates of the stored coordinates; they differ from the velocity where rotations are quaternions.
+fn coordinate_rates(system: &dyn MechanicalSystem, q: &[f64], v: &[f64], out: &mut [f64]) {
+    if q.len() == v.len() {
+        out.copy_from_slice(v);
+        return;
+    }
+    let fastest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let step = 1e-3 / fastest.max(1.0);
+    out.fill(0.0);
+    let mut moved = vec![0.0; q.len()];
+    for (k, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
+        system.displace(q, v, k * step, &mut moved);
+        for (o, x) in out.iter_mut().zip(&moved) {
+            *o += weight * x / (12.0 * step);
+        }
+    }
+}

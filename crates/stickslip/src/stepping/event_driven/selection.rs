@@ -1,0 +1,190 @@
+//! Which contacts stay closed, stick or slip after an event.
+
+use crate::algebra::dot;
+
+use super::accelerations::Accelerations;
+use super::modes::{Friction, Mode};
+
+/// Decisions are taken with this part of the acceleration scale as margin.
+const MARGIN: f64 = 1e-9;
+
+impl Accelerations {
+    /// Chooses the modes of the touching contacts so that accelerations and reactions satisfy every
+    /// law: closed with `λ_N ≥ 0` or open with `a_N > 0`; stick inside the cone or slip against
+    /// friction. `resting[slot][group]` tells which groups have no velocity. All combinations are
+    /// tried in the order take-off, stick, slip; false if none is consistent.
+    pub fn choose(
+        &mut self,
+        touching: &[bool],
+        resting: &[Vec<bool>],
+        modes: &mut Vec<Mode>,
+    ) -> bool {
+        let slots: Vec<usize> = (0..touching.len()).filter(|&s| touching[s]).collect();
+        let options: Vec<Vec<Mode>> = slots
+            .iter()
+            .map(|&s| self.options(s, &resting[s]))
+            .collect();
+        let total: usize = options.iter().map(Vec::len).product();
+        for mode in modes.iter_mut() {
+            mode.closed = false;
+        }
+        let start = modes.clone();
+        let margin = MARGIN * self.scale();
+        for lenient in [false, true] {
+            for code in 0..total.min(100_000) {
+                let mut rest = code;
+                modes.clone_from(&start);
+                for (&s, list) in slots.iter().zip(&options) {
+                    modes[s] = list[rest % list.len()].clone();
+                    rest /= list.len();
+                }
+                if self.consistent(&slots, resting, modes, margin, lenient) {
+                    return true;
+                }
+            }
+        }
+        modes.clone_from(&start);
+        false
+    }
+
+    /// Candidate modes of one contact: open, then all ways to be closed.
+    fn options(&self, slot: usize, resting: &[bool]) -> Vec<Mode> {
+        let mut closed = vec![Vec::new()];
+        for (group, &rests) in self.groups[slot].iter().zip(resting) {
+            let velocity = self.velocity(slot, group);
+            let speed = dot(velocity, velocity).sqrt();
+            let mut choices = Vec::new();
+            if !rests {
+                choices.push(Friction::Slip(velocity.iter().map(|u| u / speed).collect()));
+            } else {
+                choices.push(Friction::Stick);
+                if group.size == 1 {
+                    choices.push(Friction::Slip(vec![1.0]));
+                    choices.push(Friction::Slip(vec![-1.0]));
+                } else {
+                    // the direction is found by iteration
+                    choices.push(Friction::Slip(vec![0.0; group.size]));
+                }
+            }
+            closed = closed
+                .into_iter()
+                .flat_map(|list: Vec<Friction>| {
+                    choices.iter().map(move |choice| {
+                        let mut list = list.clone();
+                        list.push(choice.clone());
+                        list
+                    })
+                })
+                .collect();
+        }
+        let open = Mode {
+            closed: false,
+            friction: closed[0].clone(),
+        };
+        let mut options = Vec::new();
+        if self.springs.is_empty() {
+            options.push(open);
+        }
+        options.extend(closed.into_iter().map(|friction| Mode {
+            closed: true,
+            friction,
+        }));
+        options
+    }
+
+    fn consistent(
+        &mut self,
+        slots: &[usize],
+        resting: &[Vec<bool>],
+        modes: &mut [Mode],
+        margin: f64,
+        lenient: bool,
+    ) -> bool {
+        if !self.settle_directions(slots, resting, modes) {
+            return false;
+        }
+        for &s in slots {
+            if !modes[s].closed {
+                let lift = self.row_acceleration(s, 0);
+                if lift < if lenient { -margin } else { margin } {
+                    return false;
+                }
+                continue;
+            }
+            let normal = self.normal_reaction(s);
+            let weight = self.compliance(s);
+            if normal * weight < -margin {
+                return false;
+            }
+            for (g, group) in self.groups[s].iter().enumerate() {
+                if !resting[s][g] {
+                    continue;
+                }
+                match &modes[s].friction[g] {
+                    Friction::Stick => {
+                        let gauge = self.section(s, group).gauge(self.group_reaction(s, group));
+                        let slack = if lenient { 1e-8 } else { 1e-13 };
+                        if gauge > normal.max(0.0) * (1.0 + slack) + slack * margin / weight {
+                            return false;
+                        }
+                    }
+                    Friction::Slip(direction) => {
+                        let along: f64 = (0..group.size)
+                            .map(|k| direction[k] * self.row_acceleration(s, group.start + k))
+                            .sum();
+                        if along < if lenient { -margin } else { 0.0 } {
+                            return false;
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Solves, with the direction of slip that begins in several tangents found by iteration: slip
+    /// starts along the acceleration it has itself.
+    fn settle_directions(
+        &mut self,
+        slots: &[usize],
+        resting: &[Vec<bool>],
+        modes: &mut [Mode],
+    ) -> bool {
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        for &s in slots {
+            for (g, group) in self.groups[s].iter().enumerate() {
+                let begins = matches!(modes[s].friction[g], Friction::Slip(_));
+                if modes[s].closed && resting[s][g] && group.size > 1 && begins {
+                    open.push((s, g));
+                }
+            }
+        }
+        self.solve(modes);
+        for _ in 0..if open.is_empty() { 0 } else { 200 } {
+            let mut change = 0.0f64;
+            for &(s, g) in &open {
+                let group = self.groups[s][g];
+                let mut next: Vec<f64> = (0..group.size)
+                    .map(|k| self.row_acceleration(s, group.start + k))
+                    .collect();
+                let length = dot(&next, &next).sqrt();
+                if !(length > 0.0) {
+                    return false;
+                }
+                next.iter_mut().for_each(|x| *x /= length);
+                let Friction::Slip(direction) = &mut modes[s].friction[g] else {
+                    return false;
+                };
+                for (old, new) in direction.iter_mut().zip(next) {
+                    change = change.max((*old - new).abs());
+                    *old = new;
+                }
+            }
+            self.solve(modes);
+            if change < 1e-14 {
+                return true;
+            }
+        }
+        open.is_empty()
+    }
+}

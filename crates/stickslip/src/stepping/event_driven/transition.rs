@@ -1,0 +1,274 @@
+//! From one set of modes to the next.
+
+use crate::algebra::dot;
+use crate::records::StepOutcome;
+use crate::stepping::ContactStage;
+use crate::systems::{Instant, MechanicalSystem};
+
+use super::events::{STOPPED, Watch};
+use super::integrator::Integrator;
+use super::modes::{Friction, Mode};
+use super::{ReferenceEvent, ReferenceEventKind};
+
+/// A gap below this counts as touching where an impact or a release is decided.
+pub(super) const TOUCHING: f64 = 1e-9;
+
+impl Integrator {
+    /// What happens at an event: impacts, accumulation of bounces, new modes.
+    pub(super) fn transit(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        stage: &mut ContactStage,
+        watch: Option<Watch>,
+    ) -> StepOutcome {
+        let before = self.v().to_vec();
+        if let Some(Watch::User(i)) = watch {
+            self.record(None, ReferenceEventKind::Watched(i), &before);
+            return StepOutcome::Solved;
+        }
+        let old: Vec<Mode> = self.modes.clone();
+        if let Some(Watch::Stop(s, g)) = watch {
+            self.finish_stop(system, s, g);
+        }
+        let rigid = self.settings.compliance.is_none();
+        if rigid {
+            let outcome = self.impacts(system, stage, &before);
+            if outcome.is_fatal() {
+                return outcome;
+            }
+        }
+        let stopped = match watch {
+            Some(Watch::Stop(s, g)) => Some((s, g)),
+            _ => None,
+        };
+        let mut touching = self.touching(watch);
+        if let Some(Watch::Normal(s)) = watch {
+            // The reaction has fallen to zero: the contact opens unless it is pressed again at once.
+            touching[s] = false;
+        }
+        for _ in 0..4 {
+            let resting = self.rest(system, &touching, stopped);
+            self.derivative(system);
+            self.place_here(system);
+            let mut modes = std::mem::take(&mut self.modes);
+            let mut found = self.accelerations.choose(&touching, &resting, &mut modes);
+            if let Some(Watch::Normal(s)) = watch {
+                let margin = 1e-6 * self.accelerations.scale();
+                if found && !touching[s] && self.accelerations.row_acceleration(s, 0) < -margin {
+                    touching[s] = true;
+                    found = self.accelerations.choose(&touching, &resting, &mut modes);
+                }
+            }
+            self.modes = modes;
+            if found {
+                break;
+            }
+            // No acceleration fits: an impact without collision stops the slip.
+            if !rigid || !self.jam(system, stage) {
+                return StepOutcome::NoSolution {
+                    constraint: 0,
+                    point: 0,
+                };
+            }
+            touching = self.touching(None);
+        }
+        self.report(watch.is_none(), &old, &before);
+        self.project(system);
+        self.derivative(system);
+        self.enter_node();
+        self.add_breaks();
+        self.shorten_after_rebound();
+        StepOutcome::Solved
+    }
+
+    pub(super) fn place_here(&mut self, system: &dyn MechanicalSystem) {
+        let (q, v) = (self.q().to_vec(), self.v().to_vec());
+        let at = Instant {
+            t: self.t,
+            q: &q,
+            v: &v,
+            past: self.past.as_ref(),
+        };
+        self.accelerations.place(system, &at, true);
+    }
+
+    /// Runs a slip in several tangents to its very end: from the stopping speed to zero.
+    pub(super) fn finish_stop(&mut self, system: &dyn MechanicalSystem, s: usize, g: usize) {
+        let group = self.accelerations.groups[s][g];
+        if group.size == 1 {
+            return;
+        }
+        let velocity = self.accelerations.velocity(s, &group).to_vec();
+        let speed = dot(&velocity, &velocity).sqrt();
+        let brake: f64 = (0..group.size)
+            .map(|k| -velocity[k] / speed * self.accelerations.row_acceleration(s, group.start + k))
+            .sum();
+        if brake > 0.0 && speed > 0.0 && speed / brake < 1e-6 {
+            let rest = speed / brake;
+            let (q, v) = (self.q().to_vec(), self.v().to_vec());
+            let mut moved = q.clone();
+            system.displace(&q, &v, 0.5 * rest, &mut moved);
+            self.y[..self.nq].copy_from_slice(&moved);
+            self.t += rest;
+        }
+    }
+
+    /// Contacts that touch and do not separate.
+    pub(super) fn touching(&self, watch: Option<Watch>) -> Vec<bool> {
+        let acc = &self.accelerations;
+        let speed = 1.0 + self.v().iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        acc.layout
+            .slots()
+            .iter()
+            .enumerate()
+            .map(|(s, slot)| {
+                let gap = acc.gaps[slot.id.constraint];
+                if !acc.springs.is_empty() {
+                    let leaves = watch == Some(Watch::Release(s));
+                    let enters = watch == Some(Watch::Gap(slot.id.constraint));
+                    return !leaves && (gap < 0.0 || enters);
+                }
+                gap <= TOUCHING && acc.normal_velocity(s) <= 1e-10 * speed
+            })
+            .collect()
+    }
+
+    /// Sets velocities that are zero up to rounding to zero; returns which groups rest.
+    pub(super) fn rest(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        touching: &[bool],
+        stopped: Option<(usize, usize)>,
+    ) -> Vec<Vec<bool>> {
+        self.place_here(system);
+        let speed = 1.0 + self.v().iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let acc = &self.accelerations;
+        let (mut rows, mut values) = (Vec::new(), Vec::new());
+        let mut resting = Vec::new();
+        for (s, groups) in acc.groups.iter().enumerate() {
+            let slot = acc.layout.slots()[s];
+            if touching[s] && acc.springs.is_empty() {
+                rows.push(acc.row(s, 0).to_vec());
+                values.push(acc.normal_velocity(s));
+            }
+            let mut list = Vec::new();
+            for (g, group) in groups.iter().enumerate() {
+                let velocity = acc.velocity(s, group);
+                let size = dot(velocity, velocity).sqrt();
+                let limit = if group.size > 1 { 2.0 * STOPPED } else { 1e-11 };
+                let rests = touching[s] && (size <= limit * speed || stopped == Some((s, g)));
+                if rests {
+                    for i in group.start..group.start + group.size {
+                        rows.push(acc.row(s, i).to_vec());
+                        values.push(acc.local[slot.start + i]);
+                    }
+                }
+                list.push(rests);
+            }
+            resting.push(list);
+        }
+        for joint in system.joints() {
+            let mut row = vec![0.0; self.n];
+            joint.function().gradient(self.t, self.q(), &mut row);
+            rows.push(row);
+            values.push(0.0);
+        }
+        let correction = self.correction(&rows, &values);
+        let nq = self.nq;
+        for (v, c) in self.y[nq..].iter_mut().zip(&correction) {
+            *v += c;
+        }
+        self.place_here(system);
+        resting
+    }
+
+    /// Events of the modes that changed.
+    pub(super) fn report(&mut self, first: bool, old: &[Mode], before: &[f64]) {
+        for s in 0..self.modes.len() {
+            let is = self.modes[s].clone();
+            if is.closed != old[s].closed || first {
+                if !is.closed {
+                    self.record(Some(s), ReferenceEventKind::Open, before);
+                } else if is.friction.is_empty() {
+                    self.record(Some(s), ReferenceEventKind::Closed, before);
+                }
+            }
+            if !is.closed {
+                continue;
+            }
+            for g in 0..is.friction.len() {
+                let (was, is) = (&old[s], &self.modes[s]);
+                let same = was.closed
+                    && !first
+                    && match (&was.friction[g], &is.friction[g]) {
+                        (Friction::Stick, Friction::Stick) => true,
+                        (Friction::Slip(a), Friction::Slip(b)) => dot(a, b) > 0.0,
+                        _ => false,
+                    };
+                if same {
+                    continue;
+                }
+                let kind = match &is.friction[g] {
+                    Friction::Stick => ReferenceEventKind::Stick { group: g },
+                    Friction::Slip(direction) => ReferenceEventKind::Slip {
+                        group: g,
+                        direction: direction.clone(),
+                    },
+                };
+                self.record(Some(s), kind, before);
+            }
+        }
+    }
+
+    pub(super) fn record(&mut self, slot: Option<usize>, kind: ReferenceEventKind, before: &[f64]) {
+        let id = slot.map(|s| self.accelerations.layout.slots()[s].id);
+        self.events.push(ReferenceEvent {
+            t: self.t,
+            constraint: id.map_or(usize::MAX, |id| id.constraint),
+            point: id.map_or(0, |id| id.point),
+            kind,
+            q: self.q().to_vec(),
+            velocity_before: before.to_vec(),
+            velocity: self.v().to_vec(),
+        });
+    }
+
+    /// The first step after a rebound is about as long as the flight, so that its end is seen.
+    pub(super) fn shorten_after_rebound(&mut self) {
+        let acc = &self.accelerations;
+        for (s, mode) in self.modes.iter().enumerate() {
+            let c = acc.layout.slots()[s].id.constraint;
+            let rebound = acc.normal_velocity(s);
+            if mode.closed || acc.gaps[c] > TOUCHING || !(rebound > 0.0) {
+                continue;
+            }
+            let fall = -(dot(acc.row(s, 0), &acc.a));
+            if fall > 0.0 {
+                self.h = self.h.min(1.2 * 2.0 * rebound / fall);
+            }
+        }
+    }
+
+    /// A kink now comes back after every delay, smoother each time.
+    pub(super) fn add_breaks(&mut self) {
+        for &delay in &self.delays {
+            for k in 1..=6 {
+                self.breaks.push(self.t + k as f64 * delay);
+            }
+        }
+        if self.breaks.len() > 4000 {
+            self.breaks.sort_by(f64::total_cmp);
+            self.breaks.truncate(4000);
+        }
+    }
+
+    /// Enters the current state as a node of the past.
+    pub(super) fn enter_node(&mut self) {
+        let (nq, n) = (self.nq, self.n);
+        if let Some(past) = &mut self.past {
+            let (q, v) = (&self.y[..nq], &self.y[nq..nq + n]);
+            past.push_smooth(self.t, q, v, &self.accelerations.a);
+            past.commit();
+        }
+    }
+}
