@@ -170,16 +170,14 @@ fn render(source: &SourceText, diagnostic: &Diagnostic) -> String {
     let number = line.to_string();
     let margin = " ".repeat(number.len());
     let range = source.line_range(start);
-    // A span over several lines is underlined to the end of its first line.
-    let end = source.boundary(span.end).clamp(start, range.end.max(start));
-    let start_in_line = start.min(range.end);
-    let before: Vec<char> = source.text()[range.start..start_in_line].chars().collect();
-    let marked: Vec<char> = source.text()[start_in_line..end.max(start_in_line)]
-        .chars()
-        .collect();
-    let after: Vec<char> = source.text()[end.max(start_in_line)..range.end]
-        .chars()
-        .collect();
+    // A span over several lines is underlined to the end of its first line, and one that starts
+    // behind the line (its end, cut off here) at its end.
+    let first = start.min(range.end);
+    let last = source.boundary(span.end).clamp(first, range.end);
+    let text = source.text();
+    let before: Vec<char> = text[range.start..first].chars().collect();
+    let marked: Vec<char> = text[first..last].chars().collect();
+    let after: Vec<char> = text[last..range.end].chars().collect();
 
     let (shown_before, cut_before) = keep_end(&before, WIDTH_MAX / 2);
     let (shown_marked, cut_marked) = keep_start(&marked, WIDTH_MAX);
