@@ -1,11 +1,13 @@
 //! Command line of the stickslip contact dynamics engine.
 
 mod bench_solvers;
+mod branches;
 mod check;
 mod compare;
 mod comparison;
 mod completions;
 mod exit;
+mod inspect;
 mod interrupt;
 mod list;
 mod plot;
@@ -18,6 +20,7 @@ mod schema;
 mod show;
 mod solve;
 mod validate;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -54,6 +57,9 @@ enum Command {
     BenchSolvers(bench_solvers::BenchSolversArgs),
     /// Compute the reference cases and compare.
     Validate(validate::ValidateArgs),
+    Inspect(inspect::InspectArgs),
+    Branches(branches::BranchesArgs),
+    Verify(verify::VerifyArgs),
 }
 
 fn main() -> ExitCode {
@@ -81,5 +87,8 @@ fn main() -> ExitCode {
         Command::Solve(args) => solve::run(args),
         Command::BenchSolvers(args) => bench_solvers::run(args),
         Command::Validate(args) => validate::run(args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Branches(args) => branches::run(&args),
+        Command::Verify(args) => verify::run(&args),
     }
 }

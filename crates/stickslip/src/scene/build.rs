@@ -4,11 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::algebra::SymmetricMatrix;
+use crate::contact::ContactSolver;
 use crate::laws::{
     ContactLaw, ContactLawError, FlowRule, FrictionCoefficient, FrictionError, FrictionSection,
-    ImpactLaw,
+    GeneralizedRule, ImpactLaw,
 };
-use crate::simulation::{Simulation, SimulationError, SimulationSettings};
+use crate::simulation::studies::branches::{ChoiceRule, EnumeratingSolver};
+use crate::simulation::{self, Simulation, SimulationError, SimulationSettings};
+use crate::solvers::enumeration::EnumerationSettings;
 use crate::solvers::{GaussSeidel, GaussSeidelSettings};
 use crate::stepping::{
     self, MoreauContactDynamics, MoreauJean, MoreauJeanSettings, SweepingProcess,
@@ -32,7 +35,9 @@ use super::program::{
 };
 use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
-use super::words::{Activation, Impact, InternalForce, JointVelocity, Law, Scheme};
+use super::words::{
+    Activation, ActiveSpace, Impact, InternalForce, JointVelocity, Law, OnSeveral, Scheme, Sections,
+};
 
 impl Scene {
     /// The mechanical system of the scene.
@@ -74,17 +79,26 @@ impl Scene {
                 return Err(refuse(Diagnostic::general(message)));
             }
         };
-        let settings = match self.settings.adaptive {
+        let mut settings = match self.settings.adaptive {
             None => SimulationSettings::fixed(self.settings.step),
             Some(tolerance) => SimulationSettings::adaptive(self.settings.step, tolerance),
         };
-        Simulation::new(system, scheme, Box::new(solver), (&q, &v), settings)
+        // Stopping needs all solutions of every step.
+        let solver: Box<dyn ContactSolver> = if self.settings.on_several == OnSeveral::Stop {
+            settings.on_several = simulation::OnSeveral::Stop;
+            let rule = ChoiceRule::TakeOffFirst;
+            Box::new(EnumeratingSolver::new(rule, EnumerationSettings::default()).0)
+        } else {
+            Box::new(solver)
+        };
+        Simulation::new(system, scheme, solver, (&q, &v), settings)
             .map_err(|error| refuse(self.locate_simulation_error(&error)))
     }
 
     fn locate_simulation_error(&self, error: &SimulationError) -> Diagnostic {
         let span = match error {
-            SimulationError::ElasticProjection { constraint, .. } => self.contact_span(constraint),
+            SimulationError::ElasticProjection { constraint, .. }
+            | SimulationError::Generalized { constraint, .. } => self.contact_span(constraint),
             _ => None,
         };
         match span {
@@ -338,7 +352,7 @@ fn contact_law(
 ) -> Result<ContactLaw, ContactLawError> {
     let section = section(&point.friction.parts)?;
     let impact = impact_law(contact.impact, contact.restitution);
-    let mut law = ContactLaw::new(section, impact)?.with_flow_rule(flow_rule(settings.law));
+    let mut law = ContactLaw::new(section, impact)?.with_flow_rule(flow_rule(settings));
     if let Some(coefficient) = point.friction.coefficient {
         // Friction that reads the past is attached to the point, not to the law.
         if point.friction.parts.is_empty() || graph.reads_past(coefficient) {
@@ -351,11 +365,21 @@ fn contact_law(
     Ok(law)
 }
 
-fn flow_rule(law: Law) -> FlowRule {
-    if law == Law::Argmin {
-        FlowRule::KineticProjection
-    } else {
-        FlowRule::Coulomb
+fn flow_rule(settings: &Settings) -> FlowRule {
+    match settings.law {
+        Law::Frictionless | Law::Coulomb => FlowRule::Coulomb,
+        Law::Argmin => FlowRule::KineticProjection,
+        Law::Generalized => FlowRule::Generalized(GeneralizedRule {
+            sections: match settings.sections {
+                Sections::PerConstraint => crate::laws::Sections::PerConstraint,
+                Sections::Joint => crate::laws::Sections::Joint,
+            },
+            active_space: match settings.active_space {
+                ActiveSpace::All => crate::laws::ActiveSpace::All,
+                ActiveSpace::Firm => crate::laws::ActiveSpace::Firm,
+            },
+            ..GeneralizedRule::default()
+        }),
     }
 }
 
@@ -432,7 +456,7 @@ fn rigid_body(
             .map_err(ContactLawError::from)
             .and_then(|s| ContactLaw::new(s, impact_law(contact.impact, contact.restitution)))
             .map_err(|error| Diagnostic::at(contact.span.clone(), error.to_string()))?
-            .with_flow_rule(flow_rule(settings.law));
+            .with_flow_rule(flow_rule(settings));
         builder = builder.ball_on_plane(
             contact.name.clone(),
             contact.arm,

@@ -1,6 +1,9 @@
 //! The keys of a scene: one table that the decoder and the JSON schema both read.
 
-use super::words::{Activation, Impact, InternalForce, JointVelocity, Law, Scheme, Word};
+use super::words::{
+    Activation, ActiveSpace, Impact, InternalForce, JointVelocity, Law, OnSeveral, Scheme,
+    Sections, Word,
+};
 
 /// What the names in an expression may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,6 +224,24 @@ pub(super) const SCENE: TableKeys = TableKeys {
             Kind::Word(JointVelocity::WORDS),
             "end",
             "Velocity on which the theta scheme enforces joints.",
+        ),
+        key(
+            "sections",
+            Kind::Word(Sections::WORDS),
+            "per-constraint",
+            "How friction sets of several constraints act together under the generalized law.",
+        ),
+        key(
+            "active_space",
+            Kind::Word(ActiveSpace::WORDS),
+            "all",
+            "Which constraints span the normal space of the generalized law.",
+        ),
+        key(
+            "on_several",
+            Kind::Word(OnSeveral::WORDS),
+            "choose",
+            "What a step with several solutions does.",
         ),
         key("step", CONSTANT, "0.001", "Time step, in seconds."),
         key(

@@ -70,4 +70,7 @@ pub use scene_run::{
 pub use schema::schema;
 pub use settings::Settings;
 pub use source::{FILE_SIZE_MAX, ReadError, SourceText};
-pub use words::{Activation, Impact, InternalForce, JointVelocity, Law, Scheme, Word};
+pub use words::{
+    Activation, ActiveSpace, Impact, InternalForce, JointVelocity, Law, OnSeveral, Scheme,
+    Sections, Word,
+};

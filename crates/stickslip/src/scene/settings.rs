@@ -3,7 +3,9 @@
 use super::diagnostic::Diagnostic;
 use super::reader::Reader;
 use super::value::{Table, Value};
-use super::words::{Activation, Impact, InternalForce, JointVelocity, Law, Scheme};
+use super::words::{
+    Activation, ActiveSpace, Impact, InternalForce, JointVelocity, Law, OnSeveral, Scheme, Sections,
+};
 
 /// How a scene is run.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +24,12 @@ pub struct Settings {
     pub internal_force: InternalForce,
     /// Velocity on which the theta scheme enforces joints.
     pub joint_velocity: JointVelocity,
+    /// How friction sets act together under the generalized law.
+    pub sections: Sections,
+    /// Normal space of the generalized law.
+    pub active_space: ActiveSpace,
+    /// What a step with several solutions does.
+    pub on_several: OnSeveral,
     /// Time step, the first one if the step is adaptive.
     pub step: f64,
     /// Tolerance on positions of an adaptive step; none for a fixed step.
@@ -44,6 +52,9 @@ impl Default for Settings {
             activation: Activation::Guard,
             internal_force: InternalForce::Theta,
             joint_velocity: JointVelocity::End,
+            sections: Sections::PerConstraint,
+            active_space: ActiveSpace::All,
+            on_several: OnSeveral::Choose,
             step: 1e-3,
             adaptive: None,
             until: 1.0,
@@ -63,11 +74,16 @@ impl Settings {
         let positive = |x: f64| x > 0.0;
         let step = reader.number(table, "step", "positive", positive);
         let until = reader.number(table, "until", "positive", positive);
+        let law = text("law").and_then(Law::from_word).unwrap_or(default.law);
         let settings = Self {
             scheme: text("scheme")
                 .and_then(Scheme::from_word)
-                .unwrap_or(default.scheme),
-            law: text("law").and_then(Law::from_word).unwrap_or(default.law),
+                // The generalized law has one scheme.
+                .unwrap_or(match law {
+                    Law::Generalized => Scheme::Moreau,
+                    _ => default.scheme,
+                }),
+            law,
             impact: text("impact")
                 .and_then(Impact::from_word)
                 .unwrap_or(default.impact),
@@ -83,6 +99,15 @@ impl Settings {
             joint_velocity: text("joint_velocity")
                 .and_then(JointVelocity::from_word)
                 .unwrap_or(default.joint_velocity),
+            sections: text("sections")
+                .and_then(Sections::from_word)
+                .unwrap_or(default.sections),
+            active_space: text("active_space")
+                .and_then(ActiveSpace::from_word)
+                .unwrap_or(default.active_space),
+            on_several: text("on_several")
+                .and_then(OnSeveral::from_word)
+                .unwrap_or(default.on_several),
             step: step.unwrap_or(default.step),
             adaptive: reader.number(table, "adaptive", "positive", positive),
             until: until.unwrap_or(default.until),

@@ -88,7 +88,7 @@ words! {
         /// Moreau's least kinetic energy.
         Argmin = word("argmin", "least kinetic energy among the reachable velocities (Moreau's S)"),
         /// Generalized reactions.
-        Generalized = announced("generalized", "friction stated on generalized reactions", "generalized reactions"),
+        Generalized = word("generalized", "friction stated on generalized reactions: one motion, no energy gain"),
     }
 }
 
@@ -107,6 +107,36 @@ words! {
         Fremond = word("fremond", "Newton's normal law, friction on the mean slip: always dissipative"),
         /// Restitution of energy.
         Energetic = announced("energetic", "restitution of the energy of compression", "the penalty method"),
+    }
+}
+
+words! {
+    /// How the friction sets of several constraints act together under the generalized law.
+    Sections {
+        /// Each its own.
+        PerConstraint = word("per-constraint", "each constraint has its own set, scaled by its own normal impulse"),
+        /// All at once.
+        Joint = word("joint", "the total reaction lies in the sum of all real cones"),
+    }
+}
+
+words! {
+    /// Which constraints span the normal space of the generalized law.
+    ActiveSpace {
+        /// All of them.
+        All = word("all", "all active constraints"),
+        /// Those that are pressed.
+        Firm = word("firm", "only constraints with a firm normal impulse"),
+    }
+}
+
+words! {
+    /// What a step with several solutions does.
+    OnSeveral {
+        /// Go on by the rule of the solver.
+        Choose = word("choose", "go on with the solution chosen by rule (take-off, stick, slip) and count it"),
+        /// Stop there.
+        Stop = word("stop", "list all solutions of every step and stop where there are several"),
     }
 }
 

@@ -475,12 +475,33 @@ impl<'a> Judge<'a> {
         }
         let power = size * after.iter().fold(self.speed * 1e-3, |s, x| s.max(x.abs()));
         if self.formulation.generalized() {
+            // A discrete contact within its slack may already take part in the normal space, or not yet.
+            let touches = |c: &&Contact| {
+                let own = &p[c.start..c.start + c.size];
+                self.gaps[c.constraint] <= self.settings.gap_tolerance
+                    || own.iter().any(|x| x.abs() > impulse_slack)
+            };
             let closed: Vec<&Contact> = self.contacts.iter().filter(|c| c.closed).collect();
+            let touching: Vec<&Contact> = closed.iter().copied().filter(touches).collect();
             if closed.is_empty() {
                 return;
             }
-            let (defects, _) = friction::generalized(&closed, &self.delassus, p, after);
-            for (contact, defect) in closed.iter().zip(defects) {
+            let judged = |set: &[&Contact]| {
+                let motion = (after, self.speed);
+                let (defects, _) = friction::generalized(set, &self.delassus, p, motion);
+                let worst = defects.iter().fold(0.0f64, |s, d| {
+                    s.max(d.normal / size).max(d.cone / size).max(d.law / power)
+                });
+                (defects, worst)
+            };
+            let (mut set, (mut defects, worst)) = (&closed, judged(&closed));
+            if !touching.is_empty() && touching.len() < closed.len() {
+                let (others, least) = judged(&touching);
+                if least < worst || worst.is_nan() {
+                    (set, defects) = (&touching, others);
+                }
+            }
+            for (contact, defect) in set.iter().zip(defects) {
                 self.note_defect(
                     t,
                     contact,

@@ -46,7 +46,7 @@ pub(super) fn real(contact: &Contact, p: &[f64], slip: &[f64]) -> FrictionDefect
     }
 }
 
-/// P'3 and P'4: the whole reaction p of all contacts, local velocities u after.
+/// P'3 and P'4: the whole reaction p of all contacts, local velocities u after, `speed` of the motion.
 ///
 /// λ from the cone splitting of the reaction, then ⟨r_τ, v_t⟩ = −Σ λ S(−v_t), and ⟨r_τ, û⟩ ≥ −Σ λ S(−û) for test velocities û, both on
 /// velocities tangential to all closed constraints.
@@ -54,7 +54,7 @@ pub(super) fn generalized(
     contacts: &[&Contact],
     w: &[f64],
     p: &[f64],
-    u: &[f64],
+    (u, speed): (&[f64], f64),
 ) -> (Vec<FrictionDefect>, Vec<f64>) {
     let m = u.len();
     let count = contacts.len();
@@ -140,7 +140,8 @@ pub(super) fn generalized(
             })
             .sum()
     };
-    let scale = u.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    // Below rounding of the motion's own speed a velocity has no direction.
+    let scale = u.iter().fold(speed, |s, x| s.max(x.abs()));
     let after = tangential(u);
     let power = dot(&rest, &after);
     let law = (power + potential(&after, 1e-10 * scale)).abs();

@@ -1,0 +1,111 @@
+//! `stickslip branches`: every solution of one step, with a verdict.
+
+use std::process::ExitCode;
+
+use stickslip::simulation::studies::branches::branches;
+use stickslip::solvers::enumeration::{EnumerationSettings, Method};
+use stickslip::stepping::MoreauContactDynamics;
+
+use crate::exit::{complain, say};
+use crate::scene_argument::{self, SceneOptions};
+
+/// Find all solutions of the first step of a scene under Coulomb's law.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:\n  stickslip branches painleve-rod --set mu=2 --gap 1e-4")]
+pub struct BranchesArgs {
+    /// Name of a scene of the gallery, or a scene file.
+    #[arg(value_name = "NAME|FILE")]
+    scene: String,
+    #[command(flatten)]
+    options: SceneOptions,
+    /// Gap up to which a constraint counts as active.
+    #[arg(long, default_value_t = 1e-9)]
+    gap: f64,
+    /// Starts of the search, per contact, for contacts in space.
+    #[arg(long, default_value_t = 400)]
+    starts: usize,
+    /// Print the solutions as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &BranchesArgs) -> ExitCode {
+    let named = match scene_argument::load(&args.scene, &args.options.changes()) {
+        Ok(named) => named,
+        Err(error) => return complain(error),
+    };
+    let system = match named.scene.system() {
+        Ok(system) => system,
+        Err(error) => return complain(error),
+    };
+    let (q, v) = named.scene.initial_state();
+    let settings = EnumerationSettings {
+        starts: args.starts,
+        ..EnumerationSettings::default()
+    };
+    let h = named.scene.settings.step;
+    let mut scheme = MoreauContactDynamics::new(args.gap);
+    let found = branches(system.as_ref(), &mut scheme, (0.0, &q, &v), h, &settings);
+    let study = match found {
+        Ok(study) => study,
+        Err(error) => return complain(error),
+    };
+    if args.json {
+        return match serde_json::to_string_pretty(&study) {
+            Ok(text) => {
+                say(text);
+                ExitCode::SUCCESS
+            }
+            Err(error) => complain(error),
+        };
+    }
+    say(format!("{}: step of {h} s: {}", named.name, study.verdict));
+    let method = match study.enumeration.method {
+        Method::Exact => "all contact modes enumerated: the list is complete",
+        Method::Truncated => "the tree of modes was cut at its bound: there may be more",
+        Method::Search => "a search from many starts: there may be more",
+    };
+    say(method);
+    for (margin, k) in study.margins.iter().zip(1..) {
+        say(format!(
+            "contact {k}: margin to the Painleve region {margin:.6} of W_nn"
+        ));
+    }
+    for (k, solution) in study.enumeration.solutions.iter().enumerate() {
+        let modes: Vec<&str> = solution.modes.iter().map(|m| m.word()).collect();
+        let kind = if study.impulsive[k] {
+            "impact: the impulse does not shrink with the step"
+        } else {
+            "smooth"
+        };
+        say(format!(
+            "\nsolution {}: {} ({kind})",
+            k + 1,
+            modes.join(", ")
+        ));
+        say(format!("  impulse   {}", list(&solution.impulse)));
+        say(format!("  velocity  {}", list(&study.velocities[k])));
+        say(format!("  residual  {:.1e}", solution.residual));
+        if let Some(continuum) = &solution.continuum {
+            let what = if continuum.moves_velocity {
+                "velocities differ along it"
+            } else {
+                "internal forces only"
+            };
+            say(format!(
+                "  one of a continuum of dimension {} ({what})",
+                continuum.dimension
+            ));
+            if let Some([a, b]) = &continuum.ends {
+                say(format!("  from {}\n  to   {}", list(a), list(b)));
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn list(values: &[f64]) -> String {
+    let words: Vec<String> = values.iter().map(|x| format!("{x:.9}")).collect();
+    words.join("  ")
+}

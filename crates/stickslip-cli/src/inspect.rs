@@ -1,0 +1,165 @@
+//! `stickslip inspect`: the contacts of a configuration, their normals, W, γ and friction sets.
+
+use std::process::ExitCode;
+
+use stickslip::laws::{FlowRule, GeneralizedSet, SetGeometry};
+use stickslip::simulation::studies::one_step_problem;
+use stickslip::stepping::MoreauContactDynamics;
+
+use crate::exit::{complain, say};
+use crate::scene_argument::{self, SceneOptions};
+
+/// Show the active constraints of a configuration: normals, W, γ, friction sets, allowed sliding.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Example:\n  stickslip inspect painleve-rod --at theta=1.05 --at y=0.866 --gap 1e-3"
+)]
+pub struct InspectArgs {
+    /// Name of a scene of the gallery, or a scene file.
+    #[arg(value_name = "NAME|FILE")]
+    scene: String,
+    #[command(flatten)]
+    options: SceneOptions,
+    /// Value of a coordinate or of a velocity (`v_NAME`); the initial one if not given.
+    #[arg(long = "at", value_name = "NAME=VALUE", value_parser = scene_argument::assignment)]
+    at: Vec<(String, String)>,
+    /// Gap up to which a constraint counts as active.
+    #[arg(long, default_value_t = 1e-9)]
+    gap: f64,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &InspectArgs) -> ExitCode {
+    let named = match scene_argument::load(&args.scene, &args.options.changes()) {
+        Ok(named) => named,
+        Err(error) => return complain(error),
+    };
+    let system = match named.scene.system() {
+        Ok(system) => system,
+        Err(error) => return complain(error),
+    };
+    let (mut q, mut v) = named.scene.initial_state();
+    for (name, value) in &args.at {
+        let Ok(value) = value.parse::<f64>() else {
+            return complain(format!("`{name}={value}`: not a number"));
+        };
+        let place = system.coordinate_names().iter().position(|n| n == name);
+        let speed = name.strip_prefix("v_").and_then(|n| {
+            let plain = |m: &String| m.trim_end_matches('\'') == n;
+            system.velocity_names().iter().position(plain)
+        });
+        match (place, speed) {
+            (Some(i), _) => q[i] = value,
+            (None, Some(i)) => v[i] = value,
+            (None, None) => {
+                let known = system.coordinate_names().join(", ");
+                return complain(format!(
+                    "no coordinate or velocity `{name}`; known: {known}"
+                ));
+            }
+        }
+    }
+    for constraint in system.constraints() {
+        let gap = constraint.gap().value(0.0, &q);
+        let word = if gap <= args.gap { "active" } else { "open" };
+        say(format!("{}: gap {gap:.6e} ({word})", constraint.name()));
+    }
+    let mut scheme = MoreauContactDynamics::new(args.gap);
+    let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
+    let m = problem.size();
+    for block in problem.blocks() {
+        let constraint = &system.constraints()[block.id.constraint];
+        let range = block.range();
+        let w: Vec<f64> = (0..block.size * block.size)
+            .map(|e| {
+                let (i, j) = (range.start + e / block.size, range.start + e % block.size);
+                problem.delassus()[i * m + j]
+            })
+            .collect();
+        say(format!("\n{} point {}:", constraint.name(), block.id.point));
+        say(format!(
+            "  normal row      {}",
+            list(problem.row(range.start))
+        ));
+        for i in range.start + 1..range.end {
+            say(format!("  tangent row     {}", list(problem.row(i))));
+        }
+        for row in w.chunks(block.size) {
+            say(format!("  W               {}", list(row)));
+        }
+        say(format!(
+            "  local velocity  {}",
+            list(&problem.free()[range.clone()])
+        ));
+        if block.size == 1 {
+            say("  no friction".to_string());
+            continue;
+        }
+        let set = GeneralizedSet::from_cone(&w, block.section.clone());
+        let margin = set.margin();
+        let regime = if margin <= 1e-12 {
+            "Painleve region: a tangential impact is possible"
+        } else {
+            "no tangential impact possible"
+        };
+        say(format!(
+            "  gamma           {:.6e} ({margin:.4} of W_nn): {regime}",
+            margin * w[0]
+        ));
+        say(format!(
+            "  friction set per unit normal row: {}",
+            describe(&set.geometry())
+        ));
+        let unit = set.per_unit_normal(w[0].sqrt());
+        say(format!(
+            "  friction set per unit n*:         {}",
+            describe(&unit.geometry())
+        ));
+        if block.size == 2 {
+            let allowed: Vec<&str> = [(1.0, "forward"), (-1.0, "backward")]
+                .into_iter()
+                .filter(|(sign, _)| set.allows(&[*sign]))
+                .map(|(_, word)| word)
+                .collect();
+            let text = if allowed.is_empty() {
+                "none".to_string()
+            } else {
+                allowed.join(" and ")
+            };
+            say(format!("  sliding allowed in firm contact: {text}"));
+        }
+        if let FlowRule::Generalized(rule) = block.flow_rule {
+            say(format!(
+                "  law             generalized, firmness threshold {:e}",
+                rule.firmness
+            ));
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn list(values: &[f64]) -> String {
+    let words: Vec<String> = values.iter().map(|x| format!("{x:.6}")).collect();
+    words.join("  ")
+}
+
+fn describe(geometry: &SetGeometry) -> String {
+    match geometry {
+        SetGeometry::Interval { lower, upper } => format!("interval [{lower:.6}, {upper:.6}]"),
+        SetGeometry::Polyhedron { vertices, rays } => {
+            let points: Vec<String> = vertices.iter().map(|v| format!("({})", list(v))).collect();
+            let ends: Vec<String> = rays.iter().map(|v| format!("({})", list(v))).collect();
+            if ends.is_empty() {
+                format!("polygon with vertices {}", points.join(" "))
+            } else {
+                format!("vertices {} and rays {}", points.join(" "), ends.join(" "))
+            }
+        }
+        SetGeometry::Conic { margin } if *margin > 1e-12 => "region inside an ellipse".to_string(),
+        SetGeometry::Conic { margin } if *margin >= -1e-12 => {
+            "region inside a parabola".to_string()
+        }
+        SetGeometry::Conic { .. } => "region inside one branch of a hyperbola".to_string(),
+        SetGeometry::Implicit => "known by its support function".to_string(),
+    }
+}
