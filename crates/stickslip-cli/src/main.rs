@@ -19,6 +19,7 @@ mod scene_argument;
 mod schema;
 mod show;
 mod solve;
+mod study;
 mod validate;
 mod verify;
 
@@ -49,6 +50,7 @@ enum Command {
     Run(run::RunArgs),
     Plot(plot_command::PlotArgs),
     Compare(compare::CompareArgs),
+    Study(study::StudyArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     /// Solve frictional contact problems stored as FCLIB files.
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Plot(args) => plot_command::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Study(args) => study::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run::<Cli>(&args),
         Command::Solve(args) => solve::run(args),

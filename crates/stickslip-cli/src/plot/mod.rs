@@ -23,7 +23,10 @@ mod table;
 mod timeline;
 mod units;
 
+pub use figure::Figure;
 pub use overlay::{Variant, drawings, overlays};
+pub use panel::Panel;
 pub use run_figures::{RunData, save_figures};
+pub use style::{color as dot_color, curve as curve_stroke};
 pub use svg::escape;
 pub use table::Table;

@@ -7,14 +7,15 @@ use crate::algebra::SymmetricMatrix;
 use crate::contact::ContactSolver;
 use crate::laws::{
     ContactLaw, ContactLawError, FlowRule, FrictionCoefficient, FrictionError, FrictionSection,
-    GeneralizedRule, ImpactLaw,
+    GeneralizedRule, ImpactLaw, NormalCompliance,
 };
 use crate::simulation::studies::branches::{ChoiceRule, EnumeratingSolver};
 use crate::simulation::{self, Simulation, SimulationError, SimulationSettings};
 use crate::solvers::enumeration::EnumerationSettings;
 use crate::solvers::{GaussSeidel, GaussSeidelSettings};
 use crate::stepping::{
-    self, MoreauContactDynamics, MoreauJean, MoreauJeanSettings, SweepingProcess,
+    self, EventDriven, EventDrivenSettings, MoreauContactDynamics, MoreauJean, MoreauJeanSettings,
+    NormalCompliancePenalty, SweepingProcess,
 };
 use crate::systems::past_motion::{InitialHistory, Kernel, PastError, PastReading, Psi};
 use crate::systems::rigid::UnitQuaternion;
@@ -74,10 +75,17 @@ impl Scene {
                 let scheme = MoreauJean::new(theta_settings(&self.settings));
                 Box::new(scheme.map_err(|e| refuse(Diagnostic::general(e.to_string())))?)
             }
-            announced => {
-                let message = format!("scheme `{announced}` is not available in this version");
-                return Err(refuse(Diagnostic::general(message)));
+            Scheme::Penalty => {
+                let compliance = self.compliance()?.ok_or_else(|| {
+                    let message = "the scheme `penalty` needs `compliance_time`";
+                    refuse(Diagnostic::general(message))
+                })?;
+                Box::new(NormalCompliancePenalty::new(compliance))
             }
+            Scheme::EventDriven => Box::new(EventDriven::new(EventDrivenSettings {
+                compliance: self.compliance()?,
+                ..EventDrivenSettings::default()
+            })),
         };
         let mut settings = match self.settings.adaptive {
             None => SimulationSettings::fixed(self.settings.step),
@@ -93,6 +101,20 @@ impl Scene {
         };
         Simulation::new(system, scheme, solver, (&q, &v), settings)
             .map_err(|error| refuse(self.locate_simulation_error(&error)))
+    }
+
+    /// The compliance of the contacts, if they have one.
+    fn compliance(&self) -> Result<Option<NormalCompliance>, SceneError> {
+        let Some(time) = self.settings.compliance_time else {
+            return Ok(None);
+        };
+        NormalCompliance::new(time)
+            .and_then(|c| c.with_damping_ratio(self.settings.compliance_damping))
+            .map(Some)
+            .map_err(|error| {
+                let diagnostic = Diagnostic::general(error.to_string());
+                SceneError::new(self.text.clone(), vec![diagnostic])
+            })
     }
 
     fn locate_simulation_error(&self, error: &SimulationError) -> Diagnostic {
@@ -385,8 +407,8 @@ fn flow_rule(settings: &Settings) -> FlowRule {
 
 fn impact_law(impact: Impact, restitution: f64) -> ImpactLaw {
     match impact {
-        // An announced law does not pass the decoder.
-        Impact::Inelastic | Impact::Energetic => ImpactLaw::Inelastic,
+        Impact::Inelastic => ImpactLaw::Inelastic,
+        Impact::Energetic => ImpactLaw::Energetic { restitution },
         Impact::Newton => ImpactLaw::Newton { restitution },
         Impact::Poisson => ImpactLaw::Poisson { restitution },
         Impact::Moreau => ImpactLaw::Moreau { restitution },

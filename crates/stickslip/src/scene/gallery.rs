@@ -58,6 +58,13 @@ const SCENES: &[GalleryScene] = scenes![
     "delayed-oscillator",
     "stick-slip",
     "delayed-hopper",
+    "delayed-oscillator-free",
+    "machining-chatter",
+    "distributed-delay",
+    "ice-patch",
+    "bar-impact",
+    "bar-penalty",
+    "painleve-penalty",
 ];
 
 /// All scenes, in the order of the gallery.

@@ -243,6 +243,19 @@ pub(super) const SCENE: TableKeys = TableKeys {
             "choose",
             "What a step with several solutions does.",
         ),
+        key(
+            "compliance_time",
+            CONSTANT,
+            "",
+            "Compliance time tau of the contacts, in seconds: stiffness = effective mass/tau^2. Needed by the \
+             scheme `penalty`; makes the contacts of `event-driven` compliant.",
+        ),
+        key(
+            "compliance_damping",
+            CONSTANT,
+            "0",
+            "Damping ratio of compliant contacts, from 0 to below 1.",
+        ),
         key("step", CONSTANT, "0.001", "Time step, in seconds."),
         key(
             "adaptive",

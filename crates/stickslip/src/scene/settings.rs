@@ -30,6 +30,10 @@ pub struct Settings {
     pub active_space: ActiveSpace,
     /// What a step with several solutions does.
     pub on_several: OnSeveral,
+    /// Compliance time of compliant contacts.
+    pub compliance_time: Option<f64>,
+    /// Damping ratio of compliant contacts.
+    pub compliance_damping: f64,
     /// Time step, the first one if the step is adaptive.
     pub step: f64,
     /// Tolerance on positions of an adaptive step; none for a fixed step.
@@ -55,6 +59,8 @@ impl Default for Settings {
             sections: Sections::PerConstraint,
             active_space: ActiveSpace::All,
             on_several: OnSeveral::Choose,
+            compliance_time: None,
+            compliance_damping: 0.0,
             step: 1e-3,
             adaptive: None,
             until: 1.0,
@@ -108,6 +114,12 @@ impl Settings {
             on_several: text("on_several")
                 .and_then(OnSeveral::from_word)
                 .unwrap_or(default.on_several),
+            compliance_time: reader.number(table, "compliance_time", "positive", positive),
+            compliance_damping: reader
+                .number(table, "compliance_damping", "from 0 to below 1", |x| {
+                    (0.0..1.0).contains(&x)
+                })
+                .unwrap_or(default.compliance_damping),
             step: step.unwrap_or(default.step),
             adaptive: reader.number(table, "adaptive", "positive", positive),
             until: until.unwrap_or(default.until),
@@ -125,6 +137,13 @@ impl Settings {
                 })
                 .unwrap_or(default.every),
         };
+        if let Some(value) = table.value("scheme").filter(|_| {
+            settings.scheme == Scheme::Penalty && table.get("compliance_time").is_none()
+        }) {
+            let message = "the scheme `penalty` needs `compliance_time`";
+            let help = "for instance compliance_time = 0.001 with step = 0.0001";
+            reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
+        }
         let place = table.value("step").or(table.value("until"));
         if let Some(place) = place.filter(|_| settings.until / settings.step > STEPS_MAX) {
             let count = settings.until / settings.step;

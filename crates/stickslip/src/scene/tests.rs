@@ -273,7 +273,13 @@ fn schema_and_decoder_know_the_same_keys() {
     let schemes = &schema["properties"]["scheme"]["enum"];
     assert_eq!(
         *schemes,
-        serde_json::json!(["moreau", "moreau-jean", "sweeping-process"])
+        serde_json::json!([
+            "moreau",
+            "moreau-jean",
+            "sweeping-process",
+            "penalty",
+            "event-driven"
+        ])
     );
     assert_eq!(schema["required"], serde_json::json!(["title"]));
 }

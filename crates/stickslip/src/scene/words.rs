@@ -72,9 +72,9 @@ words! {
         /// The sweeping process with delay.
         SweepingProcess = word("sweeping-process", "sweeping process: explicit, first velocity then position; reads the past"),
         /// Normal compliance.
-        Penalty = announced("penalty", "normal compliance with exact friction", "the penalty method"),
+        Penalty = word("penalty", "normal compliance with exact friction; needs compliance_time"),
         /// Events located to tight tolerance.
-        EventDriven = announced("event-driven", "near-exact reference that locates every event", "the event-driven reference"),
+        EventDriven = word("event-driven", "near-exact reference that locates every event; for small systems"),
     }
 }
 
@@ -106,7 +106,7 @@ words! {
         /// Newton's law with friction on the mean slip; always dissipative.
         Fremond = word("fremond", "Newton's normal law, friction on the mean slip: always dissipative"),
         /// Restitution of energy.
-        Energetic = announced("energetic", "restitution of the energy of compression", "the penalty method"),
+        Energetic = word("energetic", "restitution of the energy of compression; planar contacts"),
     }
 }
 

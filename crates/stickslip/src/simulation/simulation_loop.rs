@@ -108,6 +108,20 @@ pub enum SimulationError {
         /// What is not possible.
         reason: &'static str,
     },
+    /// The step is beyond the stability of the scheme.
+    #[error(
+        "the step {step} is unstable with the scheme `{scheme}`: at most {stable:.3e}, {advised:.3e} is advised"
+    )]
+    UnstableStep {
+        /// Scheme.
+        scheme: &'static str,
+        /// Step.
+        step: f64,
+        /// Limit of stability.
+        stable: f64,
+        /// Step that is accurate.
+        advised: f64,
+    },
     /// Moreau's S(q, v) is inelastic.
     #[error(
         "constraint `{constraint}`: the law S(q, v) (kinetic projection) is inelastic, restitution {restitution} \
@@ -171,6 +185,24 @@ impl Simulation {
         check_generalized(system.as_ref(), scheme.name())?;
         if !scheme.keeps_past() {
             check_delays(system.as_ref(), scheme.name(), &mut settings.control)?;
+        }
+        if let Some(limit) = scheme.step_limit(system.as_ref(), q) {
+            let (step, stable) = (settings.control.initial(), limit.stable);
+            match &mut settings.control {
+                StepControl::Fixed { h } if *h >= stable => {
+                    return Err(SimulationError::UnstableStep {
+                        scheme: scheme.name(),
+                        step,
+                        stable,
+                        advised: limit.advised,
+                    });
+                }
+                StepControl::Fixed { .. } => {}
+                StepControl::Adaptive { h, h_max, .. } => {
+                    *h_max = h_max.min(limit.advised);
+                    *h = h.min(limit.advised);
+                }
+            }
         }
         let past = PastMotion::new(
             system.as_ref(),
@@ -527,7 +559,16 @@ impl Simulation {
 
     /// What the user should know before the run.
     pub fn warnings(&self) -> Vec<String> {
-        self.scheme.warnings(self.system.as_ref())
+        let mut warnings = self.scheme.warnings(self.system.as_ref());
+        let limit = self.scheme.step_limit(self.system.as_ref(), &self.state.q);
+        let h = self.settings.control.initial();
+        if let Some(limit) = limit.filter(|limit| h > 1.0001 * limit.advised) {
+            warnings.push(format!(
+                "the step {h:.3e} resolves the compliant contacts coarsely; {:.3e} is advised",
+                limit.advised
+            ));
+        }
+        warnings
     }
 
     /// Names of the contact points, in the order of the records.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
-use crate::contact::OneStepContactProblem;
+use crate::contact::{BlockKind, OneStepContactProblem};
 use crate::laws::ImpactRule;
 use crate::records::{EnergyEntry, StepOutcome, StepRecord};
 use crate::systems::{ForceDependence, Instant, MechanicalSystem};
@@ -16,6 +16,15 @@ use super::{ContactStage, State, generalized_impact, restitution, step_energy};
 
 /// An approach velocity below this part of the speed counts as zero.
 const GRAZING: f64 = 1e-12;
+
+/// Which contacts take part in an update, and how they press.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Contacts<'a> {
+    /// Rigid contacts whose gap is at most this.
+    Touching(f64),
+    /// Compliant contacts with a negative gap; stiffness and damping of every contact point.
+    Pressed(&'a [(f64, f64)]),
+}
 
 /// Buffers of the update; all operators are taken at `q`.
 #[derive(Debug, Default)]
@@ -112,13 +121,13 @@ impl ExplicitStep {
         self.joints.project_velocity(free);
     }
 
-    /// Blocks and biases of the contacts with φ(q) ≤ tolerance.
+    /// Blocks and biases of the contacts that take part.
     fn activate(
         &mut self,
         system: &dyn MechanicalSystem,
         v0: &[f64],
-        t: f64,
-        gap_tolerance: f64,
+        (h, t): (f64, f64),
+        contacts: Contacts,
         problem: &mut OneStepContactProblem,
     ) -> Result<(), StepOutcome> {
         self.assembly.prepare(system);
@@ -126,7 +135,11 @@ impl ExplicitStep {
         self.assembly.begin(system, problem);
         for c in 0..system.constraints().len() {
             let rounding = self.assembly.gap_rounding(c, &self.q);
-            if self.assembly.gaps[c] <= gap_tolerance.max(rounding) {
+            let active = match contacts {
+                Contacts::Touching(tolerance) => self.assembly.gaps[c] <= tolerance.max(rounding),
+                Contacts::Pressed(_) => self.assembly.gaps[c] < 0.0,
+            };
+            if active {
                 self.assembly
                     .activate(system, c, (t, &self.q, v0), problem)?;
             }
@@ -135,6 +148,16 @@ impl ExplicitStep {
         let biased = problem.generalized_rule().is_none();
         for contact in self.assembly.active.iter().filter(|_| biased) {
             let rows = problem.blocks()[contact.block].range();
+            if let Contacts::Pressed(springs) = contacts {
+                // Known normal force of the spring; only friction is left to find.
+                let (stiffness, damping) = springs[contact.slot];
+                let c = self.assembly.layout.slots()[contact.slot].id.constraint;
+                let approach = self.assembly.before[rows.start];
+                let force = (-stiffness * self.assembly.gaps[c] - damping * approach).max(0.0);
+                problem.blocks_mut()[contact.block].kind =
+                    BlockKind::KnownNormal { impulse: h * force };
+                continue;
+            }
             // Restitution answers an approach only; θ = ½ makes Frémond's law read the mean.
             if contact.owns_normal && self.assembly.before[rows.start] < 0.0 {
                 let before = &self.assembly.before[rows.clone()];
@@ -178,7 +201,7 @@ impl ExplicitStep {
         system: &dyn MechanicalSystem,
         state: &State,
         (h, t): (f64, f64),
-        gap_tolerance: f64,
+        contacts: Contacts,
         stage: &mut ContactStage,
         record: &mut StepRecord,
     ) -> bool {
@@ -187,7 +210,7 @@ impl ExplicitStep {
             record.outcome = StepOutcome::SingularMass;
             return false;
         }
-        if let Err(outcome) = self.activate(system, v0, t, gap_tolerance, &mut stage.problem) {
+        if let Err(outcome) = self.activate(system, v0, (h, t), contacts, &mut stage.problem) {
             record.outcome = outcome;
             return false;
         }
@@ -211,7 +234,9 @@ impl ExplicitStep {
         stage.problem.velocity_free_mut().copy_from_slice(&free);
         self.work = free;
         stage.problem.refresh();
-        self.clear_grazing(&mut stage.problem);
+        if matches!(contacts, Contacts::Touching(_)) {
+            self.clear_grazing(&mut stage.problem);
+        }
         if stage.problem.generalized_rule().is_some() {
             let rule = self.impact_rule.as_deref();
             generalized_impact::set_normal_stage(&self.assembly, rule, &mut stage.problem);

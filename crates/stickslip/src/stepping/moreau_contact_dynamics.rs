@@ -6,7 +6,7 @@ use crate::laws::ImpactRule;
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
-use super::explicit_step::ExplicitStep;
+use super::explicit_step::{Contacts, ExplicitStep};
 use super::{ContactStage, State, TimeSteppingScheme};
 
 /// Moreau's explicit time stepping.
@@ -81,7 +81,8 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         step.q.resize(state.q.len(), 0.0);
         system.displace(&state.q, &state.v, h, &mut step.q);
         let span = (h, t_end);
-        if step.update_velocity(system, state, span, self.gap_tolerance, stage, record) {
+        let contacts = Contacts::Touching(self.gap_tolerance);
+        if step.update_velocity(system, state, span, contacts, stage, record) {
             step.q_end.clone_from(&step.q);
             step.complete(system, state, span, record);
         }

@@ -12,6 +12,30 @@ pub(crate) fn springs(
     system: &dyn MechanicalSystem,
     q: &[f64],
 ) -> Vec<(f64, f64)> {
+    effective(compliance, system, q)
+        .into_iter()
+        .map(|(stiffness, damping, _)| (stiffness, damping))
+        .collect()
+}
+
+/// Largest angular frequency √(k W_nn) of the contacts at q.
+pub(crate) fn frequency(
+    compliance: &NormalCompliance,
+    system: &dyn MechanicalSystem,
+    q: &[f64],
+) -> f64 {
+    effective(compliance, system, q)
+        .into_iter()
+        .map(|(stiffness, _, mass)| (stiffness / mass).sqrt())
+        .fold(0.0, f64::max)
+}
+
+/// Stiffness, damping and effective mass 1/W_nn of every contact point.
+fn effective(
+    compliance: &NormalCompliance,
+    system: &dyn MechanicalSystem,
+    q: &[f64],
+) -> Vec<(f64, f64, f64)> {
     let layout = ContactLayout::new(system);
     let mut mass = system.new_matrix();
     system.mass(q, &mut mass);
@@ -44,7 +68,7 @@ pub(crate) fn springs(
                 ComplianceStiffness::Given(values) => values[s.min(values.len() - 1)],
             };
             let damping = 2.0 * compliance.damping_ratio * (stiffness * effective).sqrt();
-            (stiffness, damping)
+            (stiffness, damping, effective)
         })
         .collect()
 }

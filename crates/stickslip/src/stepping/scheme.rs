@@ -24,6 +24,15 @@ pub struct State {
     pub impulses: Vec<f64>,
 }
 
+/// How long a step of a scheme may be on a system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepLimit {
+    /// Beyond this the scheme is unstable.
+    pub stable: f64,
+    /// Up to this it is accurate.
+    pub advised: f64,
+}
+
 /// A time-stepping scheme.
 pub trait TimeSteppingScheme: Send {
     /// Name for records and messages.
@@ -41,6 +50,11 @@ pub trait TimeSteppingScheme: Send {
         stage: &mut ContactStage,
         record: &mut StepRecord,
     );
+
+    /// Longest sensible step on this system from the configuration q; none where any will do.
+    fn step_limit(&self, _system: &dyn MechanicalSystem, _q: &[f64]) -> Option<StepLimit> {
+        None
+    }
 
     /// Whether the step itself meets an initial velocity that violates its constraints, so that no
     /// step of length zero precedes it.

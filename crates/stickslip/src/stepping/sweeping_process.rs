@@ -3,7 +3,7 @@
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
-use super::explicit_step::ExplicitStep;
+use super::explicit_step::{Contacts, ExplicitStep};
 use super::{ContactStage, State, TimeSteppingScheme};
 
 /// The sweeping-process algorithm.
@@ -21,7 +21,8 @@ use super::{ContactStage, State, TimeSteppingScheme};
 /// A mass matrix, several contacts (solved together) and restitution `u_N = −e u_N(v_{i−1})` are ours.
 ///
 /// # Guarantees
-/// `|v_i| ≤ |w_i|` in the kinetic norm, penetration at most K h and bounded variation, convergence of a subsequence to a solution: identity mass (or no
+/// `|v_i| ≤ |w_i|` in the kinetic norm, penetration at most K h and bounded variation
+/// ([`super::SweepingBounds`]), convergence of a subsequence to a solution: identity mass (or no
 /// inertial coupling of normal and tangent), one contact, inelastic impacts, angle of friction
 /// a Lipschitz function of place. With a general mass and γ ≤ 0 a tangential jump of order 1 can occur
 /// as the approach velocity tends to 0; there the bounds and the continuity do not hold.
@@ -38,7 +39,7 @@ use super::{ContactStage, State, TimeSteppingScheme};
 /// of the past.
 ///
 /// # Tested by
-/// `tests/truth_delay.rs`.
+/// `tests/truth_delay.rs`, `tests/property_sweeping.rs`.
 #[derive(Debug, Default)]
 pub struct SweepingProcess {
     gap_tolerance: f64,
@@ -73,7 +74,8 @@ impl TimeSteppingScheme for SweepingProcess {
         let step = &mut self.step;
         step.q.clone_from(&state.q);
         let now = (h, state.t);
-        if !step.update_velocity(system, state, now, self.gap_tolerance, stage, record) {
+        let contacts = Contacts::Touching(self.gap_tolerance);
+        if !step.update_velocity(system, state, now, contacts, stage, record) {
             return;
         }
         // ... then the position moves with it.

@@ -1,0 +1,267 @@
+//! `stickslip study`: many runs of one scene, seen together.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use stickslip::scene::{Changes, Scene};
+use stickslip::simulation::RunEnd;
+use stickslip::simulation::studies::ConvergenceStudy;
+
+use crate::exit::{complain, say};
+use crate::plot::{Figure, Panel, curve_stroke, dot_color};
+use crate::scene_argument::{self, NamedScene, assignment};
+
+/// Study a scene: how its errors fall with the step or with the compliance time.
+#[derive(clap::Args, Debug)]
+pub struct StudyArgs {
+    #[command(subcommand)]
+    kind: Kind,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Kind {
+    Convergence(ConvergenceArgs),
+}
+
+/// Errors at the end time over a list of steps or compliance times, with measured orders.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+        stickslip study convergence sliding-block --steps 1e-2,1e-3,1e-4\n  \
+        stickslip study convergence delayed-hopper --steps 4e-3,2e-3,1e-3,5e-4 --output study\n  \
+        stickslip study convergence bar-penalty --compliance-times 2e-3,1e-3,5e-4 --against finest\n  \
+        stickslip study convergence sliding-block --against x=0.6796,y=0")]
+pub struct ConvergenceArgs {
+    /// Name of a scene of the gallery, or a scene file.
+    #[arg(value_name = "NAME|FILE")]
+    scene: String,
+    /// Steps to compare, in seconds; eight, four, two and one times the step of the scene if not given.
+    #[arg(long, value_delimiter = ',', value_name = "SECONDS,...")]
+    steps: Vec<f64>,
+    /// Compliance times to compare instead of steps; the step is a fiftieth of each.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "SECONDS,...",
+        conflicts_with = "steps"
+    )]
+    compliance_times: Vec<f64>,
+    /// What is true: `event-driven`, `finest`, or final coordinates `x=1.5,y=0`.
+    #[arg(long, default_value = "event-driven")]
+    against: String,
+    /// Give a parameter another value in all runs; may be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// Scheme of the runs.
+    #[arg(long)]
+    scheme: Option<String>,
+    /// End time of all runs, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    until: Option<String>,
+    /// Folder for the plot `convergence.svg` and `.png`; none is drawn if not given.
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Print the study as JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &StudyArgs) -> ExitCode {
+    let Kind::Convergence(args) = &args.kind;
+    match convergence(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => complain(message),
+    }
+}
+
+fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
+    let base = base_changes(args);
+    let first = load(args, &base)?;
+    let by_compliance = !args.compliance_times.is_empty();
+    let values: Vec<f64> = if by_compliance {
+        args.compliance_times.clone()
+    } else if args.steps.is_empty() {
+        let h = first.scene.settings.step;
+        [8.0, 4.0, 2.0, 1.0].map(|k| k * h).to_vec()
+    } else {
+        args.steps.clone()
+    };
+    let mut results = Vec::new();
+    for &value in &values {
+        let changes = if by_compliance {
+            let changes = base.clone().key("compliance_time", value);
+            changes.key("step", value / 50.0)
+        } else {
+            base.clone().key("step", value)
+        };
+        results.push(final_coordinates(&load(args, &changes)?.scene)?);
+    }
+    let reference = reference(args, &base, &first.scene, &values, &results)?;
+    // The finest run cannot be compared with itself.
+    let (values, results) = if args.against == "finest" {
+        let finest = finest(&values);
+        let others = (0..values.len()).filter(|&k| k != finest);
+        others.map(|k| (values[k], results[k].clone())).unzip()
+    } else {
+        (values, results)
+    };
+    let study =
+        ConvergenceStudy::new(&values, &results, &reference).map_err(|error| error.to_string())?;
+    let what = if by_compliance {
+        "compliance time"
+    } else {
+        "step"
+    };
+    if args.json {
+        let data = serde_json::json!({
+            "scene": first.name, "over": what, "against": args.against,
+            "rows": study.rows, "order": study.order(),
+        });
+        say(serde_json::to_string_pretty(&data).map_err(|error| error.to_string())?);
+    } else {
+        print_table(&study, what, args);
+    }
+    if let Some(folder) = &args.output {
+        plot(&study, &first, what, &args.against, folder).map_err(|error| error.to_string())?;
+        if !args.json {
+            say(format!(
+                "plot in {}",
+                folder.join("convergence.svg").display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn base_changes(args: &ConvergenceArgs) -> Changes {
+    let mut changes = Changes::new();
+    for (name, value) in &args.set {
+        changes = changes.parameter(name, value);
+    }
+    for (name, value) in [("scheme", &args.scheme), ("until", &args.until)] {
+        if let Some(value) = value {
+            changes = changes.key(name, value);
+        }
+    }
+    changes
+}
+
+fn load(args: &ConvergenceArgs, changes: &Changes) -> Result<NamedScene, String> {
+    scene_argument::load(&args.scene, changes).map_err(|error| error.to_string())
+}
+
+/// Coordinates at the end of a run.
+fn final_coordinates(scene: &Scene) -> Result<Vec<f64>, String> {
+    let mut run = scene.simulation().map_err(|error| error.to_string())?;
+    match run.run_until(scene.settings.until, |_| ControlFlow::Continue(())) {
+        RunEnd::Stopped { t, outcome } => Err(format!(
+            "the run with the scheme `{}` stopped at t = {t}: {outcome:?}",
+            scene.settings.scheme
+        )),
+        RunEnd::Finished | RunEnd::Interrupted => Ok(run.state().q.clone()),
+    }
+}
+
+fn finest(values: &[f64]) -> usize {
+    let smallest = values.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+    smallest.map_or(0, |(k, _)| k)
+}
+
+/// The coordinates that count as true.
+fn reference(
+    args: &ConvergenceArgs,
+    base: &Changes,
+    scene: &Scene,
+    values: &[f64],
+    results: &[Vec<f64>],
+) -> Result<Vec<f64>, String> {
+    match args.against.as_str() {
+        "finest" => Ok(results[finest(values)].clone()),
+        "event-driven" => {
+            let changes = base.clone().key("scheme", "event-driven");
+            let until = scene.settings.until;
+            final_coordinates(&load(args, &changes.key("step", until / 100.0))?.scene)
+        }
+        list => {
+            let names = scene.coordinate_names();
+            let mut given = vec![None; names.len()];
+            for part in list.split(',') {
+                let (name, value) = assignment(part)?;
+                let place = names.iter().position(|n| *n == name);
+                let place = place.ok_or_else(|| {
+                    format!(
+                        "`{name}` is no coordinate; the scene has {}",
+                        names.join(", ")
+                    )
+                })?;
+                given[place] = Some(value.parse::<f64>().map_err(|e| format!("{value}: {e}"))?);
+            }
+            let missing = names.iter().zip(&given).find(|(_, value)| value.is_none());
+            match missing {
+                Some((name, _)) => Err(format!("--against lacks the final value of `{name}`")),
+                None => Ok(given.into_iter().flatten().collect()),
+            }
+        }
+    }
+}
+
+fn print_table(study: &ConvergenceStudy, what: &str, args: &ConvergenceArgs) {
+    say(format!("errors at the end against {}", args.against));
+    say(format!("{what:>16}  {:>10}  {:>6}", "error", "order"));
+    for row in &study.rows {
+        let order = row.order.map_or("-".to_string(), |x| format!("{x:.2}"));
+        say(format!(
+            "{:>16.3e}  {:>10.3e}  {order:>6}",
+            row.value, row.error
+        ));
+    }
+    if let Some(order) = study.order() {
+        say(format!("order {order:.2} over all rows"));
+    }
+}
+
+/// Log-log plot with a line of the measured order.
+fn plot(
+    study: &ConvergenceStudy,
+    scene: &NamedScene,
+    what: &str,
+    against: &str,
+    folder: &Path,
+) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let shown: Vec<[f64; 2]> = study
+        .rows
+        .iter()
+        .filter(|row| row.error > 0.0)
+        .map(|row| [row.value.log10(), row.error])
+        .collect();
+    let mut panel = Panel {
+        x_label: format!("log10 of the {what} (s)"),
+        y_label: "largest error of a coordinate at the end".into(),
+        portrait: true,
+        logarithmic: true,
+        ..Panel::default()
+    };
+    let name = match study.order() {
+        Some(order) => format!("measured, order {order:.2}"),
+        None => "measured".to_string(),
+    };
+    panel.add_curve(shown.clone(), curve_stroke(0), Some(name));
+    if let (Some(first), Some(last)) = (shown.first(), shown.last()) {
+        // a line of order one through the finest run
+        let top = last[1] * 10f64.powf(first[0] - last[0]);
+        let line = vec![[first[0], top], *last];
+        panel.add_curve(line, curve_stroke(1), Some("order 1".into()));
+    }
+    panel.add_dots(shown, 3.5, dot_color(0), false, None);
+    let figure = Figure {
+        name: "convergence".into(),
+        title: format!("{}: convergence", scene.scene.title),
+        subtitle: format!("scheme {}, against {against}", scene.scene.settings.scheme),
+        panels: vec![panel],
+        columns: 1,
+        panel_size: (560.0, 400.0),
+    };
+    figure.save(folder)
+}

@@ -1,0 +1,113 @@
+//! Errors over a list of steps or compliance times, with the orders they show.
+
+use serde::Serialize;
+use thiserror::Error;
+
+/// Why a study was refused.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum StudyError {
+    /// Fewer than two values, or values that are not positive and different.
+    #[error("a convergence study needs at least two different positive values, found {found:?}")]
+    Values {
+        /// The values.
+        found: Vec<f64>,
+    },
+    /// A result has another length than the reference.
+    #[error("the result for {value} has {found} numbers, the reference {expected}")]
+    Length {
+        /// Step or compliance time.
+        value: f64,
+        /// Length found.
+        found: usize,
+        /// Length of the reference.
+        expected: usize,
+    },
+}
+
+/// One run of a study.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ConvergenceRow {
+    /// Step or compliance time.
+    pub value: f64,
+    /// Largest difference to the reference.
+    pub error: f64,
+    /// Order against the row above.
+    pub order: Option<f64>,
+}
+
+/// Errors of runs that differ in one small parameter, coarsest first.
+///
+/// ```
+/// use stickslip::simulation::studies::ConvergenceStudy;
+/// // results that differ from 1 by 3 h²
+/// let steps = [0.1, 0.05, 0.025];
+/// let results: Vec<Vec<f64>> = steps.iter().map(|h| vec![1.0 + 3.0 * h * h]).collect();
+/// let study = ConvergenceStudy::new(&steps, &results, &[1.0])?;
+/// assert!((study.order().unwrap() - 2.0).abs() < 1e-9);
+/// # Ok::<(), stickslip::simulation::studies::StudyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConvergenceStudy {
+    /// The runs, coarsest first.
+    pub rows: Vec<ConvergenceRow>,
+}
+
+impl ConvergenceStudy {
+    /// Compares results with a reference, in the largest component.
+    pub fn new(
+        values: &[f64],
+        results: &[Vec<f64>],
+        reference: &[f64],
+    ) -> Result<Self, StudyError> {
+        let mut runs: Vec<(f64, &Vec<f64>)> = values.iter().copied().zip(results).collect();
+        runs.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let distinct = runs.windows(2).all(|pair| pair[0].0 > pair[1].0);
+        if runs.len() < 2 || !distinct || !runs.iter().all(|run| run.0 > 0.0 && run.0.is_finite()) {
+            return Err(StudyError::Values {
+                found: values.to_vec(),
+            });
+        }
+        let mut rows: Vec<ConvergenceRow> = Vec::new();
+        for (value, result) in runs {
+            if result.len() != reference.len() {
+                return Err(StudyError::Length {
+                    value,
+                    found: result.len(),
+                    expected: reference.len(),
+                });
+            }
+            let error = result
+                .iter()
+                .zip(reference)
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f64::max);
+            let order = rows.last().and_then(|last| {
+                let usable = last.error > 0.0 && error > 0.0;
+                usable.then(|| (last.error / error).ln() / (last.value / value).ln())
+            });
+            rows.push(ConvergenceRow {
+                value,
+                error,
+                order,
+            });
+        }
+        Ok(Self { rows })
+    }
+
+    /// Slope of the errors over the values, both in logarithms, by least squares; none where an error
+    /// vanishes.
+    pub fn order(&self) -> Option<f64> {
+        if self.rows.iter().any(|row| !(row.error > 0.0)) {
+            return None;
+        }
+        let n = self.rows.len() as f64;
+        let points = || self.rows.iter().map(|row| (row.value.ln(), row.error.ln()));
+        let (mean_x, mean_y) = points().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
+        let (mut top, mut bottom) = (0.0, 0.0);
+        for (x, y) in points() {
+            top += (x - mean_x) * (y - mean_y);
+            bottom += (x - mean_x) * (x - mean_x);
+        }
+        Some(top / bottom)
+    }
+}
