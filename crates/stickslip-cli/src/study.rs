@@ -262,6 +262,7 @@ fn plot(
         panels: vec![panel],
         columns: 1,
         panel_size: (560.0, 400.0),
+        legend: Vec::new(),
     };
     figure.save(folder)
 }

@@ -96,7 +96,11 @@ fn every_scene_runs_certified_with_its_ledger_closed() {
         let failed =
             certificate.no_solution + certificate.not_converged + certificate.nonlinear_failures;
         assert_eq!(failed, 0, "{}: {certificate:?}", entry.name);
-        assert!(certificate.problems > 0, "{}: no contact ever", entry.name);
+        assert!(
+            certificate.problems > 0 || !entry.text.contains("[[contacts]]"),
+            "{}: no contact ever",
+            entry.name
+        );
         assert!(
             run.ledger().is_closed(),
             "{}: {:?}",

@@ -202,7 +202,7 @@ pub(super) fn expected(kind: &Kind) -> String {
         Kind::Text => "a text".to_owned(),
         Kind::Expression(_) => "a number or an expression in quotes".to_owned(),
         Kind::Count => "a whole number".to_owned(),
-        Kind::Word(words) => format!("one of {}", available(words)),
+        Kind::Word(words) => format!("one of {}", known(words)),
         Kind::List { of, min, max } => match of {
             Kind::List { .. } => "a list of lists".to_owned(),
             _ => format!("a list of {}", entries(*min, *max)),
@@ -223,38 +223,20 @@ fn entries(min: usize, max: usize) -> String {
     }
 }
 
-fn available(words: &[Word]) -> String {
-    let names: Vec<&str> = words
-        .iter()
-        .filter(|word| word.announced.is_none())
-        .map(|word| word.name)
-        .collect();
+fn known(words: &[Word]) -> String {
+    let names: Vec<&str> = words.iter().map(|word| word.name).collect();
     names.join(", ")
 }
 
-/// The report about a word that is unknown or not available.
+/// The report about a word that is unknown.
 fn check_word(text: &str, words: &[Word], name: &str, span: &Range<usize>) -> Option<Diagnostic> {
-    match words.iter().find(|word| word.name == text) {
-        Some(Word {
-            announced: None, ..
-        }) => None,
-        Some(Word {
-            announced: Some(with),
-            ..
-        }) => {
-            let message = format!(
-                "{name} `{text}` is announced but not available in this version: it comes with {with}"
-            );
-            let help = format!("available: {}", available(words));
-            Some(Diagnostic::at(span.clone(), message).with_help(help))
-        }
-        None => {
-            let message = format!("unknown {name} `{text}`");
-            let help = match nearest_name(text, words.iter().map(|word| word.name)) {
-                Some(nearest) => format!("did you mean `{nearest}`? Known: {}", available(words)),
-                None => format!("known: {}", available(words)),
-            };
-            Some(Diagnostic::at(span.clone(), message).with_help(help))
-        }
+    if words.iter().any(|word| word.name == text) {
+        return None;
     }
+    let message = format!("unknown {name} `{text}`");
+    let help = match nearest_name(text, words.iter().map(|word| word.name)) {
+        Some(nearest) => format!("did you mean `{nearest}`? Known: {}", known(words)),
+        None => format!("known: {}", known(words)),
+    };
+    Some(Diagnostic::at(span.clone(), message).with_help(help))
 }

@@ -30,15 +30,9 @@ fn table(keys: &TableKeys) -> Json {
             for Word {
                 name,
                 description: meaning,
-                announced,
             } in words
             {
-                let later = if announced.is_some() {
-                    " (announced)"
-                } else {
-                    ""
-                };
-                description.push_str(&format!("\n- {name}{later}: {meaning}"));
+                description.push_str(&format!("\n- {name}: {meaning}"));
             }
         }
         value["description"] = json!(description);
@@ -65,11 +59,7 @@ fn shape(kind: &Kind) -> Json {
         Kind::Expression(_) => json!({ "type": ["number", "string"] }),
         Kind::Count => json!({ "type": "integer", "minimum": 1 }),
         Kind::Word(words) => {
-            let names: Vec<&str> = words
-                .iter()
-                .filter(|w| w.announced.is_none())
-                .map(|w| w.name)
-                .collect();
+            let names: Vec<&str> = words.iter().map(|w| w.name).collect();
             json!({ "enum": names })
         }
         Kind::List { of, min, max } => {

@@ -1,30 +1,16 @@
 //! The words a scene and the command line use for schemes, laws and rules.
 
-/// A word among several, with what it means and whether this version has it.
+/// A word among several, with what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The word itself.
     pub name: &'static str,
     /// One line of documentation.
     pub description: &'static str,
-    /// The capability it waits for, if it is announced but missing.
-    pub announced: Option<&'static str>,
 }
 
 const fn word(name: &'static str, description: &'static str) -> Word {
-    Word {
-        name,
-        description,
-        announced: None,
-    }
-}
-
-const fn announced(name: &'static str, description: &'static str, with: &'static str) -> Word {
-    Word {
-        name,
-        description,
-        announced: Some(with),
-    }
+    Word { name, description }
 }
 
 macro_rules! words {
@@ -36,7 +22,7 @@ macro_rules! words {
         }
 
         impl $type {
-            /// All words, available and announced.
+            /// All words.
             pub const WORDS: &'static [Word] = &[$($word,)*];
             const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
@@ -47,7 +33,7 @@ macro_rules! words {
                 &Self::WORDS[self as usize]
             }
 
-            /// The value with this word, announced ones included.
+            /// The value with this word.
             #[must_use]
             pub fn from_word(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.word().name == name)

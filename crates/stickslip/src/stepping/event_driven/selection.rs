@@ -11,18 +11,20 @@ const MARGIN: f64 = 1e-9;
 impl Accelerations {
     /// Chooses the modes of the touching contacts so that accelerations and reactions satisfy every
     /// law: closed with `λ_N ≥ 0` or open with `a_N > 0`; stick inside the cone or slip against
-    /// friction. `resting[slot][group]` tells which groups have no velocity. All combinations are
-    /// tried in the order take-off, stick, slip; false if none is consistent.
+    /// friction. `resting[slot][group]` tells which groups have no velocity, `leaving` the group that has
+    /// just reached its cone and so does not stick. All combinations are tried in the order take-off,
+    /// stick, slip; false if none is consistent.
     pub fn choose(
         &mut self,
         touching: &[bool],
         resting: &[Vec<bool>],
+        leaving: Option<(usize, usize)>,
         modes: &mut Vec<Mode>,
     ) -> bool {
         let slots: Vec<usize> = (0..touching.len()).filter(|&s| touching[s]).collect();
         let options: Vec<Vec<Mode>> = slots
             .iter()
-            .map(|&s| self.options(s, &resting[s]))
+            .map(|&s| self.options(s, &resting[s], leaving))
             .collect();
         let total: usize = options.iter().map(Vec::len).product();
         for mode in modes.iter_mut() {
@@ -48,16 +50,18 @@ impl Accelerations {
     }
 
     /// Candidate modes of one contact: open, then all ways to be closed.
-    fn options(&self, slot: usize, resting: &[bool]) -> Vec<Mode> {
+    fn options(&self, slot: usize, resting: &[bool], leaving: Option<(usize, usize)>) -> Vec<Mode> {
         let mut closed = vec![Vec::new()];
-        for (group, &rests) in self.groups[slot].iter().zip(resting) {
+        for (g, (group, &rests)) in self.groups[slot].iter().zip(resting).enumerate() {
             let velocity = self.velocity(slot, group);
             let speed = dot(velocity, velocity).sqrt();
             let mut choices = Vec::new();
             if !rests {
                 choices.push(Friction::Slip(velocity.iter().map(|u| u / speed).collect()));
             } else {
-                choices.push(Friction::Stick);
+                if leaving != Some((slot, g)) {
+                    choices.push(Friction::Stick);
+                }
                 if group.size == 1 {
                     choices.push(Friction::Slip(vec![1.0]));
                     choices.push(Friction::Slip(vec![-1.0]));

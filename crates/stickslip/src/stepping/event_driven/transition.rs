@@ -41,6 +41,10 @@ impl Integrator {
             Some(Watch::Stop(s, g)) => Some((s, g)),
             _ => None,
         };
+        let leaving = match watch {
+            Some(Watch::Cone(s, g)) => Some((s, g)),
+            _ => None,
+        };
         let mut touching = self.touching(watch);
         if let Some(Watch::Normal(s)) = watch {
             // The reaction has fallen to zero: the contact opens unless it is pressed again at once.
@@ -51,12 +55,18 @@ impl Integrator {
             self.derivative(system);
             self.place_here(system);
             let mut modes = std::mem::take(&mut self.modes);
-            let mut found = self.accelerations.choose(&touching, &resting, &mut modes);
+            let acc = &mut self.accelerations;
+            // Differences within rounding must not put back into stick what has just left it.
+            let mut found = leaving.is_some()
+                && acc.choose(&touching, &resting, leaving, &mut modes)
+                || acc.choose(&touching, &resting, None, &mut modes);
             if let Some(Watch::Normal(s)) = watch {
                 let margin = 1e-6 * self.accelerations.scale();
                 if found && !touching[s] && self.accelerations.row_acceleration(s, 0) < -margin {
                     touching[s] = true;
-                    found = self.accelerations.choose(&touching, &resting, &mut modes);
+                    found = self
+                        .accelerations
+                        .choose(&touching, &resting, None, &mut modes);
                 }
             }
             self.modes = modes;
