@@ -31,7 +31,12 @@ pub struct BranchesArgs {
 
 /// Runs the subcommand.
 pub fn run(args: &BranchesArgs) -> ExitCode {
-    let named = match scene_argument::load(&args.scene, &args.options.changes()) {
+    // Only Coulomb's law has several solutions.
+    let changes = match &args.options.law {
+        Some(_) => args.options.changes(),
+        None => args.options.changes().key("law", "coulomb"),
+    };
+    let named = match scene_argument::load(&args.scene, &changes) {
         Ok(named) => named,
         Err(error) => return complain(error),
     };

@@ -1,10 +1,18 @@
 //! `stickslip inspect`: the contacts of a configuration, their normals, W, γ and friction sets.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use stickslip::laws::{FlowRule, GeneralizedSet, SetGeometry};
+use stickslip::contact::OneStepContactProblem;
+use stickslip::laws::{
+    FlowRule, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactRule, PerUnitNormal, SetGeometry,
+    SetUnit, StandardImpact,
+};
+use stickslip::scene::Scene;
 use stickslip::simulation::studies::one_step_problem;
+use stickslip::solvers::impact_consistency::check_impact;
 use stickslip::stepping::MoreauContactDynamics;
+use stickslip::systems::MechanicalSystem;
 
 use crate::exit::{complain, say};
 use crate::scene_argument::{self, SceneOptions};
@@ -26,6 +34,9 @@ pub struct InspectArgs {
     /// Gap up to which a constraint counts as active.
     #[arg(long, default_value_t = 1e-9)]
     gap: f64,
+    /// Test the impact map on this many random velocities.
+    #[arg(long, default_value_t = 500)]
+    samples: usize,
 }
 
 /// Runs the subcommand.
@@ -95,7 +106,14 @@ pub fn run(args: &InspectArgs) -> ExitCode {
             say("  no friction".to_string());
             continue;
         }
-        let set = GeneralizedSet::from_cone(&w, block.section.clone());
+        let section = block.section.clone();
+        let set = match block.flow_rule.generalized().map(|rule| rule.unit) {
+            None | Some(SetUnit::CoulombCone) => GeneralizedSet::from_cone(&w, section),
+            Some(SetUnit::PerGradient) => GeneralizedSet::given(section),
+            Some(SetUnit::PerUnitNormal) => {
+                GeneralizedSet::<PerUnitNormal>::given(section).per_gradient(w[0].sqrt())
+            }
+        };
         let margin = set.margin();
         let regime = if margin <= 1e-12 {
             "Painleve region: a tangential impact is possible"
@@ -135,7 +153,80 @@ pub fn run(args: &InspectArgs) -> ExitCode {
             ));
         }
     }
+    impact_map(&named.scene, system.as_ref(), problem, args.samples);
     ExitCode::SUCCESS
+}
+
+/// The consistency conditions of the impact map of the scene, with a velocity that violates one.
+fn impact_map(
+    scene: &Scene,
+    system: &dyn MechanicalSystem,
+    mut problem: OneStepContactProblem,
+    samples: usize,
+) {
+    let constraints: Vec<usize> = problem.blocks().iter().map(|b| b.id.constraint).collect();
+    if constraints.is_empty() || constraints.windows(2).any(|pair| pair[0] == pair[1]) {
+        return;
+    }
+    let laws = constraints
+        .iter()
+        .map(|&k| system.constraints()[k].points()[0].law.impact());
+    let restitutions: Vec<f64> = laws.clone().map(|law| law.restitution()).collect();
+    let poisson = laws
+        .clone()
+        .any(|law| matches!(law, ImpactLaw::Poisson { .. }));
+    let moreau = laws
+        .clone()
+        .any(|law| matches!(law, ImpactLaw::Moreau { .. }));
+    let (name, rule): (&str, Arc<dyn ImpactRule>) = match scene.impact_rule() {
+        Some(rule) => ("of the scene's own", rule),
+        None if poisson => ("Poisson's", Arc::new(StandardImpact::Poisson(restitutions))),
+        None if moreau => (
+            "Moreau's",
+            Arc::new(StandardImpact::Moreau(restitutions[0])),
+        ),
+        None => ("Newton's", Arc::new(StandardImpact::Newton(restitutions))),
+    };
+    for block in problem.blocks_mut() {
+        if block.flow_rule.generalized().is_none() {
+            block.flow_rule = FlowRule::Generalized(GeneralizedRule::default());
+        }
+    }
+    let report = check_impact(&problem, rule.as_ref(), samples, 1);
+    say(format!(
+        "\nimpact map ({name}), tested on {samples} random velocities, seed 1:"
+    ));
+    for (condition, violation) in [
+        ("(1)  F in the span of the normals", &report.in_normal_span),
+        ("(2a) no constraint closes after", &report.opens),
+        ("(2b) -F allowed by unbounded sets", &report.in_domain),
+        (
+            "(3)  the impulse is a frictional reaction",
+            &report.frictional,
+        ),
+        (
+            "(3') the impulse is a sum of normal impulses",
+            &report.unilateral,
+        ),
+        ("(4)  no gain of normal kinetic energy", &report.dissipative),
+        (
+            "     no positive tangential power",
+            &report.tangential_power,
+        ),
+    ] {
+        // A distance is the root of a rounding error.
+        let verdict = if violation.holds(1e-7) {
+            "holds".to_string()
+        } else {
+            format!(
+                "VIOLATED by {:.3e}: u- = ({}) goes to u+ = ({})",
+                violation.size,
+                list(&violation.velocity_before),
+                list(&violation.velocity_after)
+            )
+        };
+        say(format!("  {condition:<46} {verdict}"));
+    }
 }
 
 fn list(values: &[f64]) -> String {

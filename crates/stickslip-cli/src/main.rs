@@ -20,6 +20,9 @@ mod schema;
 mod show;
 mod solve;
 mod study;
+mod study_attainable;
+mod study_map;
+mod study_start;
 mod validate;
 mod verify;
 

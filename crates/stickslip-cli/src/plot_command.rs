@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use stickslip::records::TrajectoryFileError;
-use stickslip::scene::{SceneRunError, read_manifest, read_scene, read_summary};
+use stickslip::scene::{SceneRunError, read_branches, read_manifest, read_scene, read_summary};
 
 use crate::exit::{complain, say};
 use crate::plot::{RunData, Table, save_figures};
 
-/// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism.
+/// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  stickslip plot runs/bouncing-ball")]
 pub struct PlotArgs {
@@ -62,6 +62,7 @@ pub fn read_run(folder: &Path) -> Result<RunData, PlotError> {
         scene: read_scene(folder)?,
         table: Table::read(&folder.join("trajectory.npy"))?,
         summary: read_summary(folder)?,
+        branches: read_branches(folder)?,
     })
 }
 

@@ -38,7 +38,7 @@ pub struct RunArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["scene", "output", "set", "law", "impact", "scheme", "step", "until", "tolerance", "every"]
+        conflicts_with_all = ["scene", "output", "set", "law", "impact", "scheme", "on_several", "several_rule", "sections", "active_space", "step", "until", "tolerance", "every"]
     )]
     resume: Option<PathBuf>,
     /// Seconds between checkpoints; a killed run loses at most that much work.

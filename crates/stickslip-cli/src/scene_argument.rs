@@ -21,6 +21,18 @@ pub struct SceneOptions {
     /// Time-stepping scheme: moreau, moreau-jean, sweeping-process, penalty, event-driven.
     #[arg(long)]
     pub scheme: Option<String>,
+    /// What a step with several solutions does: choose, stop, branch.
+    #[arg(long)]
+    pub on_several: Option<String>,
+    /// Which of several solutions a run takes: take-off-first, least-energy, smallest-impulse.
+    #[arg(long)]
+    pub several_rule: Option<String>,
+    /// Generalized law, how sets act together: per-constraint, joint.
+    #[arg(long)]
+    pub sections: Option<String>,
+    /// Generalized law, which constraints span the normal space: all, firm.
+    #[arg(long)]
+    pub active_space: Option<String>,
     /// Time step, in seconds.
     #[arg(long, value_name = "SECONDS")]
     pub step: Option<String>,
@@ -56,6 +68,10 @@ impl SceneOptions {
             ("law", &self.law),
             ("impact", &self.impact),
             ("scheme", &self.scheme),
+            ("on_several", &self.on_several),
+            ("several_rule", &self.several_rule),
+            ("sections", &self.sections),
+            ("active_space", &self.active_space),
             ("step", &self.step),
             ("until", &self.until),
             ("tolerance", &self.tolerance),

@@ -11,8 +11,11 @@ use stickslip::simulation::studies::ConvergenceStudy;
 use crate::exit::{complain, say};
 use crate::plot::{Figure, Panel, curve_stroke, dot_color};
 use crate::scene_argument::{self, NamedScene, assignment};
+use crate::study_attainable::{self, AttainableArgs};
+use crate::study_map::{self, MapArgs};
+use crate::study_start::{self, StartArgs};
 
-/// Study a scene: how its errors fall with the step or with the compliance time.
+/// Study a scene: convergence, maps over parameters, attainable velocities, one start under every law.
 #[derive(clap::Args, Debug)]
 pub struct StudyArgs {
     #[command(subcommand)]
@@ -22,6 +25,9 @@ pub struct StudyArgs {
 #[derive(clap::Subcommand, Debug)]
 enum Kind {
     Convergence(ConvergenceArgs),
+    Map(MapArgs),
+    Attainable(AttainableArgs),
+    Start(StartArgs),
 }
 
 /// Errors at the end time over a list of steps or compliance times, with measured orders.
@@ -68,8 +74,13 @@ pub struct ConvergenceArgs {
 
 /// Runs the subcommand.
 pub fn run(args: &StudyArgs) -> ExitCode {
-    let Kind::Convergence(args) = &args.kind;
-    match convergence(args) {
+    let done = match &args.kind {
+        Kind::Convergence(args) => convergence(args),
+        Kind::Map(args) => study_map::run(args),
+        Kind::Attainable(args) => study_attainable::run(args),
+        Kind::Start(args) => study_start::run(args),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => complain(message),
     }

@@ -4,6 +4,7 @@
 //! `panel` and `figure` draw curves on axes; one file per kind of picture says what is shown.
 
 mod axis;
+mod branch_figure;
 mod canvas;
 mod decimate;
 mod energy;
@@ -11,6 +12,8 @@ mod figure;
 mod font;
 mod impulses;
 mod legend;
+mod map_figure;
+mod margin;
 mod mechanism;
 mod overlay;
 mod panel;
@@ -23,9 +26,12 @@ mod table;
 mod timeline;
 mod units;
 
+pub use canvas::Stroke;
 pub use figure::Figure;
+pub use legend::Sample;
+pub use map_figure::map_figure;
 pub use overlay::{Variant, drawings, overlays};
-pub use panel::Panel;
+pub use panel::{Item, Panel};
 pub use run_figures::{RunData, save_figures};
 pub use style::{color as dot_color, curve as curve_stroke};
 pub use svg::escape;

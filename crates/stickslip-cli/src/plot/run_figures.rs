@@ -5,13 +5,16 @@ use std::path::Path;
 
 use stickslip::scene::Scene;
 use stickslip::simulation::RunSummary;
+use stickslip::simulation::studies::branches::BranchTree;
 
 use crate::report::number;
 
+use super::branch_figure::branch_figure;
 use super::canvas::{Color, Stroke};
 use super::energy::energy;
 use super::figure::Figure;
 use super::impulses::impulses;
+use super::margin::margins;
 use super::mechanism::mechanism;
 use super::panel::{Item, Panel};
 use super::style;
@@ -33,6 +36,8 @@ pub struct RunData {
     pub table: Table,
     /// The summary, if the run is over.
     pub summary: Option<RunSummary>,
+    /// Every branch, if the run followed them.
+    pub branches: Option<BranchTree>,
 }
 
 impl RunData {
@@ -90,10 +95,12 @@ pub fn figures(run: &RunData) -> Vec<Figure> {
         all.push(gaps(run));
         all.push(impulses(run));
         all.push(timeline(run));
+        all.extend(margins(run));
     }
     all.push(energy(run));
     all.extend(phase_portrait(run));
     all.extend(mechanism(run));
+    all.extend(run.branches.as_ref().map(|tree| branch_figure(run, tree)));
     all
 }
 

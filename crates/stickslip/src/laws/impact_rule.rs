@@ -34,6 +34,11 @@ use super::impact_map::{self, ImpactMapError};
 pub trait ImpactRule: Send + Sync + fmt::Debug {
     /// Writes u⁺ for the normal block `w` of W (row-major) and the velocities `u` before.
     fn after(&self, w: &[f64], u: &[f64], out: &mut [f64]);
+
+    /// The same for the constraints with the given indices, for maps that tell constraints apart.
+    fn after_among(&self, _active: &[usize], w: &[f64], u: &[f64], out: &mut [f64]) {
+        self.after(w, u, out);
+    }
 }
 
 /// The laws of [`super::impact_map`] as maps.

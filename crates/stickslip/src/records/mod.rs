@@ -4,7 +4,7 @@
 
 mod energy_ledger;
 mod event_log;
-mod painleve_watch;
+pub mod painleve_watch;
 mod step_record;
 mod trajectory;
 mod trajectory_file;

@@ -7,9 +7,11 @@ use crate::algebra::SymmetricMatrix;
 use crate::contact::ContactSolver;
 use crate::laws::{
     ContactLaw, ContactLawError, FlowRule, FrictionCoefficient, FrictionError, FrictionSection,
-    GeneralizedRule, ImpactLaw, NormalCompliance,
+    GeneralizedRule, ImpactLaw, ImpactRule, NormalCompliance, Polyhedron, SetUnit,
 };
-use crate::simulation::studies::branches::{ChoiceRule, EnumeratingSolver};
+use crate::simulation::studies::branches::{
+    BranchControl, BranchTree, ChoiceRule, EnumeratingSolver, follow,
+};
 use crate::simulation::{self, Simulation, SimulationError, SimulationSettings};
 use crate::solvers::enumeration::EnumerationSettings;
 use crate::solvers::{GaussSeidel, GaussSeidelSettings};
@@ -37,7 +39,8 @@ use super::program::{
 use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
 use super::words::{
-    Activation, ActiveSpace, Impact, InternalForce, JointVelocity, Law, OnSeveral, Scheme, Sections,
+    Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
+    Scheme, Sections, SeveralRule,
 };
 
 impl Scene {
@@ -61,6 +64,35 @@ impl Scene {
 
     /// The simulation of the scene, at its initial state.
     pub fn simulation(&self) -> Result<Simulation, SceneError> {
+        Ok(self.controlled_simulation()?.0)
+    }
+
+    /// Every trajectory from the initial state, as a tree, up to `branches_max` of them; the first follows the rule.
+    pub fn branch_tree(&self) -> Result<BranchTree, SceneError> {
+        let (mut simulation, control) = self.controlled_simulation()?;
+        let control = control.unwrap_or_default();
+        let most = self.settings.branches_max as usize;
+        Ok(follow(&mut simulation, &control, self.settings.until, most))
+    }
+
+    /// The impact map of the scene, if it has one of its own.
+    pub fn impact_rule(&self) -> Option<Arc<dyn ImpactRule>> {
+        let rule = self.impact_map.as_ref()?;
+        Some(Arc::new(rule.clone()))
+    }
+
+    fn moreau(&self) -> MoreauContactDynamics {
+        let scheme = MoreauContactDynamics::new(self.settings.contact_gap);
+        match self.impact_rule() {
+            Some(rule) => scheme.with_impact_rule(rule),
+            None => scheme,
+        }
+    }
+
+    /// The simulation, and what steers its branches where it lists all solutions.
+    fn controlled_simulation(
+        &self,
+    ) -> Result<(Simulation, Option<Arc<BranchControl>>), SceneError> {
         let system = self.system()?;
         let (q, v) = self.initial_state();
         let refuse = |diagnostic| SceneError::new(self.text.clone(), vec![diagnostic]);
@@ -69,7 +101,7 @@ impl Scene {
             ..GaussSeidelSettings::default()
         });
         let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
-            Scheme::Moreau => Box::new(MoreauContactDynamics::default()),
+            Scheme::Moreau => Box::new(self.moreau()),
             Scheme::SweepingProcess => Box::new(SweepingProcess::default()),
             Scheme::MoreauJean => {
                 let scheme = MoreauJean::new(theta_settings(&self.settings));
@@ -91,16 +123,26 @@ impl Scene {
             None => SimulationSettings::fixed(self.settings.step),
             Some(tolerance) => SimulationSettings::adaptive(self.settings.step, tolerance),
         };
-        // Stopping needs all solutions of every step.
-        let solver: Box<dyn ContactSolver> = if self.settings.on_several == OnSeveral::Stop {
-            settings.on_several = simulation::OnSeveral::Stop;
-            let rule = ChoiceRule::TakeOffFirst;
-            Box::new(EnumeratingSolver::new(rule, EnumerationSettings::default()).0)
-        } else {
-            Box::new(solver)
+        let rule = match self.settings.several_rule {
+            SeveralRule::TakeOffFirst => ChoiceRule::TakeOffFirst,
+            SeveralRule::LeastEnergy => ChoiceRule::LeastEnergy,
+            SeveralRule::SmallestImpulse => ChoiceRule::SmallestImpulse,
         };
-        Simulation::new(system, scheme, solver, (&q, &v), settings)
-            .map_err(|error| refuse(self.locate_simulation_error(&error)))
+        if self.settings.on_several == OnSeveral::Stop {
+            settings.on_several = simulation::OnSeveral::Stop;
+        }
+        // The ordinary solver takes off first and does not look for more.
+        let one_is_enough =
+            self.settings.on_several == OnSeveral::Choose && rule == ChoiceRule::TakeOffFirst;
+        let (solver, control): (Box<dyn ContactSolver>, _) = if one_is_enough {
+            (Box::new(solver), None)
+        } else {
+            let (solver, control) = EnumeratingSolver::new(rule, EnumerationSettings::default());
+            (Box::new(solver), Some(control))
+        };
+        let simulation = Simulation::new(system, scheme, solver, (&q, &v), settings)
+            .map_err(|error| refuse(self.locate_simulation_error(&error)))?;
+        Ok((simulation, control))
     }
 
     /// The compliance of the contacts, if they have one.
@@ -400,7 +442,12 @@ fn flow_rule(settings: &Settings) -> FlowRule {
                 ActiveSpace::All => crate::laws::ActiveSpace::All,
                 ActiveSpace::Firm => crate::laws::ActiveSpace::Firm,
             },
-            ..GeneralizedRule::default()
+            unit: match settings.friction_per {
+                FrictionPer::CoulombCone => SetUnit::CoulombCone,
+                FrictionPer::Gradient => SetUnit::PerGradient,
+                FrictionPer::UnitNormal => SetUnit::PerUnitNormal,
+            },
+            firmness: settings.firmness,
         }),
     }
 }
@@ -424,6 +471,10 @@ fn section(parts: &[FrictionPart]) -> Result<FrictionSection, FrictionError> {
         FrictionPart::Polygon(vertices) => {
             let vertices: Vec<Vec<f64>> = vertices.iter().map(|v| v.to_vec()).collect();
             FrictionSection::polytope(&vertices)
+        }
+        FrictionPart::Polyhedron(vertices, rays) => {
+            let lists = |points: &[[f64; 2]]| points.iter().map(|v| v.to_vec()).collect();
+            FrictionSection::general(Polyhedron::new(lists(vertices), lists(rays))?)
         }
     };
     match parts {

@@ -173,6 +173,12 @@ fn read_contact_point(
             reader.report(Diagnostic::at(friction_span, message));
             return None;
         }
+        if !sliding.is_bounded() && settings.law != Law::Generalized {
+            let message = "only the generalized law knows unbounded friction sets";
+            let help = "choose law = \"generalized\", or give finite ends and no rays";
+            reader.report(Diagnostic::at(friction_span, message).with_help(help));
+            return None;
+        }
         parts.push(sliding);
         rows.extend(frame.tangents);
     }

@@ -18,9 +18,14 @@ pub(super) struct FrictionModel {
 /// One factor of a friction set.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum FrictionPart {
-    Disc { radius: f64, dimension: usize },
+    Disc {
+        radius: f64,
+        dimension: usize,
+    },
     Ellipse([f64; 2]),
     Polygon(Vec<[f64; 2]>),
+    /// Polygon with rays.
+    Polyhedron(Vec<[f64; 2]>, Vec<[f64; 2]>),
     Interval([f64; 2]),
 }
 
@@ -28,8 +33,17 @@ impl FrictionPart {
     pub fn dimension(&self) -> usize {
         match self {
             Self::Disc { dimension, .. } => *dimension,
-            Self::Ellipse(_) | Self::Polygon(_) => 2,
+            Self::Ellipse(_) | Self::Polygon(_) | Self::Polyhedron(..) => 2,
             Self::Interval(_) => 1,
+        }
+    }
+
+    /// Whether the set is bounded, as cones of real reactions are.
+    pub fn is_bounded(&self) -> bool {
+        match self {
+            Self::Interval(ends) => ends.iter().all(|x| x.is_finite()),
+            Self::Polyhedron(..) => false,
+            Self::Disc { .. } | Self::Ellipse(_) | Self::Polygon(_) => true,
         }
     }
 }
@@ -129,7 +143,7 @@ fn read_friction_set(
             )
             .then_some(FrictionPart::Ellipse(axes))
         }),
-        "interval" => pair(reader, set, "interval").and_then(|[lower, upper]| {
+        "interval" => ends(reader, set).and_then(|[lower, upper]| {
             let good = lower <= 0.0 && upper >= 0.0 && lower < upper;
             check_set(
                 reader,
@@ -143,6 +157,22 @@ fn read_friction_set(
         _ => read_polygon(reader, set),
     };
     (part, coefficient)
+}
+
+/// The ends of an interval, of which both may be infinite.
+fn ends(reader: &mut Reader, set: &Table) -> Option<[f64; 2]> {
+    let list = set.value("interval")?.as_list()?;
+    let end = |reader: &mut Reader, value: &Value| match value.as_text() {
+        Some("inf") => Some(f64::INFINITY),
+        Some("-inf") => Some(f64::NEG_INFINITY),
+        _ => reader.constant(value),
+    };
+    let found: Vec<Option<f64>> = list.iter().map(|value| end(reader, value)).collect();
+    found
+        .into_iter()
+        .collect::<Option<Vec<f64>>>()?
+        .try_into()
+        .ok()
 }
 
 fn pair(reader: &mut Reader, set: &Table, key: &str) -> Option<[f64; 2]> {
@@ -163,10 +193,10 @@ fn check_set(reader: &mut Reader, set: &Table, key: &str, good: bool, must: &str
 /// Vertices of a convex polygon around 0, in either direction.
 fn read_polygon(reader: &mut Reader, set: &Table) -> Option<FrictionPart> {
     let value = set.value("polygon")?;
-    let mut vertices = Vec::new();
-    for vertex in value.as_list()? {
-        let vertex: [f64; 2] = reader.constants(vertex)?.try_into().ok()?;
-        vertices.push(vertex);
+    let vertices = points(reader, value)?;
+    if let Some(rays) = set.value("rays") {
+        let rays = points(reader, rays)?;
+        return Some(FrictionPart::Polyhedron(vertices, rays));
     }
     // Around a convex polygon with 0 inside, consecutive cross products keep one sign.
     let n = vertices.len();
@@ -184,4 +214,13 @@ fn read_polygon(reader: &mut Reader, set: &Table) -> Option<FrictionPart> {
         "must go once around 0",
     )
     .then_some(FrictionPart::Polygon(vertices))
+}
+
+/// A list of points of the plane.
+fn points(reader: &mut Reader, value: &Value) -> Option<Vec<[f64; 2]>> {
+    let mut points = Vec::new();
+    for point in value.as_list()? {
+        points.push(reader.constants(point)?.try_into().ok()?);
+    }
+    Some(points)
 }

@@ -1,8 +1,8 @@
 //! The keys of a scene: one table that the decoder and the JSON schema both read.
 
 use super::words::{
-    Activation, ActiveSpace, Impact, InternalForce, JointVelocity, Law, OnSeveral, Scheme,
-    Sections, Word,
+    Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
+    Scheme, Sections, SeveralRule, Word,
 };
 
 /// What the names in an expression may stand for.
@@ -255,6 +255,49 @@ pub(super) const SCENE: TableKeys = TableKeys {
             CONSTANT,
             "0",
             "Damping ratio of compliant contacts, from 0 to below 1.",
+        ),
+        key(
+            "several_rule",
+            Kind::Word(SeveralRule::WORDS),
+            "take-off-first",
+            "Which of several solutions a run takes; another rule than the default, stop and branch list all \
+             solutions of every step.",
+        ),
+        key(
+            "branches_max",
+            Kind::Count,
+            "16",
+            "Most trajectories that on_several = branch follows.",
+        ),
+        key(
+            "friction_per",
+            Kind::Word(FrictionPer::WORDS),
+            "coulomb-cone",
+            "What the friction sets of the generalized law are measured per.",
+        ),
+        key(
+            "firmness",
+            CONSTANT,
+            "1e-11",
+            "Generalized law: a normal impulse below this part of the momentum at hand is not firm and carries no \
+             friction.",
+        ),
+        key(
+            "impact_map",
+            Kind::List {
+                of: &Kind::Text,
+                min: 1,
+                max: CONTACTS_MAX,
+            },
+            "",
+            "Generalized law: an impact map of your own, one expression per contact: its normal velocity after an \
+             impact from u1, u2, ... before (0 for contacts that are open) and the parameters.",
+        ),
+        key(
+            "contact_gap",
+            CONSTANT,
+            "1e-12",
+            "Scheme moreau: gap up to which a contact takes part in a step, in metres.",
         ),
         key("step", CONSTANT, "0.001", "Time step, in seconds."),
         key(
@@ -626,10 +669,21 @@ const FRICTION: TableKeys = TableKeys {
             "Vertices in the two tangents; 0 must lie inside.",
         ),
         key(
+            "rays",
+            Kind::List {
+                of: &VERTEX,
+                min: 1,
+                max: 64,
+            },
+            "",
+            "Directions in which the polygon is unbounded (generalized law).",
+        ),
+        key(
             "interval",
             VERTEX,
             "",
-            "Lower and upper end for one tangent, lower <= 0 <= upper.",
+            "Lower and upper end for one tangent, lower <= 0 <= upper; under the generalized law \"-inf\" and \
+             \"inf\" are ends, too.",
         ),
         key(
             "coefficient",

@@ -44,12 +44,14 @@ pub mod expression;
 mod frame;
 mod friction;
 mod gallery;
+mod impact_map;
 mod keys;
 mod mechanics;
 mod program;
 mod reader;
 #[allow(clippy::module_inception)]
 mod scene;
+mod scene_map;
 mod scene_run;
 mod schema;
 mod settings;
@@ -64,13 +66,15 @@ pub use drawing::{Drawing, DrawnShape, Shape};
 pub use edit::Changes;
 pub use gallery::{GalleryScene, find_in_gallery, gallery, nearest_in_gallery};
 pub use scene::{LoadError, Scene};
+pub use scene_map::{Cell, MapAxis, MapQuantity, SceneChart, SceneMap};
 pub use scene_run::{
-    RUN_FORMAT, RunManifest, SceneRun, SceneRunError, read_manifest, read_scene, read_summary,
+    RUN_FORMAT, RunManifest, SceneRun, SceneRunError, read_branches, read_manifest, read_scene,
+    read_summary,
 };
 pub use schema::schema;
 pub use settings::Settings;
 pub use source::{FILE_SIZE_MAX, ReadError, SourceText};
 pub use words::{
-    Activation, ActiveSpace, Impact, InternalForce, JointVelocity, Law, OnSeveral, Scheme,
-    Sections, Word,
+    Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
+    Scheme, Sections, SeveralRule, Word,
 };

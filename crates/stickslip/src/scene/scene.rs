@@ -12,12 +12,14 @@ use super::diagnostic::{Diagnostic, SceneError};
 use super::drawing::{Drawing, read_drawing};
 use super::edit::Changes;
 use super::expression::{Expression, Graph, Tape};
+use super::impact_map::{SceneImpactMap, read_impact_map};
 use super::keys::SCENE;
 use super::mechanics::{GeneralizedModel, read_history, read_initial, read_joints, read_system};
 use super::reader::Reader;
 use super::settings::Settings;
 use super::source::{FILE_SIZE_MAX, ReadError, SourceText};
 use super::value::{self, Table, Value};
+use super::words::Law;
 
 /// A scene that was read without mistake.
 #[derive(Clone, Debug)]
@@ -37,6 +39,7 @@ pub struct Scene {
     pub(super) mechanics: Mechanics,
     pub(super) text: SourceText,
     drawing: Option<Drawing>,
+    pub(super) impact_map: Option<SceneImpactMap>,
 }
 
 /// The kinds of systems a scene can hold.
@@ -176,6 +179,13 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
             None
         }
     };
+    let impact_map = table.value("impact_map").and_then(|value| {
+        if settings.law != Law::Generalized {
+            let message = "`impact_map` is part of law = \"generalized\"";
+            reader.report(Diagnostic::at(value.span.clone(), message));
+        }
+        read_impact_map(&mut reader, value, &parameters, contacts.len())
+    });
     let shapes = read_drawing(&mut reader, list(&table, "drawing"));
     if let Err(mistake) = reader.graph.check_size() {
         reader.report(Diagnostic::general(mistake.to_string()));
@@ -207,6 +217,7 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
                 mechanics,
                 text: source.clone(),
                 drawing,
+                impact_map,
             })
         }
         // Whatever gave no mechanics has been reported.

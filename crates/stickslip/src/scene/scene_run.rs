@@ -1,8 +1,8 @@
 //! The run of a scene in a folder: started, advanced, killed at any instant, resumed, summed up.
 //!
 //! A folder holds `scene.toml` (the scene as run), `run.json` (what it is, with a format version),
-//! `trajectory.npy`, `checkpoint.json` and, when the run is over, `summary.json` and
-//! `certificate.json`.
+//! `trajectory.npy`, `checkpoint.json` and, when the run is over, `summary.json`,
+//! `certificate.json` and, where every branch was followed, `branches.json`.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::simulation::studies::branches::BranchTree;
 use crate::simulation::{
     NamedValues, RunEnd, RunFolder, RunFolderError, RunSettings, RunSummary, Simulation,
 };
 
-use super::{ReadError, Scene, SceneError, SourceText};
+use super::{OnSeveral, ReadError, Scene, SceneError, SourceText};
 
 /// Version of the format of run folders; later versions keep reading earlier ones.
 pub const RUN_FORMAT: u32 = 1;
@@ -208,6 +209,9 @@ impl SceneRun {
         if end != RunEnd::Interrupted {
             let path = self.folder.path();
             write_json(&path.join("certificate.json"), &summary.certificate)?;
+            if self.scene.settings.on_several == OnSeveral::Branch {
+                write_json(&path.join("branches.json"), &self.scene.branch_tree()?)?;
+            }
             write_json(&path.join("summary.json"), &summary)?;
         }
         Ok(summary)
@@ -243,6 +247,8 @@ impl Scene {
             until: settings.until,
             tolerance: settings.tolerance,
             every: settings.every,
+            on_several: settings.on_several.to_string(),
+            several_rule: settings.several_rule.to_string(),
             parameters: NamedValues(self.parameters.clone()),
         }
     }
@@ -267,6 +273,15 @@ pub fn read_manifest(path: &Path) -> Result<RunManifest, SceneRunError> {
 pub fn read_scene(path: &Path) -> Result<Scene, SceneRunError> {
     let source = SourceText::read(&path.join("scene.toml"))?;
     Ok(Scene::parse(source)?)
+}
+
+/// Reads the tree of trajectories of a folder; none unless the run followed branches.
+pub fn read_branches(path: &Path) -> Result<Option<BranchTree>, SceneRunError> {
+    let file = path.join("branches.json");
+    if !file.exists() {
+        return Ok(None);
+    }
+    read_json(&file).map(Some)
 }
 
 /// Reads the summary of a folder; none while the run is not over.

@@ -4,7 +4,8 @@ use super::diagnostic::Diagnostic;
 use super::reader::Reader;
 use super::value::{Table, Value};
 use super::words::{
-    Activation, ActiveSpace, Impact, InternalForce, JointVelocity, Law, OnSeveral, Scheme, Sections,
+    Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
+    Scheme, Sections, SeveralRule,
 };
 
 /// How a scene is run.
@@ -34,6 +35,16 @@ pub struct Settings {
     pub compliance_time: Option<f64>,
     /// Damping ratio of compliant contacts.
     pub compliance_damping: f64,
+    /// Which of several solutions a run takes.
+    pub several_rule: SeveralRule,
+    /// Most trajectories that are followed.
+    pub branches_max: u64,
+    /// What the friction sets of the generalized law are measured per.
+    pub friction_per: FrictionPer,
+    /// Firmness threshold of the generalized law.
+    pub firmness: f64,
+    /// Gap up to which a contact takes part in a step of the scheme moreau.
+    pub contact_gap: f64,
     /// Time step, the first one if the step is adaptive.
     pub step: f64,
     /// Tolerance on positions of an adaptive step; none for a fixed step.
@@ -61,6 +72,11 @@ impl Default for Settings {
             on_several: OnSeveral::Choose,
             compliance_time: None,
             compliance_damping: 0.0,
+            several_rule: SeveralRule::TakeOffFirst,
+            branches_max: 16,
+            friction_per: FrictionPer::CoulombCone,
+            firmness: 1e-11,
+            contact_gap: 1e-12,
             step: 1e-3,
             adaptive: None,
             until: 1.0,
@@ -120,6 +136,23 @@ impl Settings {
                     (0.0..1.0).contains(&x)
                 })
                 .unwrap_or(default.compliance_damping),
+            several_rule: text("several_rule")
+                .and_then(SeveralRule::from_word)
+                .unwrap_or(default.several_rule),
+            branches_max: count(table, "branches_max").unwrap_or(default.branches_max),
+            friction_per: text("friction_per")
+                .and_then(FrictionPer::from_word)
+                .unwrap_or(default.friction_per),
+            firmness: reader
+                .number(table, "firmness", "from 0 to 0.1", |x| {
+                    (0.0..=0.1).contains(&x)
+                })
+                .unwrap_or(default.firmness),
+            contact_gap: reader
+                .number(table, "contact_gap", "from 0 to 1", |x| {
+                    (0.0..=1.0).contains(&x)
+                })
+                .unwrap_or(default.contact_gap),
             step: step.unwrap_or(default.step),
             adaptive: reader.number(table, "adaptive", "positive", positive),
             until: until.unwrap_or(default.until),
@@ -128,14 +161,7 @@ impl Settings {
                     (1e-16..=0.1).contains(&x)
                 })
                 .unwrap_or(default.tolerance),
-            every: table
-                .value("every")
-                .and_then(|value| match value.data {
-                    // The shape was checked: a whole number from 1 to 1e15.
-                    super::value::Data::Number(n) => Some(n as u64),
-                    _ => None,
-                })
-                .unwrap_or(default.every),
+            every: count(table, "every").unwrap_or(default.every),
         };
         if let Some(value) = table.value("scheme").filter(|_| {
             settings.scheme == Scheme::Penalty && table.get("compliance_time").is_none()
@@ -152,5 +178,14 @@ impl Settings {
             reader.report(Diagnostic::at(place.span.clone(), message));
         }
         settings
+    }
+}
+
+/// A whole number.
+fn count(table: &Table, key: &str) -> Option<u64> {
+    match table.value(key)?.data {
+        // The shape was checked: a whole number from 1 to 1e15.
+        super::value::Data::Number(n) => Some(n as u64),
+        _ => None,
     }
 }

@@ -123,6 +123,32 @@ words! {
         Choose = word("choose", "go on with the solution chosen by rule (take-off, stick, slip) and count it"),
         /// Stop there.
         Stop = word("stop", "list all solutions of every step and stop where there are several"),
+        /// Follow them all.
+        Branch = word("branch", "list all solutions of every step and follow every branch, up to branches_max"),
+    }
+}
+
+words! {
+    /// Which of several solutions a run takes.
+    SeveralRule {
+        /// Take-off, then stick, then slip.
+        TakeOffFirst = word("take-off-first", "take-off before stick before slip, contact by contact"),
+        /// The slowest.
+        LeastEnergy = word("least-energy", "the least kinetic energy after the step"),
+        /// The weakest.
+        SmallestImpulse = word("smallest-impulse", "the smallest impulse"),
+    }
+}
+
+words! {
+    /// What the friction sets of the generalized law are measured per.
+    FrictionPer {
+        /// Real cones.
+        CoulombCone = word("coulomb-cone", "real Coulomb cones at the material points; the generalized sets are built from them"),
+        /// Given per row.
+        Gradient = word("gradient", "generalized sets themselves, per unit of the gradient of the gap"),
+        /// Given per unit covector.
+        UnitNormal = word("unit-normal", "generalized sets themselves, per unit of the kinetic unit normal n*"),
     }
 }
 

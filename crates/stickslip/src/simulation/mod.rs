@@ -46,5 +46,5 @@ pub use simulation_loop::{OnSeveral, RunEnd, Simulation, SimulationError, Simula
 pub use step_control::StepControl;
 pub use summary::{
     CERTIFIED_RESIDUAL, CertificateSummary, EnergySummary, EventCounts, FinalContact, NamedValues,
-    RunOutcome, RunSettings, RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
+    PainleveSummary, RunOutcome, RunSettings, RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
 };

@@ -11,8 +11,8 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
     let certificate = &summary.certificate;
     if certificate.several_solutions > 0 {
         warnings.push(format!(
-            "{} of {} contact problems had several solutions; the rule take-off, stick, slip chose one",
-            certificate.several_solutions, certificate.problems
+            "{} of {} contact problems had several solutions; the rule {} chose one",
+            certificate.several_solutions, certificate.problems, summary.settings.several_rule
         ));
     }
     if certificate.not_converged > 0 {
@@ -33,6 +33,7 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
             summary.energy.open_steps, summary.energy.worst_imbalance
         ));
     }
+    warnings.extend(painleve_warning(summary));
     warnings.extend(energy_warnings(summary));
     if summary.stick_jitter > 0.0 {
         warnings.push(format!(
@@ -48,6 +49,20 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
         ));
     }
     warnings
+}
+
+fn painleve_warning(summary: &RunSummary) -> Option<String> {
+    let painleve = summary.painleve.as_ref()?;
+    let (steps, where_to) = match (painleve.steps_inside, painleve.steps_near) {
+        (0, 0) => return None,
+        (0, near) => (near, "near"),
+        (inside, _) => (inside, "inside"),
+    };
+    Some(format!(
+        "{steps} steps {where_to} the Painleve region (smallest margin {:.3} at t = {} s, contact {}): Coulomb's law may \
+         have several solutions there, or none without an impact; see `stickslip branches`",
+        painleve.smallest_margin, painleve.t, painleve.contact
+    ))
 }
 
 fn energy_warnings(summary: &RunSummary) -> Vec<String> {

@@ -5,7 +5,8 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::contact::{Certificate, Worst};
-use crate::records::{EventKind, StepOutcome};
+use crate::laws::generalized_set;
+use crate::records::{EventKind, StepOutcome, painleve_watch};
 
 use super::run_warnings::run_warnings;
 use super::{RunEnd, Simulation};
@@ -87,6 +88,12 @@ pub struct RunSettings {
     pub tolerance: f64,
     /// Every n-th step is kept in the trajectory.
     pub every: u64,
+    /// What a step with several solutions does.
+    #[serde(default)]
+    pub on_several: String,
+    /// Which of several solutions the run takes.
+    #[serde(default)]
+    pub several_rule: String,
     /// Parameters of the scene.
     pub parameters: NamedValues,
 }
@@ -218,6 +225,22 @@ pub struct CertificateSummary {
     pub nonlinear_failures: u64,
 }
 
+/// How near the contacts of a run came to the Painlevé region.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PainleveSummary {
+    /// Smallest margin γ/W_NN of an active contact; at most 0 inside the region.
+    #[serde(deserialize_with = "nan_if_null")]
+    pub smallest_margin: f64,
+    /// Time of that step.
+    pub t: f64,
+    /// Its contact.
+    pub contact: String,
+    /// Steps with an active contact inside the region.
+    pub steps_inside: u64,
+    /// Steps outside the region but near its boundary.
+    pub steps_near: u64,
+}
+
 /// A run, summed up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
@@ -252,6 +275,12 @@ pub struct RunSummary {
     pub energy: EnergySummary,
     /// How far the steps satisfied their laws.
     pub certificate: CertificateSummary,
+    /// How near the contacts came to the Painlevé region; none without friction.
+    #[serde(default)]
+    pub painleve: Option<PainleveSummary>,
+    /// Thresholds that decide between two laws: criticality, firmness.
+    #[serde(default)]
+    pub thresholds: NamedValues,
     /// Largest speed of stuck contacts that only alternate (Frémond's law).
     #[serde(deserialize_with = "nan_if_null")]
     pub stick_jitter: f64,
@@ -302,6 +331,8 @@ impl RunSummary {
                 ..certificate
             },
             energy,
+            painleve: painleve(simulation),
+            thresholds: thresholds(simulation),
             stick_jitter: simulation.stick_jitter(),
             warnings: simulation.warnings(),
             settings,
@@ -336,11 +367,43 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
             "the friction coefficient of contact `{}` became negative or infinite",
             contact_name(simulation, constraint, point)
         ),
+        StepOutcome::StoppedAtSeveral { constraint, point } => format!(
+            "the contact law has several solutions (contact `{}`) and on_several is stop; `stickslip branches` \
+             lists them",
+            contact_name(simulation, constraint, point)
+        ),
         StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
         StepOutcome::SingularMass => "the mass matrix lost definiteness".to_string(),
         // The others do not stop a run.
         other => format!("{other:?}"),
     }
+}
+
+fn painleve(simulation: &Simulation) -> Option<PainleveSummary> {
+    let watch = simulation.painleve();
+    let (margin, t, constraint, point) = watch.smallest?;
+    Some(PainleveSummary {
+        smallest_margin: margin,
+        t,
+        contact: contact_name(simulation, constraint, point),
+        steps_inside: watch.steps_inside,
+        steps_near: watch.steps_near,
+    })
+}
+
+fn thresholds(simulation: &Simulation) -> NamedValues {
+    let mut values = vec![
+        ("criticality".to_string(), generalized_set::CRITICAL),
+        ("painleve_near".to_string(), painleve_watch::NEAR),
+    ];
+    let mut points = simulation
+        .system()
+        .constraints()
+        .iter()
+        .flat_map(|constraint| constraint.points());
+    let firmness = points.find_map(|p| Some(p.law.flow_rule().generalized()?.firmness));
+    values.extend(firmness.map(|value| ("firmness".to_string(), value)));
+    NamedValues(values)
 }
 
 fn contacts(simulation: &Simulation, names: &[String]) -> Vec<FinalContact> {

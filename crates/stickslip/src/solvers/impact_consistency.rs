@@ -122,6 +122,7 @@ pub fn check_impact(
     };
     let mut random = Splitmix(seed);
     let mut after = vec![0.0; count];
+    let active: Vec<usize> = problem.blocks().iter().map(|b| b.id.constraint).collect();
     let mut scratch = LocalScratch::default();
     for sample in 0..samples {
         // Approach velocities, some of them exactly zero.
@@ -141,7 +142,7 @@ pub fn check_impact(
         if speed == 0.0 {
             continue;
         }
-        rule.after(&couplings.normal, &before, &mut after);
+        rule.after_among(&active, &couplings.normal, &before, &mut after);
         judge(
             problem,
             &couplings,

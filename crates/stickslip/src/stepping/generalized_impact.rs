@@ -25,7 +25,8 @@ pub(crate) fn set_normal_stage(
             .collect();
         let u: Vec<f64> = owners().map(before).collect();
         let mut after = vec![0.0; k];
-        rule.after(&normal, &u, &mut after);
+        let active: Vec<usize> = owners().map(|c| blocks[c.block].id.constraint).collect();
+        rule.after_among(&active, &normal, &u, &mut after);
         NormalStage::Biased(after.iter().map(|x| -x).collect())
     } else {
         let restitution = |c: &ActiveContact| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::contact::{ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus};
 use crate::simulation::Simulation;
@@ -246,7 +246,7 @@ impl ContactSolver for EnumeratingSolver {
 }
 
 /// One trajectory of a tree.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Branch {
     /// Branch it left, if any.
     pub parent: Option<usize>,
@@ -265,7 +265,7 @@ pub struct Branch {
 }
 
 /// All trajectories of a start, up to a bound.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BranchTree {
     /// The branches; the first one follows the rule throughout.
     pub branches: Vec<Branch>,

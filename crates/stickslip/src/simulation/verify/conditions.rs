@@ -85,7 +85,7 @@ impl<'a> Judge<'a> {
             .iter()
             .flat_map(|n| n.v_left.iter().chain(&n.v_right))
             .fold(0.0f64, |s, x| s.max(x.abs()));
-        Self {
+        let mut judge = Self {
             system,
             motion,
             formulation,
@@ -98,7 +98,31 @@ impl<'a> Judge<'a> {
             gap_tolerance: settings.gap_tolerance,
             gaps: Vec::new(),
             rates: Vec::new(),
-        }
+        };
+        judge.speed = judge.speed.max(judge.force_speed());
+        judge
+    }
+
+    /// Largest velocity that the forces of one step give: the scale of a motion at rest.
+    fn force_speed(&self) -> f64 {
+        let mut mass = self.mass.clone();
+        let fits = |n: &MotionNode| {
+            n.q.len() == self.system.coordinate_count() && n.v_right.len() == self.system.dof()
+        };
+        let pairs = self.motion.nodes.windows(2);
+        pairs
+            .filter(|pair| fits(&pair[0]))
+            .map(|pair| {
+                let (a, h) = (&pair[0], pair[1].t - pair[0].t);
+                self.system.mass(&a.q, &mut mass);
+                let force = self.force(a.t, &a.q, &a.v_right);
+                let fastest = force
+                    .iter()
+                    .enumerate()
+                    .map(|(i, f)| (h * f / mass.get(i, i)).abs());
+                fastest.filter(|x| x.is_finite()).fold(0.0, f64::max)
+            })
+            .fold(0.0, f64::max)
     }
 
     fn applicable(&mut self, report: &mut Verification) -> bool {
@@ -327,6 +351,9 @@ impl<'a> Judge<'a> {
             .collect();
         let mut momentum = vec![0.0; n];
         self.mass.multiply(&change, &mut momentum);
+        if self.whole_step(a, b) {
+            return;
+        }
         let mut reaction = vec![0.0; n];
         for (row, p) in self.rows.iter().zip(&b.smooth) {
             reaction.iter_mut().zip(row).for_each(|(r, x)| *r += p * x);
@@ -359,7 +386,48 @@ impl<'a> Judge<'a> {
                 &self.local(&mean),
                 report,
             );
+            if self.formulation.dissipative() {
+                let velocity = self.local(&mean);
+                let work = dot(&b.smooth, &velocity);
+                let energy = scale * self.speed;
+                if work > self.settings.tolerance * energy {
+                    report.note(Line::Dissipation, b.t, work / energy, None);
+                }
+            }
         }
+    }
+
+    /// Whether the momentum of a whole discrete step is right: M (v⁺ − v₀⁺) = h f + p with f between its values at both
+    /// ends. An implicit scheme shares its stiffness out between the two parts of the step.
+    fn whole_step(&self, a: &MotionNode, b: &MotionNode) -> bool {
+        if !self.motion.discrete {
+            return false;
+        }
+        let (h, n) = (b.t - a.t, self.system.dof());
+        let (fa, fb) = (
+            self.force(a.t, &a.q, &a.v_right),
+            self.force(b.t, &b.q, &b.v_right),
+        );
+        let change: Vec<f64> = (b.v_right.iter().zip(&a.v_right))
+            .map(|(x, y)| x - y)
+            .collect();
+        let mut defect = vec![0.0; n];
+        self.mass.multiply(&change, &mut defect);
+        let scale = self.mass.get(0, 0).abs() * self.speed;
+        let slack: Vec<f64> = (0..n)
+            .map(|i| {
+                let size = scale + defect[i].abs() + h * fa[i].abs();
+                h * (fa[i] - fb[i]).abs() + self.settings.tolerance * size
+            })
+            .collect();
+        for (row, p) in self.rows.iter().zip(&b.atom) {
+            defect.iter_mut().zip(row).for_each(|(d, x)| *d -= p * x);
+        }
+        for i in 0..n {
+            defect[i] -= 0.5 * h * (fa[i] + fb[i]);
+        }
+        remove(&mut defect, &self.joint_space(b));
+        defect.iter().zip(&slack).all(|(d, s)| d.abs() <= *s)
     }
 
     /// Rows of the joints at a node.
@@ -393,7 +461,8 @@ impl<'a> Judge<'a> {
         remove(&mut defect, &self.joint_space(node));
         let scale = (0..n).map(|i| self.mass.get(i, i)).fold(0.0, f64::max) * self.speed;
         let worst = defect.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        if !(worst <= self.settings.tolerance * scale) {
+        let whole = k > 0 && self.whole_step(&self.motion.nodes[k - 1], node);
+        if !(worst <= self.settings.tolerance * scale) && !whole {
             report.note(Line::ImpactEquation, node.t, worst / scale, None);
         }
         let (before, after) = (self.approach(k), self.local(&node.v_right));
@@ -401,7 +470,12 @@ impl<'a> Judge<'a> {
             let u = after[contact.start];
             let size = self.delassus_scale(contact.start) * self.speed;
             // A discrete contact may be felt closed before it is.
-            let touching = self.gaps[contact.constraint] <= self.settings.gap_tolerance;
+            let limit = if self.motion.discrete {
+                1e-12
+            } else {
+                self.settings.gap_tolerance
+            };
+            let touching = self.gaps[contact.constraint] <= limit;
             if touching && u < -self.settings.tolerance * size.max(self.speed) {
                 report.note(
                     Line::Admissible,
@@ -523,6 +597,19 @@ impl<'a> Judge<'a> {
             }
             if self.formulation == Formulation::P2 {
                 (defect.cone, defect.law) = (0.0, 0.0);
+            }
+            // The variational form is that of contact that lasts: no normal velocity after.
+            let slow = tolerance * self.speed;
+            if self.formulation.particle() && after[contact.start].abs() <= slow {
+                let off = friction::variational(contact, &p[range.clone()], &after[range.clone()]);
+                if off > 10.0 * tolerance * power {
+                    report.note(
+                        Line::Variational,
+                        t,
+                        off / power,
+                        self.name(contact.constraint),
+                    );
+                }
             }
             self.note_defect(
                 t,

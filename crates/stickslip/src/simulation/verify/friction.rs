@@ -46,6 +46,73 @@ pub(super) fn real(contact: &Contact, p: &[f64], slip: &[f64]) -> FrictionDefect
     }
 }
 
+/// The variational form of a particle's law in lasting contact: r_n (v·x) ≥ (r·v) x_n for every test reaction x of
+/// the cone, here x = (1, s) with s around the border of the section; the largest violation.
+///
+/// [MonteiroMarquesDzonou2017], 1.4, the characterization of case 3 of its problem.
+pub(super) fn variational(contact: &Contact, p: &[f64], u: &[f64]) -> f64 {
+    let d = p.len() - 1;
+    if d == 0 {
+        return 0.0;
+    }
+    let power = dot(&p[1..], &u[1..]);
+    let directions: Vec<Vec<f64>> = match d {
+        1 => vec![vec![1.0], vec![-1.0]],
+        _ => (0..64)
+            .map(|k| {
+                let angle = std::f64::consts::TAU * f64::from(k) / 64.0;
+                let mut direction = vec![0.0; d];
+                (direction[0], direction[1]) = (angle.cos(), angle.sin());
+                direction
+            })
+            .collect(),
+    };
+    let mut test = vec![0.0; d];
+    let mut worst = 0.0f64;
+    for direction in directions {
+        let far: Vec<f64> = direction.iter().map(|x| 1e6 * x).collect();
+        contact.section.project(&far, 1.0, &mut test);
+        worst = worst.max(power - p[0] * dot(&test, &u[1..]));
+    }
+    worst
+}
+
+/// Constraints of several points as one contact each, with the rows of the given contacts that make each of the new
+/// rows: all normals of a constraint, then tangents one by one. Unchanged if every constraint has one point.
+fn merge_points(contacts: &[&Contact]) -> (Vec<Contact>, Vec<Vec<usize>>) {
+    let mut merged: Vec<Contact> = Vec::new();
+    let mut places: Vec<Vec<usize>> = Vec::new();
+    let mut constraints: Vec<usize> = contacts.iter().map(|c| c.constraint).collect();
+    constraints.dedup();
+    for constraint in constraints {
+        let points: Vec<&&Contact> = contacts
+            .iter()
+            .filter(|c| c.constraint == constraint)
+            .collect();
+        let start = places.len();
+        places.push(points.iter().map(|c| c.start).collect());
+        for c in &points {
+            places.extend((c.start + 1..c.start + c.size).map(|i| vec![i]));
+        }
+        let sections: Vec<FrictionSection> = points.iter().map(|c| c.section.clone()).collect();
+        let first = points[0];
+        let section = match &sections[..] {
+            [only] => only.clone(),
+            // Sections of contacts that exist have been accepted.
+            _ => FrictionSection::hull(sections).unwrap_or_default(),
+        };
+        merged.push(Contact {
+            start,
+            size: places.len() - start,
+            section,
+            constraint,
+            restitution: first.restitution,
+            closed: first.closed,
+        });
+    }
+    (merged, places)
+}
+
 /// P'3 and P'4: the whole reaction p of all contacts, local velocities u after, `speed` of the motion.
 ///
 /// λ from the cone splitting of the reaction, then ⟨r_τ, v_t⟩ = −Σ λ S(−v_t), and ⟨r_τ, û⟩ ≥ −Σ λ S(−û) for test velocities û, both on
@@ -56,6 +123,31 @@ pub(super) fn generalized(
     p: &[f64],
     (u, speed): (&[f64], f64),
 ) -> (Vec<FrictionDefect>, Vec<f64>) {
+    let (merged, places) = merge_points(contacts);
+    if merged.len() < contacts.len() {
+        // Points that share a normal row are one constraint; its normal impulse is their sum.
+        let m = u.len();
+        let owner = |i: usize| places.iter().position(|p| p.contains(&i));
+        let mut own = vec![0.0; places.len()];
+        for (i, &x) in p.iter().enumerate() {
+            if let Some(k) = owner(i) {
+                own[k] += x;
+            }
+        }
+        let first: Vec<usize> = places.iter().map(|p| p[0]).collect();
+        let small: Vec<f64> = first
+            .iter()
+            .flat_map(|&i| first.iter().map(move |&j| w[i * m + j]))
+            .collect();
+        let velocity: Vec<f64> = first.iter().map(|&i| u[i]).collect();
+        let list: Vec<&Contact> = merged.iter().collect();
+        let (defects, lambda) = generalized(&list, &small, &own, (&velocity, speed));
+        let of = |c: &&Contact| merged.iter().position(|m| m.constraint == c.constraint);
+        let spread = contacts
+            .iter()
+            .map(|c| of(c).map_or(FrictionDefect::default(), |k| defects[k]));
+        return (spread.collect(), lambda);
+    }
     let m = u.len();
     let count = contacts.len();
     let entry = |i: usize, j: usize| w[i * m + j];

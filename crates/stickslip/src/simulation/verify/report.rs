@@ -91,6 +91,8 @@ pub enum Line {
     FrictionCone,
     /// Friction takes most power: the integrated law against test velocities.
     FrictionLaw,
+    /// r_n (v·x) ≥ (r·v) x_n for test reactions x of the cone of a particle.
+    Variational,
     /// Normal velocity after an impact.
     ImpactLaw,
     /// Contact gives no energy over any interval.
@@ -113,6 +115,7 @@ impl Line {
             Self::NormalSign => "a normal reaction that pulls",
             Self::FrictionCone => "a reaction outside its friction set",
             Self::FrictionLaw => "friction law",
+            Self::Variational => "variational form of the friction law against test reactions",
             Self::ImpactLaw => "impact law",
             Self::Dissipation => "contact gives energy",
         }

@@ -38,7 +38,7 @@ use crate::algebra::feasibility::LinearSystem;
 use crate::algebra::rank_revealing::solve_any_rank;
 use crate::contact::OneStepContactProblem;
 
-use super::solution::impulse_floor;
+use super::solution::{free_speed, impulse_floor};
 use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
 
 /// Feasibility tolerance of the pruning, in velocities scaled to 1.
@@ -111,7 +111,7 @@ pub fn enumerate(problem: &OneStepContactProblem, settings: &EnumerationSettings
     effort += parts.iter().map(|part| part.1).sum::<usize>();
     let found = parts.into_iter().flat_map(|part| part.0).collect();
     Enumeration {
-        solutions: Enumeration::distinct(found, impulse_floor(problem)),
+        solutions: Enumeration::distinct(found, impulse_floor(problem), free_speed(problem)),
         method: if truncated {
             Method::Truncated
         } else {

@@ -152,17 +152,33 @@ impl std::fmt::Display for Verdict {
 
 impl Enumeration {
     /// Removes solutions met twice on the border of two modes.
-    pub(super) fn distinct(mut found: Vec<FoundSolution>, floor: f64) -> Vec<FoundSolution> {
+    ///
+    /// Solutions with one velocity are one: the impulses that belong to a velocity form a convex set, which the
+    /// continuum of largest dimension stands for. Differences of impulses count from `floor`, of velocities from
+    /// rounding of `speed`.
+    pub(super) fn distinct(
+        mut found: Vec<FoundSolution>,
+        floor: f64,
+        speed: f64,
+    ) -> Vec<FoundSolution> {
+        let internal = |s: &FoundSolution| s.continuum.as_ref().is_some_and(|c| !c.moves_velocity);
+        let dimension = |s: &FoundSolution| s.continuum.as_ref().map_or(0, |c| c.dimension);
+        let one_velocity = |a: &FoundSolution, b: &FoundSolution| {
+            (internal(a) || internal(b))
+                && (a.local_velocity.iter().zip(&b.local_velocity))
+                    .all(|(x, y)| (x - y).abs() <= 1e-9 * speed)
+        };
         let mut kept: Vec<FoundSolution> = Vec::with_capacity(found.len());
         for solution in found.drain(..) {
             let same = kept.iter_mut().find(|k| {
                 k.distance(&solution, floor) <= 1e-9
                     || on_segment(k, &solution)
                     || on_segment(&solution, k)
+                    || one_velocity(k, &solution)
             });
             match same {
                 // The larger continuum stands for both.
-                Some(k) if k.continuum.is_none() && solution.continuum.is_some() => *k = solution,
+                Some(k) if dimension(k) < dimension(&solution) => *k = solution,
                 Some(_) => {}
                 None => kept.push(solution),
             }
@@ -214,6 +230,10 @@ pub(super) fn impulse_floor(problem: &OneStepContactProblem) -> f64 {
     let stiffest = (0..m)
         .map(|i| problem.delassus()[i * m + i])
         .fold(f64::MIN_POSITIVE, f64::max);
-    let speed = problem.free().iter().fold(0.0f64, |s, x| s.max(x.abs()));
-    1e-3 * speed / stiffest
+    1e-3 * free_speed(problem) / stiffest
+}
+
+/// Largest local velocity without impulses.
+pub(super) fn free_speed(problem: &OneStepContactProblem) -> f64 {
+    problem.free().iter().fold(0.0f64, |s, x| s.max(x.abs()))
 }

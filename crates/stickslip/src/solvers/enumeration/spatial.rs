@@ -35,7 +35,7 @@ use crate::contact::OneStepContactProblem;
 use crate::laws::FrictionSection;
 use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 
-use super::solution::impulse_floor;
+use super::solution::{free_speed, impulse_floor};
 use super::{Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
 
 /// Searches; the caller has checked laws and sections.
@@ -98,7 +98,7 @@ fn one_disc(problem: &OneStepContactProblem) -> Option<Enumeration> {
         .filter(|solution| solution.residual <= 1e-9)
         .collect();
     Some(Enumeration {
-        solutions: Enumeration::distinct(found, impulse_floor(problem)),
+        solutions: Enumeration::distinct(found, impulse_floor(problem), free_speed(problem)),
         method: Method::Exact,
         effort: 1,
     })

@@ -1,0 +1,202 @@
+//! `stickslip study map`: a quantity over two parameters.
+
+use std::path::PathBuf;
+
+use stickslip::scene::expression::{Graph, Scope, Tape, parse};
+use stickslip::scene::{Cell, MapAxis, MapQuantity, SceneChart, SceneMap};
+use stickslip::simulation::studies::map::grid;
+
+use crate::exit::say;
+use crate::plot::map_figure;
+use crate::scene_argument::{self, SceneOptions};
+
+/// Map a quantity over two parameters of a scene, with the boundary between its values.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+        stickslip study map painleve-rod --x theta0=0.2:1.5:200 --y mu=0.5:3:200 --of margin --level 0 \\\n    \
+        --formula \"(1/3 + cos(theta0)^2)/(sin(theta0)*cos(theta0))\"\n  \
+        stickslip study map painleve-rod --x theta0=0.2:1.5:60 --y mu=0.5:3:60 --of regime\n  \
+        stickslip study map sliding-block --x mu=0.1:1:20 --y v0=1:4:20 --of coordinates.x\n\n\
+        --of takes regime (verdict on the first step under Coulomb's law), margin (gamma/W_nn), or a path\n\
+        into summary.json of the run.")]
+pub struct MapArgs {
+    /// Name of a scene of the gallery, or a scene file.
+    #[arg(value_name = "NAME|FILE")]
+    scene: String,
+    /// First parameter and its values.
+    #[arg(long, value_name = "NAME=FROM:TO:COUNT", value_parser = axis)]
+    x: MapAxis,
+    /// Second parameter and its values.
+    #[arg(long, value_name = "NAME=FROM:TO:COUNT", value_parser = axis)]
+    y: MapAxis,
+    /// What is shown: regime, margin, or an entry of the summary such as coordinates.x or energy.end.
+    #[arg(long, default_value = "regime")]
+    of: String,
+    /// Find where a number passes this level.
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    level: Option<f64>,
+    /// Known boundary: the second parameter as an expression of the first, drawn over the map.
+    #[arg(long, value_name = "EXPRESSION")]
+    formula: Option<String>,
+    /// Gap up to which a constraint counts as active, for regime and margin.
+    #[arg(long, default_value_t = 1e-9)]
+    gap: f64,
+    #[command(flatten)]
+    options: SceneOptions,
+    /// Folder for `map.svg`, `map.png` and `map.json`.
+    #[arg(long, value_name = "DIR", default_value = "study")]
+    output: PathBuf,
+    /// Print the map as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn axis(text: &str) -> Result<MapAxis, String> {
+    let wrong = || "expected NAME=FROM:TO:COUNT, for example mu=0.5:3:200".to_string();
+    let (name, range) = scene_argument::assignment(text)?;
+    let parts: Vec<&str> = range.split(':').collect();
+    let [from, to, count] = parts[..] else {
+        return Err(wrong());
+    };
+    let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
+    match (number(from), number(to), count.parse::<usize>()) {
+        (Some(from), Some(to), Ok(count)) if (2..=2000).contains(&count) && from < to => {
+            let values = grid(from, to, count);
+            Ok(MapAxis { name, values })
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: &MapArgs) -> Result<(), String> {
+    let (name, source) = scene_argument::source(&args.scene).map_err(|e| e.to_string())?;
+    let gap = args.gap;
+    let quantity = match args.of.as_str() {
+        "regime" => MapQuantity::Regime { gap },
+        "margin" => MapQuantity::Margin { gap },
+        path => MapQuantity::Summary {
+            path: path.to_string(),
+        },
+    };
+    let chart = SceneChart {
+        source,
+        // The verdict is one on Coulomb's law, whatever the scene runs with.
+        changes: match (&args.options.law, args.of.as_str()) {
+            (None, "regime") => args.options.changes().key("law", "coulomb"),
+            _ => args.options.changes(),
+        },
+        quantity,
+    };
+    let formula = match &args.formula {
+        Some(text) => Some(curve(text, &args.x)?),
+        None => None,
+    };
+    let map = chart
+        .map(args.x.clone(), args.y.clone(), args.level)
+        .map_err(|error| error.to_string())?;
+    let numbers = |cell: &Cell| matches!(cell, Cell::Number(x) if x.is_nan());
+    if map.cells.iter().all(numbers) {
+        return Err(format!("`{}` is no number or word of this scene", args.of));
+    }
+    std::fs::create_dir_all(&args.output)
+        .and_then(|()| {
+            let line = formula
+                .as_ref()
+                .map(|f| (f.text.as_str(), f.points(&args.x)));
+            let title = format!("{name}: {}", args.of);
+            map_figure(&map, (title, &args.of), line).save(&args.output)
+        })
+        .map_err(|error| format!("{}: {error}", args.output.display()))?;
+    let text = serde_json::to_string(&map).map_err(|error| error.to_string())?;
+    let file = args.output.join("map.json");
+    std::fs::write(&file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
+    if args.json {
+        say(text);
+    } else {
+        tell(&map, formula.as_ref());
+        say(format!(
+            "Pictures {}: map (SVG and PNG), numbers in map.json",
+            args.output.display()
+        ));
+    }
+    Ok(())
+}
+
+fn tell(map: &SceneMap, formula: Option<&Formula>) {
+    let mut words: Vec<(&str, usize)> = Vec::new();
+    let (mut low, mut high, mut count) = (f64::INFINITY, f64::NEG_INFINITY, 0);
+    for cell in &map.cells {
+        match cell {
+            Cell::Word(word) => match words.iter_mut().find(|(w, _)| w == word) {
+                Some((_, n)) => *n += 1,
+                None => words.push((word, 1)),
+            },
+            Cell::Number(x) => {
+                (low, high) = (low.min(*x), high.max(*x));
+                count += 1;
+            }
+        }
+    }
+    for (word, n) in words {
+        say(format!("{n:>8}  {word}"));
+    }
+    if count > 0 {
+        say(format!("{count:>8}  numbers from {low} to {high}"));
+    }
+    if map.boundary.is_empty() {
+        return;
+    }
+    say(format!("{} points of a boundary", map.boundary.len()));
+    if let Some(formula) = formula {
+        let apart = map
+            .boundary
+            .iter()
+            .map(|p| (p[1] - formula.at(p[0])).abs())
+            .filter(|d| d.is_finite());
+        let near: Vec<f64> = apart.filter(|d| *d < 1e-3).collect();
+        let worst = near.iter().fold(0.0f64, |s, d| s.max(*d));
+        say(format!(
+            "{} of them belong to the formula, at most {worst:.1e} from it",
+            near.len()
+        ));
+    }
+}
+
+/// A boundary y = f(x) known in advance.
+struct Formula {
+    text: String,
+    tape: Tape,
+}
+
+impl Formula {
+    fn at(&self, x: f64) -> f64 {
+        let mut out = [0.0];
+        let mut registers = self.tape.registers();
+        self.tape.evaluate(&[x], &mut registers, &mut out);
+        out[0]
+    }
+
+    fn points(&self, x: &MapAxis) -> Vec<[f64; 2]> {
+        let (Some(&from), Some(&to)) = (x.values.first(), x.values.last()) else {
+            return Vec::new();
+        };
+        let values = grid(from, to, 600);
+        values.iter().map(|&x| [x, self.at(x)]).collect()
+    }
+}
+
+fn curve(text: &str, x: &MapAxis) -> Result<Formula, String> {
+    let mut graph = Graph::new();
+    let mut scope = Scope::new();
+    let input = graph.input(0);
+    scope.define(x.name.as_str(), input);
+    let expression = parse(text, &mut graph, &scope).map_err(|errors| {
+        let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        format!("--formula: {}", reasons.join("; "))
+    })?;
+    Ok(Formula {
+        text: text.to_string(),
+        tape: Tape::compile(&graph, &[expression]),
+    })
+}

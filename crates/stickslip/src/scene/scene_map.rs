@@ -1,0 +1,223 @@
+//! A quantity of a scene over two of its parameters.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::simulation::RunSummary;
+use crate::simulation::studies::branches::branches;
+use crate::simulation::studies::one_step_problem;
+use crate::solvers::enumeration::{EnumerationSettings, Verdict};
+use crate::solvers::one_contact::gamma;
+use crate::stepping::MoreauContactDynamics;
+
+use super::{Changes, Scene, SceneError, SourceText};
+
+/// What a map shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MapQuantity {
+    /// Verdict on the first step under Coulomb's law: regular, indeterminate, inconsistent; whether it jams.
+    Regime {
+        /// Gap up to which a constraint counts as active.
+        gap: f64,
+    },
+    /// Smallest margin γ/W_NN of the active contacts at the start.
+    Margin {
+        /// Gap up to which a constraint counts as active.
+        gap: f64,
+    },
+    /// An entry of the summary of a whole run, by its path: `coordinates.x`, `energy.end`, `outcome`.
+    Summary {
+        /// Keys and list indices joined by dots.
+        path: String,
+    },
+}
+
+/// One value of a map.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+/// A parameter with its values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MapAxis {
+    /// Parameter of the scene.
+    pub name: String,
+    /// Values, in order.
+    pub values: Vec<f64>,
+}
+
+/// A map: `cells[j * x.values.len() + i]` belongs to `(x.values[i], y.values[j])`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SceneMap {
+    /// First parameter.
+    pub x: MapAxis,
+    /// Second parameter.
+    pub y: MapAxis,
+    /// Values, row by row.
+    pub cells: Vec<Cell>,
+    /// Points (x, y) where the word changes, or the number passes the level, located by bisection.
+    pub boundary: Vec<[f64; 2]>,
+}
+
+/// Halvings of a cell while a boundary is located: a cell of one ends at 2e-10.
+const HALVINGS: usize = 32;
+
+/// A scene with two free parameters.
+#[derive(Clone, Debug)]
+pub struct SceneChart {
+    /// The scene.
+    pub source: SourceText,
+    /// Changes common to all points.
+    pub changes: Changes,
+    /// What is shown.
+    pub quantity: MapQuantity,
+}
+
+impl SceneChart {
+    /// The quantity at one point.
+    pub fn at(&self, x: (&str, f64), y: (&str, f64)) -> Result<Cell, SceneError> {
+        let changes = self.changes.clone();
+        let changes = changes.parameter(x.0, x.1).parameter(y.0, y.1);
+        let scene = Scene::parse(changes.apply(&self.source)?)?;
+        scene.quantity(&self.quantity)
+    }
+
+    /// The whole map, rows shared out over all cores; the order is fixed. A scene that is refused at one point makes
+    /// the cell `refused`; one that is refused everywhere is an error. `level` asks for the places where a number
+    /// passes it.
+    pub fn map(&self, x: MapAxis, y: MapAxis, level: Option<f64>) -> Result<SceneMap, SceneError> {
+        let value = |a: f64, b: f64| self.at((&x.name, a), (&y.name, b));
+        let found: Vec<Result<Cell, SceneError>> = y
+            .values
+            .par_iter()
+            .flat_map_iter(|&b| x.values.iter().map(|&a| value(a, b)).collect::<Vec<_>>())
+            .collect();
+        if found.iter().all(Result::is_err)
+            && let Some(Err(error)) = found.first()
+        {
+            return Err(error.clone());
+        }
+        let cells: Vec<Cell> = found
+            .into_iter()
+            .map(|cell| cell.unwrap_or_else(|_| Cell::Word("refused".to_string())))
+            .collect();
+        let side = |cell: &Cell| -> Option<String> {
+            match (cell, level) {
+                (Cell::Word(word), _) => Some(word.clone()),
+                (Cell::Number(number), Some(level)) => Some((*number > level).to_string()),
+                (Cell::Number(_), None) => None,
+            }
+        };
+        let columns = x.values.len();
+        let changes: Vec<(usize, usize)> = (0..columns)
+            .flat_map(|i| (1..y.values.len()).map(move |j| (i, j)))
+            .filter(|&(i, j)| side(&cells[j * columns + i]) != side(&cells[(j - 1) * columns + i]))
+            .collect();
+        let boundary = changes
+            .par_iter()
+            .map(|&(i, j)| {
+                let a = x.values[i];
+                let (mut low, mut high) = (y.values[j - 1], y.values[j]);
+                let below = side(&cells[(j - 1) * columns + i]);
+                for _ in 0..HALVINGS {
+                    let middle = 0.5 * (low + high);
+                    let here = value(a, middle).ok().and_then(|cell| side(&cell));
+                    if here == below {
+                        low = middle;
+                    } else {
+                        high = middle;
+                    }
+                }
+                [a, 0.5 * (low + high)]
+            })
+            .collect();
+        Ok(SceneMap {
+            x,
+            y,
+            cells,
+            boundary,
+        })
+    }
+}
+
+impl Scene {
+    /// A quantity of a map for this scene as it stands.
+    pub fn quantity(&self, quantity: &MapQuantity) -> Result<Cell, SceneError> {
+        match quantity {
+            MapQuantity::Regime { gap } => self.regime(*gap).map(Cell::Word),
+            MapQuantity::Margin { gap } => self.margin(*gap).map(Cell::Number),
+            MapQuantity::Summary { path } => self.summary_entry(path),
+        }
+    }
+
+    fn regime(&self, gap: f64) -> Result<String, SceneError> {
+        let system = self.system()?;
+        let (q, v) = self.initial_state();
+        let mut scheme = MoreauContactDynamics::new(gap);
+        let settings = EnumerationSettings::default();
+        let start = (0.0, &q[..], &v[..]);
+        let study = branches(
+            system.as_ref(),
+            &mut scheme,
+            start,
+            self.settings.step,
+            &settings,
+        );
+        let Ok(study) = study else {
+            return Ok("not of Coulomb's law".to_string());
+        };
+        let jams = study.impulsive.iter().any(|&x| x);
+        let word = match (study.verdict, jams) {
+            (Verdict::Regular, _) => "regular",
+            (Verdict::Indeterminate { .. }, false) => "indeterminate",
+            (Verdict::Indeterminate { .. }, true) => "indeterminate, may jam",
+            (Verdict::InconsistentWithoutImpact, true) => "inconsistent, jams",
+            (Verdict::InconsistentWithoutImpact, false) => "inconsistent",
+            (Verdict::NoneFound, _) => "no solution found",
+        };
+        Ok(word.to_string())
+    }
+
+    fn margin(&self, gap: f64) -> Result<f64, SceneError> {
+        let system = self.system()?;
+        let (q, v) = self.initial_state();
+        let mut scheme = MoreauContactDynamics::new(gap);
+        let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
+        let m = problem.size();
+        let margins = problem.blocks().iter().map(|b| {
+            let normal = &problem.delassus()[b.start * m + b.start..][..b.size];
+            gamma(normal, &b.section) / normal[0]
+        });
+        Ok(margins.fold(f64::NAN, f64::min))
+    }
+
+    fn summary_entry(&self, path: &str) -> Result<Cell, SceneError> {
+        let mut run = self.simulation()?;
+        let until = self.settings.until;
+        let end = run.run_until(until, |_| std::ops::ControlFlow::Continue(()));
+        let summary = RunSummary::new(&run, self.run_settings(""), end, 0.0);
+        // Plain numbers, words and lists always become JSON.
+        let mut value = serde_json::to_value(&summary).unwrap_or_default();
+        for key in path.split('.') {
+            value = match (key.parse::<usize>(), &mut value) {
+                (Ok(index), serde_json::Value::Array(list)) if index < list.len() => {
+                    list.swap_remove(index)
+                }
+                (_, other) => other
+                    .get_mut(key)
+                    .map_or(serde_json::Value::Null, |v| v.take()),
+            };
+        }
+        Ok(match value {
+            serde_json::Value::Number(number) => Cell::Number(number.as_f64().unwrap_or(f64::NAN)),
+            serde_json::Value::String(word) => Cell::Word(word),
+            serde_json::Value::Bool(word) => Cell::Word(word.to_string()),
+            _ => Cell::Number(f64::NAN),
+        })
+    }
+}
