@@ -116,6 +116,13 @@ impl Covectors {
         &self.value[i * self.dimension..(i + 1) * self.dimension]
     }
 
+    /// All rows of a dense list, one after the other.
+    #[inline]
+    pub fn dense_rows(&self) -> &[f64] {
+        debug_assert!(!self.sparse);
+        &self.value
+    }
+
     /// Indices and values of row `i` of a sparse list.
     #[inline]
     pub fn sparse(&self, i: usize) -> (&[u32], &[f64]) {

@@ -169,6 +169,7 @@ impl SymmetricMatrix {
     }
 
     /// `out = self x`.
+    #[inline]
     pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
         match &self.storage {
             Storage::Dense(values) => {
@@ -195,11 +196,14 @@ impl SymmetricMatrix {
     }
 
     /// Bilinear form `x · self y`.
+    #[inline]
     pub fn bilinear(&self, x: &[f64], y: &[f64]) -> f64 {
         let n = self.order;
         match &self.storage {
-            Storage::Dense(values) => (0..n)
-                .map(|i| x[i] * dot(&values[i * n..(i + 1) * n], y))
+            Storage::Dense(values) => values
+                .chunks_exact(n.max(1))
+                .zip(x)
+                .map(|(row, x)| x * dot(row, y))
                 .sum(),
             Storage::Sparse(matrix) => matrix.bilinear(x, y),
         }
@@ -249,6 +253,8 @@ pub struct CholeskyFactor {
     generation: u64,
     lower: Vec<f64>,
     inverse_diagonal: Vec<f64>,
+    /// Whether a dense matrix was diagonal: point masses and rigid bodies are.
+    diagonal: bool,
     sparse: Option<Arc<SparseCholesky>>,
 }
 
@@ -285,6 +291,7 @@ impl CholeskyFactor {
         self.lower.extend_from_slice(values);
         self.inverse_diagonal.clear();
         self.inverse_diagonal.resize(n, 0.0);
+        self.diagonal = (0..n).all(|i| (0..n).all(|j| i == j || values[i * n + j] == 0.0));
         let l = &mut self.lower;
         for j in 0..n {
             let mut pivot = l[j * n + j];
@@ -327,9 +334,16 @@ impl CholeskyFactor {
     }
 
     /// Replaces `b` by `A⁻¹ b`.
+    #[inline]
     pub fn solve_in_place(&self, b: &mut [f64]) {
         if let Some(sparse) = &self.sparse {
             sparse.solve_in_place(b);
+            return;
+        }
+        if self.diagonal {
+            for (b, inverse) in b.iter_mut().zip(&self.inverse_diagonal) {
+                *b = *b * inverse * inverse;
+            }
             return;
         }
         self.solve_lower_in_place(b);
@@ -340,6 +354,7 @@ impl CholeskyFactor {
     ///
     /// # Panics
     /// If the matrix was sparse.
+    #[inline]
     pub fn solve_upper_in_place(&self, b: &mut [f64]) {
         assert!(self.sparse.is_none(), "a dense factor");
         let n = self.order;
@@ -356,6 +371,7 @@ impl CholeskyFactor {
     ///
     /// # Panics
     /// If the matrix was sparse; see [`Self::dual_norm`].
+    #[inline]
     pub fn solve_lower_in_place(&self, b: &mut [f64]) {
         assert!(self.sparse.is_none(), "a dense factor");
         let n = self.order;

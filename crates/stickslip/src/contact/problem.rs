@@ -121,13 +121,21 @@ impl OneStepContactProblem {
     /// Computes `A⁻¹H` and `W` with the given solve, which replaces a vector b by A⁻¹ b.
     pub fn condense(&mut self, mut solve: impl FnMut(&mut [f64])) {
         let (n, m) = (self.dof, self.bias.len());
-        self.responses.clear();
-        self.responses.resize(m * n, 0.0);
-        for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
-            self.rows.add_to(i, 1.0, response);
-            solve(response);
-        }
         self.delassus.resize(m * m, 0.0);
+        self.condensed_generation = 0;
+        self.responses.clear();
+        if m == 0 {
+            return;
+        }
+        if self.rows.is_sparse() {
+            self.responses.resize(m * n, 0.0);
+            for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
+                self.rows.add_to(i, 1.0, response);
+            }
+        } else {
+            self.responses.extend_from_slice(self.rows.dense_rows());
+        }
+        self.responses.chunks_mut(n.max(1)).for_each(&mut solve);
         for i in 0..m {
             for j in 0..=i {
                 let entry = self.rows.dot(i, &self.responses[j * n..(j + 1) * n]);
@@ -135,7 +143,6 @@ impl OneStepContactProblem {
                 self.delassus[j * m + i] = entry;
             }
         }
-        self.condensed_generation = 0;
     }
 
     /// Computes `W` of sparse rows from cached columns of A⁻¹; nothing is done when neither the

@@ -147,11 +147,9 @@ impl Scratch {
         let rho = 1.0 / stiffness;
         let impulse_scale = scale * rho;
         let d = p.len() - 1;
-        self.shifted.clear();
+        // Every entry is written below before it is read.
         self.shifted.resize(p.len(), 0.0);
-        self.projected.clear();
         self.projected.resize(p.len(), 0.0);
-        self.tangent.clear();
         self.tangent.resize(d, 0.0);
 
         // Maximal dissipation at the impulse p_N.

@@ -68,7 +68,17 @@ impl EnergyEntry {
     }
 
     fn absolute_sum(&self) -> f64 {
-        self.terms().iter().map(|(_, value)| value.abs()).sum()
+        self.kinetic_change.abs()
+            + self.potential_change.abs()
+            + self.external.abs()
+            + self.damping.abs()
+            + self.numerical_mass.abs()
+            + self.numerical_stiffness.abs()
+            + self.potential_defect.abs()
+            + self.covariant_defect.abs()
+            + self.joints.abs()
+            + self.contact_normal.abs()
+            + self.contact_tangential.abs()
     }
 
     fn add(&mut self, other: &Self) {

@@ -57,7 +57,8 @@ impl EventLog {
     /// Reads a record.
     pub fn observe(&mut self, record: &StepRecord) {
         if self.modes.len() != record.contacts.len() {
-            self.events.reserve(1024);
+            // Room for all that is kept: a warm run allocates nothing.
+            self.events.reserve_exact(KEPT);
             self.modes = vec![ContactMode::Open; record.contacts.len()];
         }
         for (i, contact) in record.contacts.iter().enumerate() {

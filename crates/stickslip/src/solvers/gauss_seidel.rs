@@ -1,5 +1,7 @@
 //! Nonlinear Gauss-Seidel over contacts, for any friction sets and laws.
 
+use std::ops::Range;
+
 use crate::contact::{
     BlockKind, ContactBlock, ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus,
 };
@@ -81,15 +83,9 @@ impl GaussSeidel {
         }
     }
 
-    /// Solves block `block` with the other impulses fixed; returns its outcome.
-    fn visit(
-        &mut self,
-        problem: &OneStepContactProblem,
-        block: &ContactBlock,
-        impulse: &mut [f64],
-    ) -> LocalOutcome {
+    /// W_ii and `q_i + Σ_{j≠i} W_ij p_j` of one block among others.
+    fn gather(&mut self, problem: &OneStepContactProblem, rows: Range<usize>, impulse: &[f64]) {
         let m = problem.size();
-        let rows = block.range();
         self.matrix.clear();
         self.velocity.clear();
         for i in rows.clone() {
@@ -103,21 +99,40 @@ impl GaussSeidel {
             self.velocity.push(sum);
             self.matrix.extend_from_slice(&row[rows.clone()]);
         }
+    }
+
+    /// Solves block `block` with the other impulses fixed; returns its outcome.
+    fn visit(
+        &mut self,
+        problem: &OneStepContactProblem,
+        block: &ContactBlock,
+        impulse: &mut [f64],
+    ) -> LocalOutcome {
+        let (m, rows) = (problem.size(), block.range());
+        let alone = rows.len() == m;
+        if !alone {
+            self.gather(problem, rows.clone(), impulse);
+        }
+        let (w, q) = if alone {
+            (problem.delassus(), problem.free())
+        } else {
+            (self.matrix.as_slice(), self.velocity.as_slice())
+        };
         let minimum = match block.kind {
             BlockKind::Unilateral { minimum } => minimum,
             BlockKind::KnownNormal { impulse } => impulse,
         };
         let local = OneContact {
-            w: &self.matrix,
-            q: &self.velocity,
+            w,
+            q,
             section: &block.section,
             normal_impulse_min: minimum,
         };
         let p = &mut impulse[rows];
-        if !(self.matrix[0] > 0.0) {
+        if !(w[0] > 0.0) {
             // Nothing can move in the normal direction: the contact is inert.
             p.fill(0.0);
-            return if self.velocity[0] < 0.0 {
+            return if q[0] < 0.0 {
                 LocalOutcome::NoSolution
             } else {
                 LocalOutcome::Open
@@ -167,8 +182,18 @@ impl ContactSolver for GaussSeidel {
             self.generalized.solve(problem, solution);
             return;
         }
+        if let [block] = problem.blocks() {
+            solution.iterations = 1;
+            solution.status = match self.visit(problem, block, &mut solution.impulse) {
+                LocalOutcome::NoSolution => SolveStatus::NoSolution { block: 0 },
+                LocalOutcome::Several { .. } => SolveStatus::SeveralSolutions { block: 0 },
+                LocalOutcome::Stalled { .. } => SolveStatus::Stalled,
+                _ => SolveStatus::Converged,
+            };
+            problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
+            return;
+        }
         let m = problem.size();
-        let single = problem.blocks().len() == 1;
         solution.status = SolveStatus::LimitReached;
         let (mut best, mut since_best) = (f64::INFINITY, 0);
         for sweep in 1..=self.settings.sweeps_max {
@@ -178,15 +203,8 @@ impl ContactSolver for GaussSeidel {
             let mut special = None;
             for (b, block) in problem.blocks().iter().enumerate() {
                 let outcome = self.visit(problem, block, &mut solution.impulse);
-                match outcome {
-                    LocalOutcome::NoSolution => {
-                        special = Some(SolveStatus::NoSolution { block: b })
-                    }
-                    LocalOutcome::Several { .. } if single => {
-                        special = Some(SolveStatus::SeveralSolutions { block: b })
-                    }
-                    LocalOutcome::Stalled { .. } if single => special = Some(SolveStatus::Stalled),
-                    _ => {}
+                if matches!(outcome, LocalOutcome::NoSolution) {
+                    special = Some(SolveStatus::NoSolution { block: b });
                 }
                 let stiffness = problem.delassus()[block.start * m + block.start];
                 for i in block.range() {
@@ -194,10 +212,6 @@ impl ContactSolver for GaussSeidel {
                 }
             }
             solution.iterations = sweep;
-            if single {
-                solution.status = special.unwrap_or(SolveStatus::Converged);
-                break;
-            }
             let relative = change / Self::scale(problem, &solution.impulse);
             if relative <= self.settings.tolerance {
                 solution.status = special.unwrap_or(SolveStatus::Converged);

@@ -178,6 +178,9 @@ impl ExplicitStep {
 
     /// Approach velocities below the grazing threshold become exactly zero.
     fn clear_grazing(&self, problem: &mut OneStepContactProblem) {
+        if problem.blocks().is_empty() {
+            return;
+        }
         let speed = self
             .mass
             .bilinear(problem.velocity_free(), problem.velocity_free())

@@ -86,15 +86,16 @@ impl ImplicitStep {
     /// Whether one solve is exact: constant mass and no force that depends on the unknown velocity
     /// other than linearly.
     pub fn is_linear(system: &dyn MechanicalSystem) -> bool {
-        !system.has_potential()
+        (!system.has_potential() || system.potential_is_linear())
             && !system.has_covariant_force()
             && system.force_dependence() != ForceDependence::State
     }
 
     /// Starts a step: second derivatives of the potential at the start, loads in time.
     pub fn begin(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) {
-        self.has_hessian =
-            system.has_potential() && system.potential_hessian(frame.q, &mut self.hessian);
+        self.has_hessian = system.has_potential()
+            && !system.potential_is_linear()
+            && system.potential_hessian(frame.q, &mut self.hessian);
         if system.force_dependence() == ForceDependence::Time {
             // F_{k+θ} = (1−θ) F_k + θ F_{k+1}
             let theta = frame.theta;
@@ -112,19 +113,26 @@ impl ImplicitStep {
         }
     }
 
-    /// Velocity and position at θ and position at the end for the end velocity `v`.
-    fn place(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
-        let StepFrame { h, theta, .. } = *frame;
+    /// v_θ for the end velocity `v`.
+    fn mean_velocity(&mut self, frame: &StepFrame, v: &[f64]) {
+        let theta = frame.theta;
         for ((vt, v0), v1) in self.v_theta.iter_mut().zip(frame.v).zip(v) {
             *vt = (1.0 - theta) * v0 + theta * v1;
         }
+    }
+
+    /// Velocity and position at θ and position at the end for the end velocity `v`.
+    fn place(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
+        let StepFrame { h, theta, .. } = *frame;
+        self.mean_velocity(frame, v);
         system.displace(frame.q, &self.v_theta, h * theta, &mut self.q_theta);
         system.displace(frame.q, &self.v_theta, h, &mut self.q_end);
     }
 
     /// What the account of a linear step needs, without forces that nobody reads any more.
     pub fn complete(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
-        self.place(system, frame, v);
+        self.mean_velocity(frame, v);
+        system.displace(frame.q, &self.v_theta, frame.h, &mut self.q_end);
         let linear = system.linear_part();
         if let Some(damping) = linear.and_then(|linear| linear.damping.as_ref()) {
             damping.multiply(&self.v_theta, &mut self.viscous);
@@ -140,7 +148,11 @@ impl ImplicitStep {
         internal: InternalForce,
     ) -> bool {
         let StepFrame { h, theta, .. } = *frame;
-        self.place(system, frame, v);
+        let linear = system.linear_part();
+        // Constant forces do not ask where the body is.
+        if linear.is_some() || !Self::is_linear(system) {
+            self.place(system, frame, v);
+        }
         if !system.mass_is_constant() {
             system.mass(&self.q_theta, &mut self.mass);
         }
@@ -158,26 +170,33 @@ impl ImplicitStep {
             self.evaluate_gradient(system, frame, internal);
         }
         let mut changed = false;
-        let linear = system.linear_part();
         if let Some(stiffness) = linear.and_then(|linear| linear.stiffness.as_ref()) {
             stiffness.multiply(&self.q_theta, &mut self.elastic);
         }
         if let Some(damping) = linear.and_then(|linear| linear.damping.as_ref()) {
             damping.multiply(&self.v_theta, &mut self.viscous);
         }
-        for i in 0..v.len() {
-            let force = self.external[i] + self.covariant[i]
-                - self.gradient[i]
-                - self.elastic[i]
-                - self.viscous[i];
-            changed |= h * force != self.impulse[i];
-            self.impulse[i] = h * force;
-            self.delta[i] = v[i] - frame.v[i];
+        let n = v.len();
+        let (external, covariant) = (&self.external[..n], &self.covariant[..n]);
+        let (gradient, elastic) = (&self.gradient[..n], &self.elastic[..n]);
+        let viscous = &self.viscous[..n];
+        for (i, impulse) in self.impulse[..n].iter_mut().enumerate() {
+            let force = external[i] + covariant[i] - gradient[i] - elastic[i] - viscous[i];
+            changed |= h * force != *impulse;
+            *impulse = h * force;
         }
-        self.mass.multiply(&self.delta, &mut self.residual);
-        for i in 0..v.len() {
-            self.scale[i] = self.residual[i].abs() + self.impulse[i].abs();
-            self.residual[i] = self.impulse[i] - self.residual[i];
+        if v == frame.v {
+            self.residual.fill(0.0);
+        } else {
+            for ((d, v), v0) in self.delta.iter_mut().zip(v).zip(frame.v) {
+                *d = v - v0;
+            }
+            self.mass.multiply(&self.delta, &mut self.residual);
+        }
+        let inertial = self.residual.iter_mut().zip(&mut self.scale);
+        for ((residual, scale), impulse) in inertial.zip(&self.impulse) {
+            *scale = residual.abs() + impulse.abs();
+            *residual = impulse - *residual;
         }
         changed
     }
@@ -189,7 +208,9 @@ impl ImplicitStep {
         frame: &StepFrame,
         internal: InternalForce,
     ) {
-        let discrete = internal == InternalForce::DiscreteGradient && frame.h != 0.0;
+        let discrete = internal == InternalForce::DiscreteGradient
+            && frame.h != 0.0
+            && !system.potential_is_linear();
         if discrete && system.discrete_gradient(frame.q, &self.q_end, &mut self.gradient) {
             return;
         }

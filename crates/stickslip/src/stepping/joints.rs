@@ -35,6 +35,9 @@ impl JointSystem {
     /// Evaluates the rows at (t, q).
     pub fn evaluate(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) {
         let n = system.dof();
+        if self.count == 0 && system.joints().is_empty() {
+            return;
+        }
         self.count = system.joints().len();
         self.rows.resize(self.count * n, 0.0);
         self.rates.resize(self.count, 0.0);

@@ -78,7 +78,12 @@ impl MoreauJean {
         let (mut potential_defect, mut smooth_potential, mut smooth_change) = (0.0, 0.0, 0.0);
         if system.has_potential() {
             smooth_potential = system.potential(&self.step.q_end);
-            smooth_change = smooth_potential - system.potential(frame.q);
+            // Without a stiffness the potential of the start is the one kept in the state.
+            let before = match linear.and_then(|linear| linear.stiffness.as_ref()) {
+                Some(_) => system.potential(frame.q),
+                None => state.potential,
+            };
+            smooth_change = smooth_potential - before;
             potential_defect = smooth_change - h * dot(v_theta, &self.step.gradient);
         }
         let entry = EnergyEntry {

@@ -26,6 +26,10 @@ pub trait Potential: Send + Sync {
     fn value(&self, q: &[f64]) -> f64;
     /// Writes ∇V(q).
     fn gradient(&self, q: &[f64], out: &mut [f64]);
+    /// Whether ∇V is the same everywhere.
+    fn is_linear(&self) -> bool {
+        false
+    }
     /// Writes ∂²V and returns true, or returns false if unknown.
     fn hessian(&self, _q: &[f64], _out: &mut SymmetricMatrix) -> bool {
         false
@@ -241,6 +245,9 @@ impl Potential for DeadLoad {
         for (o, f) in out.iter_mut().zip(&self.0) {
             *o = -f;
         }
+    }
+    fn is_linear(&self) -> bool {
+        true
     }
     fn hessian(&self, _q: &[f64], out: &mut SymmetricMatrix) -> bool {
         out.clear();

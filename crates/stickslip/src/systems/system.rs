@@ -127,6 +127,11 @@ pub trait MechanicalSystem: Send + Sync {
     /// Writes ∇V(q).
     fn potential_gradient(&self, q: &[f64], out: &mut [f64]);
 
+    /// Whether ∇V is the same everywhere (dead loads): one solve then is exact.
+    fn potential_is_linear(&self) -> bool {
+        false
+    }
+
     /// Writes the second derivatives of V and returns true, or returns false where they are not
     /// known; they only speed up the implicit iteration.
     fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool;

@@ -96,6 +96,11 @@ impl MechanicalSystem for GeneralizedSystem {
             None => out.fill(0.0),
         }
     }
+    fn potential_is_linear(&self) -> bool {
+        self.potential
+            .as_ref()
+            .is_some_and(|potential| potential.is_linear())
+    }
     fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool {
         self.potential
             .as_ref()

@@ -64,8 +64,14 @@ impl MechanicalSystem for SystemWithPast<'_> {
     fn potential_gradient(&self, q: &[f64], out: &mut [f64]) {
         self.system.potential_gradient(q, out);
     }
+    fn potential_is_linear(&self) -> bool {
+        self.system.potential_is_linear()
+    }
     fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool {
         self.system.potential_hessian(q, out)
+    }
+    fn discrete_gradient(&self, q0: &[f64], q1: &[f64], out: &mut [f64]) -> bool {
+        self.system.discrete_gradient(q0, q1, out)
     }
     fn linear_part(&self) -> Option<&LinearPart> {
         self.system.linear_part()

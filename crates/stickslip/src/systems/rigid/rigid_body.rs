@@ -217,6 +217,9 @@ impl MechanicalSystem for RigidBody {
         }
         out[3..].fill(0.0);
     }
+    fn potential_is_linear(&self) -> bool {
+        true
+    }
     fn potential_hessian(&self, _q: &[f64], out: &mut SymmetricMatrix) -> bool {
         out.clear();
         true
