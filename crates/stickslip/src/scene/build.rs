@@ -14,7 +14,7 @@ use crate::simulation::studies::branches::{
 };
 use crate::simulation::{self, Simulation, SimulationError, SimulationSettings};
 use crate::solvers::enumeration::EnumerationSettings;
-use crate::solvers::{GaussSeidel, GaussSeidelSettings};
+use crate::solvers::{CascadeSolver, GaussSeidel, GaussSeidelSettings};
 use crate::stepping::{
     self, EventDriven, EventDrivenSettings, MoreauContactDynamics, MoreauJean, MoreauJeanSettings,
     NormalCompliancePenalty, SweepingProcess,
@@ -40,8 +40,11 @@ use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
 use super::words::{
     Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
-    Scheme, Sections, SeveralRule,
+    Scheme, Sections, SeveralRule, Solver,
 };
+
+/// From this many active contacts on the automatic choice is the cascade.
+const MANY_CONTACTS: usize = 24;
 
 impl Scene {
     /// The mechanical system of the scene.
@@ -96,10 +99,6 @@ impl Scene {
         let system = self.system()?;
         let (q, v) = self.initial_state();
         let refuse = |diagnostic| SceneError::new(self.text.clone(), vec![diagnostic]);
-        let solver = GaussSeidel::new(GaussSeidelSettings {
-            tolerance: self.settings.tolerance,
-            ..GaussSeidelSettings::default()
-        });
         let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
             Scheme::Moreau => Box::new(self.moreau()),
             Scheme::SweepingProcess => Box::new(SweepingProcess::default()),
@@ -135,7 +134,7 @@ impl Scene {
         let one_is_enough =
             self.settings.on_several == OnSeveral::Choose && rule == ChoiceRule::TakeOffFirst;
         let (solver, control): (Box<dyn ContactSolver>, _) = if one_is_enough {
-            (Box::new(solver), None)
+            (self.solver(), None)
         } else {
             let (solver, control) = EnumeratingSolver::new(rule, EnumerationSettings::default());
             (Box::new(solver), Some(control))
@@ -143,6 +142,19 @@ impl Scene {
         let simulation = Simulation::new(system, scheme, solver, (&q, &v), settings)
             .map_err(|error| refuse(self.locate_simulation_error(&error)))?;
         Ok((simulation, control))
+    }
+
+    /// The solver of the contact problems.
+    fn solver(&self) -> Box<dyn ContactSolver> {
+        let tolerance = self.settings.tolerance;
+        match self.settings.solver {
+            Solver::Automatic => Box::new(CascadeSolver::beyond(MANY_CONTACTS, tolerance)),
+            Solver::Cascade => Box::new(CascadeSolver::beyond(0, tolerance)),
+            Solver::GaussSeidel => Box::new(GaussSeidel::new(GaussSeidelSettings {
+                tolerance,
+                ..GaussSeidelSettings::default()
+            })),
+        }
     }
 
     /// The compliance of the contacts, if they have one.

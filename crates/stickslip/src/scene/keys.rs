@@ -2,7 +2,7 @@
 
 use super::words::{
     Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
-    Scheme, Sections, SeveralRule, Word,
+    Scheme, Sections, SeveralRule, Solver, Word,
 };
 
 /// What the names in an expression may stand for.
@@ -312,6 +312,12 @@ pub(super) const SCENE: TableKeys = TableKeys {
             CONSTANT,
             "1e-12",
             "Tolerance of the contact solver, relative.",
+        ),
+        key(
+            "solver",
+            Kind::Word(Solver::WORDS),
+            "automatic",
+            "Solver of the contact problem of a step.",
         ),
         key("every", Kind::Count, "1", "Record every n-th step."),
         key(

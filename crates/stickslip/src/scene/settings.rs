@@ -5,7 +5,7 @@ use super::reader::Reader;
 use super::value::{Table, Value};
 use super::words::{
     Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
-    Scheme, Sections, SeveralRule,
+    Scheme, Sections, SeveralRule, Solver,
 };
 
 /// How a scene is run.
@@ -53,6 +53,8 @@ pub struct Settings {
     pub until: f64,
     /// Tolerance of the contact solver.
     pub tolerance: f64,
+    /// Solver of the contact problem.
+    pub solver: Solver,
     /// Every n-th step is recorded.
     pub every: u64,
 }
@@ -81,6 +83,7 @@ impl Default for Settings {
             adaptive: None,
             until: 1.0,
             tolerance: 1e-12,
+            solver: Solver::Automatic,
             every: 1,
         }
     }
@@ -161,6 +164,9 @@ impl Settings {
                     (1e-16..=0.1).contains(&x)
                 })
                 .unwrap_or(default.tolerance),
+            solver: text("solver")
+                .and_then(Solver::from_word)
+                .unwrap_or(default.solver),
             every: count(table, "every").unwrap_or(default.every),
         };
         if let Some(value) = table.value("scheme").filter(|_| {

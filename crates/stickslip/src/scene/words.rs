@@ -165,6 +165,18 @@ words! {
 }
 
 words! {
+    /// Solver of the contact problem of a step.
+    Solver {
+        /// Chosen by the size of the problem.
+        Automatic = word("automatic", "exact sweeps for few contacts, the cascade for many"),
+        /// Sweeps only.
+        GaussSeidel = word("gauss-seidel", "nonlinear Gauss-Seidel over exact one-contact solutions, any friction set"),
+        /// The cascade from three contacts on.
+        Cascade = word("cascade", "portfolio of sweeps, proximal Newton and interior point, for many contacts"),
+    }
+}
+
+words! {
     /// How a nonlinear potential enters a step of the theta scheme.
     InternalForce {
         /// Gradient at the theta position.

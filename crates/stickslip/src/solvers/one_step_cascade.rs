@@ -17,7 +17,7 @@
 //!
 //! # Behaviour to know
 //!
-//! One or two blocks go to the general Gauss-Seidel, which knows about several solutions.
+//! Problems of few blocks (one or two by default) go to the general Gauss-Seidel, which knows about several solutions.
 //!
 //! # Cost
 //!
@@ -38,13 +38,14 @@ use crate::contact::{
 };
 use crate::laws::{FlowRule, FrictionSection};
 
-/// Problems with fewer blocks are left to the general Gauss-Seidel.
+/// Problems with fewer blocks are left to the general Gauss-Seidel by the default.
 const FEWEST_BLOCKS: usize = 3;
 
 /// The cascade behind the interface of all solvers.
 #[derive(Debug)]
 pub struct CascadeSolver {
     limits: SolverLimits,
+    fewest_blocks: usize,
     general: GaussSeidel,
 }
 
@@ -70,7 +71,26 @@ impl CascadeSolver {
     pub fn new(limits: SolverLimits) -> Self {
         Self {
             limits,
+            fewest_blocks: FEWEST_BLOCKS,
             general: GaussSeidel::new(GaussSeidelSettings::default()),
+        }
+    }
+
+    /// Solver with the given relative tolerance that leaves problems of fewer than `fewest_blocks`
+    /// contacts to the general Gauss-Seidel.
+    pub fn beyond(fewest_blocks: usize, tolerance: f64) -> Self {
+        let general = GaussSeidelSettings {
+            tolerance,
+            ..GaussSeidelSettings::default()
+        };
+        let default = Self::default();
+        Self {
+            limits: SolverLimits {
+                tolerance,
+                ..default.limits
+            },
+            fewest_blocks: fewest_blocks.max(FEWEST_BLOCKS),
+            general: GaussSeidel::new(general),
         }
     }
 }
@@ -116,7 +136,7 @@ impl ContactSolver for CascadeSolver {
         let blocks = problem.blocks();
         let converted: Option<Vec<Converted>> = blocks.iter().map(convert).collect();
         let local = match converted {
-            Some(converted) if blocks.len() >= FEWEST_BLOCKS => {
+            Some(converted) if blocks.len() >= self.fewest_blocks => {
                 to_coulomb(problem, &converted).map(|local| (local, converted))
             }
             _ => None,
