@@ -6,6 +6,7 @@
 pub mod autodiff;
 pub mod ball_quadratic;
 pub mod block_sparse;
+pub(crate) mod compensated;
 pub mod compliance;
 mod covectors;
 pub mod eigen2;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compensated::compensated_dot;
 use rayon::prelude::*;
 
 /// Rows of one chunk of a product; fixed, so that sums have the same bits for any thread count.
@@ -187,6 +188,24 @@ impl SparseSymmetric {
             sum += a * x[j as usize];
         }
         sum
+    }
+
+    /// Writes A x as if summed with twice the digits, for products that cancel.
+    pub fn multiply_compensated(&self, x: &[f64], out: &mut [f64]) {
+        let rows = |(c, chunk): (usize, &mut [f64])| {
+            for (k, o) in chunk.iter_mut().enumerate() {
+                let i = c * CHUNK + k;
+                let start = self.pattern.row_start[i] as usize;
+                let row = self.pattern.row(i);
+                let values = &self.values[start..start + row.len()];
+                *o = compensated_dot(row.iter().zip(values).map(|(&j, &a)| (a, x[j as usize])));
+            }
+        };
+        if self.values.len() < PARALLEL_ENTRIES {
+            out.chunks_mut(CHUNK).enumerate().for_each(rows);
+        } else {
+            out.par_chunks_mut(CHUNK).enumerate().for_each(rows);
+        }
     }
 
     /// Calls `write(i, (A x)_i)` for every row, in parallel for large matrices.

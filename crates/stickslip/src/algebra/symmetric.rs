@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::compensated::compensated_dot;
 use super::sparse_cholesky::SparseCholesky;
 use super::sparse_symmetric::{SparsePattern, SparseSymmetric};
 
@@ -192,6 +193,19 @@ impl SymmetricMatrix {
             Storage::Sparse(matrix) => {
                 matrix.multiply_with(x, out, |o, value| *o += factor * value)
             }
+        }
+    }
+
+    /// Writes `self x` as if summed with twice the digits, for products that cancel.
+    pub fn multiply_compensated(&self, x: &[f64], out: &mut [f64]) {
+        let n = self.order;
+        match &self.storage {
+            Storage::Dense(values) => {
+                for (o, row) in out.iter_mut().zip(values.chunks(n.max(1))) {
+                    *o = compensated_dot(row.iter().copied().zip(x.iter().copied()));
+                }
+            }
+            Storage::Sparse(matrix) => matrix.multiply_compensated(x, out),
         }
     }
 

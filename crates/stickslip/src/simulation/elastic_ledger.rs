@@ -1,9 +1,10 @@
-//! Energy accounts of elastic systems per body and per contact surface.
+//! Energy accounts of elastic systems per body and per contact surface, and contact fields.
 
 use std::sync::Arc;
 
 use crate::algebra::Covectors;
 use crate::records::StepRecord;
+use crate::systems::elastodynamic::ContactFields;
 use crate::systems::{ElastodynamicSystem, MechanicalSystem};
 
 /// Sums of one connected part.
@@ -135,11 +136,15 @@ impl ElasticLedger {
 
     fn elastic(&self, q: &[f64]) -> Vec<f64> {
         let mut force = vec![0.0; q.len()];
-        let linear = self.system.linear_part();
-        if let Some(stiffness) = linear.and_then(|linear| linear.stiffness.as_ref()) {
-            stiffness.multiply(q, &mut force);
+        let Some(linear) = self.system.linear_part() else {
+            return vec![0.0; self.bodies.len()];
+        };
+        let mut scratch = Vec::new();
+        let relative = linear.relative(q, &mut scratch);
+        if let Some(stiffness) = &linear.stiffness {
+            stiffness.multiply_compensated(relative, &mut force);
         }
-        let twice = self.per_body(q, &force);
+        let twice = self.per_body(relative, &force);
         twice.into_iter().map(|x| 0.5 * x).collect()
     }
 
@@ -250,4 +255,21 @@ impl ElasticLedger {
     pub fn surfaces(&self) -> &[SurfaceAccount] {
         &self.surfaces
     }
+}
+
+/// Contact pressure, gap and mode of every node after a step, for files and pictures.
+pub fn contact_fields(system: &ElastodynamicSystem, record: &StepRecord) -> ContactFields {
+    let mut fields = ContactFields::empty(system.nodes().len());
+    for surface in system.surfaces() {
+        for contact in &record.contacts {
+            if surface.constraints.contains(&contact.constraint) {
+                let k = contact.constraint - surface.constraints.start;
+                let p = record.impulses[contact.start];
+                let force = if record.h > 0.0 { p / record.h } else { 0.0 };
+                let mode = f64::from(contact.mode.code());
+                fields.enter(surface, k, (force, contact.gap, mode));
+            }
+        }
+    }
+    fields
 }

@@ -40,7 +40,7 @@ mod summary;
 pub mod verify;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
-pub use elastic_ledger::{BodyAccount, ElasticLedger, SurfaceAccount};
+pub use elastic_ledger::{BodyAccount, ElasticLedger, SurfaceAccount, contact_fields};
 pub use run_folder::{RunFolder, RunFolderError};
 pub use simulation_loop::{OnSeveral, RunEnd, Simulation, SimulationError, SimulationSettings};
 pub use step_control::StepControl;

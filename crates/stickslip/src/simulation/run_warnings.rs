@@ -97,7 +97,11 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
             scheme.abs()
         ));
     }
-    if contact > 1e-9 * moved && contact > 0.0 {
+    if contact > 1e-9 * moved && contact > 0.0 && summary.settings.impact == "fremond" {
+        warnings.push(format!(
+            "contacts brought in {contact:.2e} J: the work of moving obstacles"
+        ));
+    } else if contact > 1e-9 * moved && contact > 0.0 {
         warnings.push(format!(
             "contacts added {contact:.2e} J: Newton's law with friction can create energy, Fremond's cannot \
              (--impact fremond)"

@@ -10,8 +10,8 @@ use crate::records::{
     EnergyLedger, EventLog, PainleveWatch, StepOutcome, StepRecord, TrajectoryLayout,
 };
 use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
-use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
+use crate::systems::{ElasticScratch, MechanicalSystem};
 
 use super::step_control::{self, StepControl};
 use super::{Checkpoint, CheckpointError};
@@ -215,11 +215,10 @@ impl Simulation {
         let mut mass = system.new_matrix();
         system.mass(q, &mut mass);
         let kinetic = 0.5 * mass.bilinear(v, v);
-        let elastic = system
-            .linear_part()
-            .and_then(|linear| linear.stiffness.as_ref());
-        let potential =
-            system.potential(q) + elastic.map_or(0.0, |stiffness| 0.5 * stiffness.bilinear(q, q));
+        let elastic = system.linear_part().map_or(0.0, |linear| {
+            linear.elastic_energy(q, &mut ElasticScratch::default())
+        });
+        let potential = system.potential(q) + elastic;
         let state = State {
             t: settings.t_start,
             q: q.to_vec(),
@@ -568,6 +567,7 @@ impl Simulation {
                 limit.advised
             ));
         }
+        warnings.extend(self.system.warnings());
         warnings
     }
 

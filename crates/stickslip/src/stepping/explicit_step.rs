@@ -7,7 +7,7 @@ use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::contact::{BlockKind, OneStepContactProblem};
 use crate::laws::ImpactRule;
 use crate::records::{EnergyEntry, StepOutcome, StepRecord};
-use crate::systems::{ForceDependence, Instant, MechanicalSystem};
+use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem};
 
 use super::assembly::ContactAssembly;
 use super::contact_phases::ContactPhases;
@@ -48,6 +48,7 @@ pub(crate) struct ExplicitStep {
     gradient: Vec<f64>,
     covariant: Vec<f64>,
     elastic: Vec<f64>,
+    scratch: ElasticScratch,
     viscous: Vec<f64>,
     sliding: Vec<f64>,
     work: Vec<f64>,
@@ -100,9 +101,7 @@ impl ExplicitStep {
             system.covariant_force(&self.q, v0, &mut self.covariant);
         }
         if let Some(linear) = system.linear_part() {
-            if let Some(stiffness) = &linear.stiffness {
-                stiffness.multiply(&self.q, &mut self.elastic);
-            }
+            linear.elastic_force(&self.q, &mut self.scratch, &mut self.elastic);
             if let Some(damping) = &linear.damping {
                 damping.multiply(v0, &mut self.viscous);
             }

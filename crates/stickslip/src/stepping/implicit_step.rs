@@ -6,7 +6,7 @@
 //! exact after one solve when all forces are linear.
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
-use crate::systems::{ForceDependence, Instant, MechanicalSystem};
+use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem};
 
 use super::moreau_jean_settings::InternalForce;
 
@@ -40,6 +40,7 @@ pub(crate) struct ImplicitStep {
     pub gradient: Vec<f64>,
     pub covariant: Vec<f64>,
     elastic: Vec<f64>,
+    pub scratch: ElasticScratch,
     pub viscous: Vec<f64>,
     load: Vec<f64>,
     delta: Vec<f64>,
@@ -170,8 +171,8 @@ impl ImplicitStep {
             self.evaluate_gradient(system, frame, internal);
         }
         let mut changed = false;
-        if let Some(stiffness) = linear.and_then(|linear| linear.stiffness.as_ref()) {
-            stiffness.multiply(&self.q_theta, &mut self.elastic);
+        if let Some(linear) = linear {
+            linear.elastic_force(&self.q_theta, &mut self.scratch, &mut self.elastic);
         }
         if let Some(damping) = linear.and_then(|linear| linear.damping.as_ref()) {
             damping.multiply(&self.v_theta, &mut self.viscous);

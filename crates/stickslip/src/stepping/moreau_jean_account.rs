@@ -56,10 +56,11 @@ impl MoreauJean {
         let mut numerical_stiffness = 0.0;
         let mut elastic_change = 0.0;
         let mut elastic = 0.0;
-        if let Some(stiffness) = linear.and_then(|linear| linear.stiffness.as_ref()) {
-            elastic = 0.5 * stiffness.bilinear(&self.step.q_end, &self.step.q_end);
+        if let Some(linear) = linear.filter(|linear| linear.stiffness.is_some()) {
+            let scratch = &mut self.step.scratch;
+            elastic = linear.elastic_energy(&self.step.q_end, scratch);
             elastic_change = if system.has_potential() {
-                elastic - 0.5 * stiffness.bilinear(frame.q, frame.q)
+                elastic - linear.elastic_energy(frame.q, scratch)
             } else {
                 elastic - state.potential
             };
@@ -67,7 +68,7 @@ impl MoreauJean {
                 self.response.clear();
                 self.response
                     .extend(self.step.q_end.iter().zip(frame.q).map(|(a, b)| a - b));
-                numerical_stiffness = slack * stiffness.bilinear(&self.response, &self.response);
+                numerical_stiffness = slack * 2.0 * linear.elastic_energy(&self.response, scratch);
             }
         }
         let damping = if linear.is_some_and(|linear| linear.damping.is_some()) {

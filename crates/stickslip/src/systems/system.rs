@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::algebra::{SparsePattern, SymmetricMatrix};
 
 use super::past_motion::{PastMotion, PastReading, PastView};
-use super::{BilateralConstraint, UnilateralConstraint};
+use super::{BilateralConstraint, LinearPart, UnilateralConstraint};
 
 /// Where and when a function of the motion is evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -46,15 +46,6 @@ pub enum ForceDependence {
     Time,
     /// The force depends on position or velocity.
     State,
-}
-
-/// Linear elastic and viscous part `K q + C v` of the internal force.
-#[derive(Clone, Debug)]
-pub struct LinearPart {
-    /// Stiffness K, symmetric positive semidefinite.
-    pub stiffness: Option<SymmetricMatrix>,
-    /// Damping C, symmetric positive semidefinite.
-    pub damping: Option<SymmetricMatrix>,
 }
 
 /// What a system with sparse matrices tells beforehand.
@@ -152,6 +143,11 @@ pub trait MechanicalSystem: Send + Sync {
         for ((o, q), v) in out.iter_mut().zip(q).zip(v) {
             *o = q + h * v;
         }
+    }
+
+    /// What a user should know of the system before a run.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Unilateral constraints.

@@ -35,7 +35,7 @@ const CHUNK: usize = 4096;
 /// One pass over the elements per force; the tangent is factored once per step.
 ///
 /// # Tested by
-/// `tests/elastic_truths.rs`.
+/// `systems/elastodynamic/tests.rs`, `tests/elastic_truths.rs`.
 #[derive(Clone, Debug)]
 pub(crate) struct FiniteStrain {
     /// Tangent at rest: the linear stiffness.

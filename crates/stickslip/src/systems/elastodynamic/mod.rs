@@ -19,32 +19,50 @@
 //! ```
 
 mod assembly;
+mod body;
 mod builder;
 mod contact_pair;
+mod contacts;
+mod coordinate_bound;
 mod element;
 mod element_matrices;
 mod error;
 mod finite_strain;
+mod gmsh;
+mod loads;
+mod master_surface;
 mod material;
+mod matrix_market;
 mod mesh;
 mod modes;
 mod nodes;
+mod numbering;
 mod obstacle;
+mod picture;
 pub mod quadrature;
 pub mod shapes;
+mod stress;
 mod surface_load;
 mod system;
+mod vtu;
 
+pub use body::Body;
 pub use builder::{Damping, ElastodynamicBuilder, LoadFactor};
+pub use coordinate_bound::bounded_coordinate;
 pub use element::ElementKind;
 pub use element_matrices::MassKind;
 pub use error::ElastodynamicError;
+pub use gmsh::{GmshError, read_gmsh};
 pub use material::{Formulation, Material};
+pub use matrix_market::{MatrixMarketError, read_matrix_market};
 pub use mesh::{ALL, Group, Mesh};
 pub use modes::natural_modes;
 pub use nodes::{Motion, NodeMap};
 pub use obstacle::{Obstacle, ObstacleMotion, ObstacleShape};
-pub use system::{Body, ContactSurface, ElastodynamicSystem};
+pub use picture::Picture;
+pub use stress::ElementStress;
+pub use system::{ContactSurface, ElastodynamicSystem};
+pub use vtu::{ContactFields, VtuSeries, contact_columns, write_vtu};
 
 #[cfg(test)]
 mod tests;

@@ -10,89 +10,17 @@ use crate::systems::{
 };
 
 use super::assembly::{Assembly, Coupling};
+use super::body::Body;
 use super::builder::{ElastodynamicBuilder, LoadFactor};
-use super::element_matrices::ElementData;
 use super::finite_strain::FiniteStrain;
 use super::nodes::NodeMap;
-use super::{ElastodynamicError, Formulation, Mesh};
+use super::{ElastodynamicError, Mesh};
 
 /// A load vector with its factor in time.
 #[derive(Clone)]
 pub(crate) struct Load {
     pub values: Vec<f64>,
     pub factor: Option<LoadFactor>,
-}
-
-/// A connected part of the mesh.
-#[derive(Clone, Debug)]
-pub struct Body {
-    /// Nodes, sorted.
-    pub nodes: Vec<u32>,
-    /// Free degrees of freedom, sorted.
-    pub dofs: Vec<u32>,
-    /// Held components: x, y, z, rotation.
-    pub(crate) held: [usize; 4],
-    pub(crate) density_max: f64,
-    /// Smallest time a wave needs through one element.
-    pub(crate) element_transit: f64,
-    speed: f64,
-    low: [f64; 3],
-    high: [f64; 3],
-}
-
-impl Body {
-    pub(crate) fn new(_first: u32) -> Self {
-        Self {
-            nodes: Vec::new(),
-            dofs: Vec::new(),
-            held: [0; 4],
-            density_max: 0.0,
-            element_transit: f64::INFINITY,
-            speed: 0.0,
-            low: [f64::INFINITY; 3],
-            high: [f64::NEG_INFINITY; 3],
-        }
-    }
-
-    pub(crate) fn measure_element(&mut self, mesh: &Mesh, list: &[u32], data: &ElementData) {
-        let speed = match data.formulation {
-            Formulation::Bar { .. } | Formulation::Beam { .. } => data.material.bar_wave_speed(),
-            Formulation::PlaneStress { .. } if data.material.poisson > 0.49 => {
-                data.material.bar_wave_speed()
-            }
-            _ => data.material.bulk_wave_speed(),
-        };
-        self.speed = self.speed.max(speed);
-        let mut smallest = f64::INFINITY;
-        for (i, &a) in list.iter().enumerate() {
-            let x = mesh.nodes()[a as usize];
-            for k in 0..3 {
-                self.low[k] = self.low[k].min(x[k]);
-                self.high[k] = self.high[k].max(x[k]);
-            }
-            for &b in &list[..i] {
-                let y = mesh.nodes()[b as usize];
-                let d: f64 = x.iter().zip(&y).map(|(x, y)| (x - y) * (x - y)).sum();
-                smallest = smallest.min(d.sqrt());
-            }
-        }
-        if speed.is_finite() {
-            self.element_transit = self.element_transit.min(smallest / speed);
-        }
-    }
-
-    /// Whether some component of some node is held.
-    pub fn is_supported(&self) -> bool {
-        self.held.iter().any(|&count| count > 0)
-    }
-
-    /// Time a wave needs through the largest extent of the body.
-    pub fn transit_time(&self) -> f64 {
-        let extent = (0..3)
-            .map(|k| self.high[k] - self.low[k])
-            .fold(0.0, f64::max);
-        extent / self.speed
-    }
 }
 
 /// Nodes of one contact surface with the constraints they own.
@@ -199,15 +127,21 @@ impl ElastodynamicSystem {
         &self.bodies
     }
 
-    /// What a user should know: parts that nothing holds.
+    /// What a user should know: parts that nothing holds and nothing touches.
     pub fn report(&self) -> Vec<String> {
+        let touched = |body: &Body| {
+            let contact = self.sparsity.as_ref().map_or(&[][..], |s| &s.contact_dofs);
+            body.dofs
+                .iter()
+                .any(|dof| contact.binary_search(dof).is_ok())
+        };
         self.bodies
             .iter()
             .enumerate()
-            .filter(|(_, body)| !body.is_supported())
+            .filter(|(_, body)| !body.is_supported() && !touched(body) && self.mesh.is_some())
             .map(|(k, body)| {
                 format!(
-                    "part {k} ({} nodes, first {}) has no support: it moves freely until it touches something",
+                    "part {k} ({} nodes, first {}) has neither support nor contact: it will fly away",
                     body.nodes.len(),
                     body.nodes[0]
                 )
@@ -359,6 +293,9 @@ impl MechanicalSystem for ElastodynamicSystem {
     fn linear_part(&self) -> Option<&LinearPart> {
         Some(&self.linear)
     }
+    fn warnings(&self) -> Vec<String> {
+        self.report()
+    }
     fn constraints(&self) -> &[UnilateralConstraint] {
         &self.constraints
     }
@@ -413,6 +350,9 @@ impl MechanicalSystem for Arc<ElastodynamicSystem> {
     }
     fn linear_part(&self) -> Option<&LinearPart> {
         self.as_ref().linear_part()
+    }
+    fn warnings(&self) -> Vec<String> {
+        self.as_ref().warnings()
     }
     fn constraints(&self) -> &[UnilateralConstraint] {
         self.as_ref().constraints()

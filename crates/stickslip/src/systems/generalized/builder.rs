@@ -223,22 +223,14 @@ impl GeneralizedSystemBuilder {
     /// Linear stiffness K.
     pub fn stiffness(mut self, stiffness: SymmetricMatrix) -> Self {
         self.linear
-            .get_or_insert(LinearPart {
-                stiffness: None,
-                damping: None,
-            })
+            .get_or_insert_with(LinearPart::default)
             .stiffness = Some(stiffness);
         self
     }
 
     /// Linear damping C.
     pub fn damping(mut self, damping: SymmetricMatrix) -> Self {
-        self.linear
-            .get_or_insert(LinearPart {
-                stiffness: None,
-                damping: None,
-            })
-            .damping = Some(damping);
+        self.linear.get_or_insert_with(LinearPart::default).damping = Some(damping);
         self
     }
 

@@ -1,0 +1,326 @@
+//! Systems made of matrices: Matrix Market files and the API.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::algebra::sparse_rows::SparseRows;
+use crate::algebra::{SparsePattern, SparseSymmetric, SymmetricMatrix};
+use crate::systems::{LinearPart, Sparsity, UnilateralConstraint};
+
+use super::body::Body;
+use super::nodes::NodeMap;
+use super::system::Load;
+use super::{ElastodynamicError, ElastodynamicSystem};
+
+/// What is wrong with a Matrix Market file.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum MatrixMarketError {
+    /// The first line is not a header that is understood.
+    #[error(
+        "line 1: `{found}` is not `%%MatrixMarket matrix coordinate|array real|integer general|symmetric`"
+    )]
+    Header {
+        /// What was found.
+        found: String,
+    },
+    /// A line that cannot be read.
+    #[error("line {line}: `{found}`, expected {expected}")]
+    Line {
+        /// Number of the line, from 1.
+        line: usize,
+        /// What was found.
+        found: String,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// Fewer entries than promised.
+    #[error("{found} entries, the file promises {expected}")]
+    Entries {
+        /// Entries found.
+        found: usize,
+        /// Entries promised.
+        expected: usize,
+    },
+}
+
+/// Reads a matrix in Matrix Market format (coordinate or array; real or integer; general or
+/// symmetric, of which the stored triangle is mirrored).
+pub fn read_matrix_market(text: &str) -> Result<SparseRows, MatrixMarketError> {
+    let mut lines = text.lines().enumerate();
+    let header = lines.next().map_or("", |(_, line)| line).trim();
+    let words: Vec<String> = header
+        .split_whitespace()
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let bad_header = || MatrixMarketError::Header {
+        found: header.chars().take(80).collect(),
+    };
+    let [mark, object, format, field, symmetry] = words.as_slice() else {
+        return Err(bad_header());
+    };
+    if mark != "%%matrixmarket"
+        || object != "matrix"
+        || !["real", "integer"].contains(&field.as_str())
+        || !["general", "symmetric"].contains(&symmetry.as_str())
+        || !["coordinate", "array"].contains(&format.as_str())
+    {
+        return Err(bad_header());
+    }
+    let (coordinate, symmetric) = (format == "coordinate", symmetry == "symmetric");
+    let mut data = lines.filter(|(_, line)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('%')
+    });
+    let wrong = |(number, line): (usize, &str), expected: &'static str| MatrixMarketError::Line {
+        line: number + 1,
+        found: line.chars().take(80).collect(),
+        expected,
+    };
+    let size_line = data.next().unwrap_or((1, ""));
+    let size: Option<Vec<usize>> = size_line
+        .1
+        .split_whitespace()
+        .map(|word| word.parse().ok())
+        .collect();
+    let expected = if coordinate {
+        "rows, columns and number of entries"
+    } else {
+        "rows and columns"
+    };
+    let size = size
+        .filter(|size| size.len() == if coordinate { 3 } else { 2 })
+        .ok_or_else(|| wrong(size_line, expected))?;
+    let (rows, columns) = (size[0], size[1]);
+    let mut triplets = Vec::new();
+    let mut enter = |i: usize, j: usize, x: f64| {
+        triplets.push((i, j, x));
+        if symmetric && i != j {
+            triplets.push((j, i, x));
+        }
+    };
+    let mut found = 0;
+    let promised = if coordinate {
+        size[2]
+    } else if symmetric {
+        rows * (rows + 1) / 2
+    } else {
+        rows * columns
+    };
+    let (mut i, mut j) = (0, 0);
+    for line in data {
+        let words: Vec<&str> = line.1.split_whitespace().collect();
+        if coordinate {
+            let entry = match words.as_slice() {
+                [i, j, x] => i
+                    .parse::<usize>()
+                    .ok()
+                    .zip(j.parse::<usize>().ok())
+                    .zip(x.parse::<f64>().ok()),
+                _ => None,
+            };
+            match entry {
+                Some(((i, j), x)) if (1..=rows).contains(&i) && (1..=columns).contains(&j) => {
+                    enter(i - 1, j - 1, x);
+                }
+                _ => return Err(wrong(line, "row, column and value inside the matrix")),
+            }
+        } else {
+            let x = match words.as_slice() {
+                [x] => x.parse::<f64>().ok(),
+                _ => None,
+            };
+            let x = x.ok_or_else(|| wrong(line, "one value"))?;
+            if j >= columns {
+                found += 1;
+                continue;
+            }
+            enter(i, j, x);
+            i += 1;
+            if i == rows {
+                j += 1;
+                i = if symmetric { j } else { 0 };
+            }
+        }
+        found += 1;
+    }
+    if found != promised {
+        return Err(MatrixMarketError::Entries {
+            found,
+            expected: promised,
+        });
+    }
+    Ok(SparseRows::from_triplets(rows, columns, &triplets))
+}
+
+/// Symmetric matrix on a pattern that holds its entries; refuses what is not symmetric.
+fn symmetric(
+    what: &'static str,
+    matrix: &SparseRows,
+    pattern: &Arc<SparsePattern>,
+) -> Result<SymmetricMatrix, ElastodynamicError> {
+    let mut out = SymmetricMatrix::from_sparse(SparseSymmetric::zeros(pattern.clone()));
+    if let Some((i, j)) = matrix.first_not_finite() {
+        return Err(ElastodynamicError::Matrix {
+            what,
+            problem: format!("entry ({i}, {j}) is not finite"),
+        });
+    }
+    for i in 0..matrix.rows() {
+        for (j, x) in matrix.row(i) {
+            let sum = out.get(i, j) + x;
+            out.set(i, j, sum);
+        }
+    }
+    let asymmetry = out.asymmetry();
+    if asymmetry > 1e-10 {
+        return Err(ElastodynamicError::Matrix {
+            what,
+            problem: format!(
+                "not symmetric: |a_ij − a_ji| reaches {asymmetry:e} of the largest entry"
+            ),
+        });
+    }
+    Ok(out)
+}
+
+impl ElastodynamicSystem {
+    /// System of given matrices M, K, C with a constant load and constraints of the user, whose
+    /// rows act on the same coordinates.
+    pub fn from_matrices(
+        mass: &SparseRows,
+        stiffness: Option<&SparseRows>,
+        damping: Option<&SparseRows>,
+        load: Option<Vec<f64>>,
+        constraints: Vec<UnilateralConstraint>,
+    ) -> Result<Self, ElastodynamicError> {
+        let n = mass.rows();
+        let named = [("M", Some(mass)), ("K", stiffness), ("C", damping)];
+        let mut rows = vec![Vec::new(); n];
+        for (what, matrix) in named {
+            let Some(matrix) = matrix else { continue };
+            if matrix.rows() != n || matrix.columns() != n {
+                return Err(ElastodynamicError::Matrix {
+                    what,
+                    problem: format!(
+                        "{} rows and {} columns, M has {n} rows",
+                        matrix.rows(),
+                        matrix.columns()
+                    ),
+                });
+            }
+            for i in 0..n {
+                for (j, _) in matrix.row(i) {
+                    rows[i].push(j as u32);
+                    rows[j].push(i as u32);
+                }
+            }
+        }
+        if let Some(load) = &load {
+            if load.len() != n {
+                return Err(ElastodynamicError::Matrix {
+                    what: "F",
+                    problem: format!("{} entries, M has {n} rows", load.len()),
+                });
+            }
+        }
+        let pattern = Arc::new(SparsePattern::from_rows(&rows));
+        let part = |what, matrix: Option<&SparseRows>| {
+            matrix
+                .map(|matrix| symmetric(what, matrix, &pattern))
+                .transpose()
+        };
+        let mass = symmetric("M", mass, &pattern)?;
+        let linear = LinearPart {
+            stiffness: part("K", stiffness)?,
+            damping: part("C", damping)?,
+            compensated: true,
+            translations: Vec::new(),
+        };
+        let mut trial = crate::algebra::CholeskyFactor::default();
+        let mut sum = mass.clone();
+        if let Some(stiffness) = &linear.stiffness {
+            sum.add_scaled(1.0, stiffness);
+        }
+        if let Err(row) = trial.factor(&sum) {
+            return Err(ElastodynamicError::Matrix {
+                what: "M + K",
+                problem: format!("not positive definite at row {row}"),
+            });
+        }
+        let mut body = Body::new(0);
+        body.dofs = (0..n as u32).collect();
+        let names = |letter: char| (0..n).map(|i| format!("{letter}{i}")).collect();
+        Ok(Self {
+            mesh: None,
+            nodes: Arc::new(NodeMap {
+                space: 1,
+                x: Vec::new(),
+                first: vec![0],
+                free: Vec::new(),
+                motion: Vec::new(),
+                motions: Vec::new(),
+                free_count: n,
+            }),
+            assembly: None,
+            mass,
+            linear,
+            rayleigh: (0.0, 0.0),
+            couplings: Vec::new(),
+            loads: load
+                .map(|values| Load {
+                    values,
+                    factor: None,
+                })
+                .into_iter()
+                .collect(),
+            sparsity: Some(Sparsity {
+                pattern,
+                contact_dofs: Vec::new(),
+            }),
+            constraints,
+            surfaces: Vec::new(),
+            bodies: vec![body],
+            coordinate_names: names('q'),
+            velocity_names: names('v'),
+            finite: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinate_and_array_forms_give_the_same_matrix() {
+        let a = read_matrix_market(
+            "%%MatrixMarket matrix coordinate real symmetric\n% comment\n2 2 3\n1 1 2.0\n2 1 -1e0\n2 2 3\n",
+        )
+        .unwrap();
+        let b = read_matrix_market("%%MatrixMarket matrix array real symmetric\n2 2\n2\n-1\n3\n")
+            .unwrap();
+        assert_eq!(a, b);
+        let full =
+            read_matrix_market("%%MatrixMarket matrix array real general\n2 2\n2\n-1\n-1\n3\n");
+        assert_eq!(a, full.unwrap());
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let short = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2.0\n";
+        assert_eq!(
+            read_matrix_market(short).unwrap_err(),
+            MatrixMarketError::Entries {
+                found: 1,
+                expected: 2
+            }
+        );
+        let outside = "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 2.0\n";
+        assert!(matches!(
+            read_matrix_market(outside).unwrap_err(),
+            MatrixMarketError::Line { line: 3, .. }
+        ));
+        assert!(read_matrix_market("hello").is_err());
+    }
+}
