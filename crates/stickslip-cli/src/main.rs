@@ -7,6 +7,7 @@ mod compare;
 mod comparison;
 mod completions;
 mod exit;
+mod export;
 mod inspect;
 mod interrupt;
 mod list;
@@ -54,6 +55,7 @@ enum Command {
     Plot(plot_command::PlotArgs),
     Compare(compare::CompareArgs),
     Study(study::StudyArgs),
+    Export(export::ExportArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     /// Solve frictional contact problems stored as FCLIB files.
@@ -88,6 +90,7 @@ fn main() -> ExitCode {
         Command::Plot(args) => plot_command::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run::<Cli>(&args),
         Command::Solve(args) => solve::run(args),

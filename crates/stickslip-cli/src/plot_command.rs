@@ -7,9 +7,9 @@ use stickslip::records::TrajectoryFileError;
 use stickslip::scene::{SceneRunError, read_branches, read_manifest, read_scene, read_summary};
 
 use crate::exit::{complain, say};
-use crate::plot::{RunData, Table, save_figures};
+use crate::plot::{ElasticView, Field, RunData, Table, save_figures};
 
-/// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches.
+/// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches; of elastic bodies the deformed mesh, contact forces, energy.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  stickslip plot runs/bouncing-ball")]
 pub struct PlotArgs {
@@ -19,6 +19,15 @@ pub struct PlotArgs {
     /// Folder for the pictures; `plots` inside the run folder if not given.
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Elastic bodies: times of the pictures of the deformed mesh, in seconds.
+    #[arg(long, value_name = "T,T,...", value_delimiter = ',')]
+    times: Vec<f64>,
+    /// Elastic bodies: field that colours the mesh.
+    #[arg(long, value_name = "FIELD", default_value = "stress")]
+    field: Field,
+    /// Elastic bodies: factor of deformations; chosen if not given.
+    #[arg(long, value_name = "FACTOR")]
+    scale: Option<f64>,
 }
 
 /// Why a run could not be drawn.
@@ -42,7 +51,12 @@ pub enum PlotError {
 
 /// Runs the subcommand.
 pub fn run(args: &PlotArgs) -> ExitCode {
-    match draw(&args.folder, args.output.as_deref()) {
+    let view = ElasticView {
+        times: args.times.clone(),
+        field: args.field,
+        scale: args.scale,
+    };
+    match draw_view(&args.folder, args.output.as_deref(), view) {
         Ok((folder, names)) => {
             say(format!(
                 "{}: {} (SVG and PNG)",
@@ -63,12 +77,22 @@ pub fn read_run(folder: &Path) -> Result<RunData, PlotError> {
         table: Table::read(&folder.join("trajectory.npy"))?,
         summary: read_summary(folder)?,
         branches: read_branches(folder)?,
+        elastic: ElasticView::default(),
     })
 }
 
 /// Draws all plots of a run folder; returns where they are and their names.
 pub fn draw(folder: &Path, output: Option<&Path>) -> Result<(PathBuf, Vec<String>), PlotError> {
-    let run = read_run(folder)?;
+    draw_view(folder, output, ElasticView::default())
+}
+
+fn draw_view(
+    folder: &Path,
+    output: Option<&Path>,
+    view: ElasticView,
+) -> Result<(PathBuf, Vec<String>), PlotError> {
+    let mut run = read_run(folder)?;
+    run.elastic = view;
     let target = output.map_or_else(|| folder.join("plots"), Path::to_path_buf);
     match save_figures(&run, &target) {
         Ok(names) => Ok((target, names)),

@@ -70,7 +70,7 @@ fn every_scene_has_a_title_a_source_and_something_to_look_for() {
         ] {
             assert!(!text.is_empty(), "{} has no {what}", entry.name);
         }
-        let planar = !entry.text.contains("[body]");
+        let planar = !entry.text.contains("[body]") && !entry.text.contains("[elastic]");
         assert_eq!(
             scene.drawing().is_some(),
             planar,

@@ -7,6 +7,7 @@ mod axis;
 mod branch_figure;
 mod canvas;
 mod decimate;
+mod elastic;
 mod energy;
 mod figure;
 mod font;
@@ -27,6 +28,7 @@ mod timeline;
 mod units;
 
 pub use canvas::Stroke;
+pub use elastic::{ElasticView, Field, state};
 pub use figure::Figure;
 pub use legend::Sample;
 pub use map_figure::map_figure;

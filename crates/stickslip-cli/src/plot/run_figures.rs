@@ -11,6 +11,7 @@ use crate::report::number;
 
 use super::branch_figure::branch_figure;
 use super::canvas::{Color, Stroke};
+use super::elastic::{ElasticView, contact_forces, deformed_mesh};
 use super::energy::energy;
 use super::figure::Figure;
 use super::impulses::impulses;
@@ -38,6 +39,8 @@ pub struct RunData {
     pub summary: Option<RunSummary>,
     /// Every branch, if the run followed them.
     pub branches: Option<BranchTree>,
+    /// What is drawn of elastic bodies.
+    pub elastic: ElasticView,
 }
 
 impl RunData {
@@ -90,6 +93,17 @@ impl RunData {
 
 /// All figures that make sense for a run.
 pub fn figures(run: &RunData) -> Vec<Figure> {
+    // The nodes of a mesh are too many for curves of their own.
+    if run
+        .scene
+        .elastic()
+        .is_some_and(|system| system.mesh().is_some())
+    {
+        let mut all: Vec<Figure> = deformed_mesh(run).into_iter().collect();
+        all.extend(contact_forces(run));
+        all.push(energy(run));
+        return all;
+    }
     let mut all = vec![motion(run)];
     if !run.contacts().is_empty() {
         all.push(gaps(run));

@@ -73,6 +73,12 @@ impl Table {
         Some(&self.columns[index])
     }
 
+    /// `count` columns side by side from the one with a name.
+    pub fn columns_from(&self, name: &str, count: usize) -> Option<&[Vec<f64>]> {
+        let index = self.names.iter().position(|other| other == name)?;
+        self.columns.get(index..index + count)
+    }
+
     /// Times.
     pub fn times(&self) -> &[f64] {
         self.column("t").unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::contact::{contact_name, read_impact};
+use super::contact::{contact_name, read_impact, report_elastic_keys};
 use super::diagnostic::Diagnostic;
 use super::friction::{FrictionPart, read_friction};
 use super::reader::Reader;
@@ -105,6 +105,7 @@ fn read_contacts(reader: &mut Reader, list: &[Value], settings: &Settings) -> Ve
             let help = "a rigid body meets a plane with a ball: give arm, radius, plane, offset";
             reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
         }
+        report_elastic_keys(reader, table);
         let name = contact_name(reader, table, value, k, |n| {
             contacts.iter().any(|c| c.name == n)
         });

@@ -52,6 +52,7 @@ impl Scene {
         let built = match &self.mechanics {
             Mechanics::Generalized(model) => generalized(model, &self.settings),
             Mechanics::Body(model) => rigid_body(model, &self.settings),
+            Mechanics::Elastic(model) => Ok(Box::new(model.system.clone()) as Box<_>),
         };
         built.map_err(|diagnostic| SceneError::new(self.text.clone(), vec![diagnostic]))
     }
@@ -62,6 +63,7 @@ impl Scene {
         match &self.mechanics {
             Mechanics::Generalized(model) => (model.q0.clone(), model.v0.clone()),
             Mechanics::Body(model) => body_state(model),
+            Mechanics::Elastic(model) => (model.q0.clone(), model.v0.clone()),
         }
     }
 
@@ -139,6 +141,10 @@ impl Scene {
             let (solver, control) = EnumeratingSolver::new(rule, EnumerationSettings::default());
             (Box::new(solver), Some(control))
         };
+        if matches!(self.mechanics, Mechanics::Elastic(_)) {
+            // Contacts that are closed and closing at the start are met by the first step.
+            settings.initial_impact = false;
+        }
         let simulation = Simulation::new(system, scheme, solver, (&q, &v), settings)
             .map_err(|error| refuse(self.locate_simulation_error(&error)))?;
         Ok((simulation, control))
@@ -148,6 +154,10 @@ impl Scene {
     fn solver(&self) -> Box<dyn ContactSolver> {
         let tolerance = self.settings.tolerance;
         match self.settings.solver {
+            // Contacts of a mesh are coupled through it, few or many.
+            Solver::Automatic if self.elastic().is_some() => {
+                Box::new(CascadeSolver::beyond(0, tolerance))
+            }
             Solver::Automatic => Box::new(CascadeSolver::beyond(MANY_CONTACTS, tolerance)),
             Solver::Cascade => Box::new(CascadeSolver::beyond(0, tolerance)),
             Solver::GaussSeidel => Box::new(GaussSeidel::new(GaussSeidelSettings {
@@ -195,6 +205,12 @@ impl Scene {
                 .iter()
                 .find(|c| c.name == name)
                 .map(|c| c.span.clone()),
+            // Constraints are called after their contact, with the number of the node behind.
+            Mechanics::Elastic(model) => model
+                .contacts
+                .iter()
+                .find(|c| name.starts_with(&c.0))
+                .map(|c| c.1.clone()),
         }
     }
 }
@@ -441,7 +457,7 @@ fn contact_law(
     Ok(law)
 }
 
-fn flow_rule(settings: &Settings) -> FlowRule {
+pub(super) fn flow_rule(settings: &Settings) -> FlowRule {
     match settings.law {
         Law::Frictionless | Law::Coulomb => FlowRule::Coulomb,
         Law::Argmin => FlowRule::KineticProjection,
@@ -464,7 +480,7 @@ fn flow_rule(settings: &Settings) -> FlowRule {
     }
 }
 
-fn impact_law(impact: Impact, restitution: f64) -> ImpactLaw {
+pub(super) fn impact_law(impact: Impact, restitution: f64) -> ImpactLaw {
     match impact {
         Impact::Inelastic => ImpactLaw::Inelastic,
         Impact::Energetic => ImpactLaw::Energetic { restitution },
@@ -475,7 +491,7 @@ fn impact_law(impact: Impact, restitution: f64) -> ImpactLaw {
     }
 }
 
-fn section(parts: &[FrictionPart]) -> Result<FrictionSection, FrictionError> {
+pub(super) fn section(parts: &[FrictionPart]) -> Result<FrictionSection, FrictionError> {
     let single = |part: &FrictionPart| match part {
         FrictionPart::Disc { radius, dimension } => FrictionSection::ball(*radius, *dimension),
         FrictionPart::Ellipse(axes) => FrictionSection::ellipse(*axes),

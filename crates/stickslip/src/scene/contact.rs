@@ -57,6 +57,7 @@ pub(super) fn read_contacts(
                 reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
             }
         }
+        report_elastic_keys(reader, table);
         let name = contact_name(reader, table, value, k, |n| {
             contacts.iter().any(|c| c.name == n)
         });
@@ -65,6 +66,16 @@ pub(super) fn read_contacts(
         }
     }
     contacts
+}
+
+/// Keys of contacts of elastic bodies, where there are none.
+pub(super) fn report_elastic_keys(reader: &mut Reader, table: &Table) {
+    for entry in &table.entries {
+        if super::elastic_contact::OWN.contains(&entry.name.as_str()) {
+            let message = format!("`{}` belongs to contacts of elastic bodies", entry.name);
+            reader.report(Diagnostic::at(entry.name_span.clone(), message));
+        }
+    }
 }
 
 /// The name of contact number `k`, reported if it is taken.

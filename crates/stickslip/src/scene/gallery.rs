@@ -29,7 +29,7 @@ macro_rules! scenes {
     };
 }
 
-/// From one contact without friction to several with friction, then space, then the past.
+/// From one contact without friction to several with friction, then space, then the past, then elastic bodies.
 const SCENES: &[GalleryScene] = scenes![
     "bouncing-ball",
     "sliding-block",
@@ -73,6 +73,14 @@ const SCENES: &[GalleryScene] = scenes![
     "bar-impact",
     "bar-penalty",
     "painleve-penalty",
+    "elastic-bar",
+    "elastic-beam",
+    "elastic-block",
+    "elastic-disc",
+    "elastic-two-blocks",
+    "bowed-reed",
+    "elastic-ring",
+    "brake-pad",
 ];
 
 /// All scenes, in the order of the gallery.

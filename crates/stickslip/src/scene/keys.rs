@@ -1,5 +1,9 @@
 //! The keys of a scene: one table that the decoder and the JSON schema both read.
 
+use super::elastic_keys::{
+    ELASTIC, KEY_ABOVE, KEY_AGAINST, KEY_BELOW, KEY_COORDINATE, KEY_OBSTACLE, KEY_SLIDES,
+    KEY_SURFACE,
+};
 use super::words::{
     Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
     Scheme, Sections, SeveralRule, Solver, Word,
@@ -82,7 +86,7 @@ impl TableKeys {
     }
 }
 
-const fn key(
+pub(super) const fn key(
     name: &'static str,
     kind: Kind,
     default: &'static str,
@@ -97,7 +101,7 @@ const fn key(
     }
 }
 
-const fn required(name: &'static str, kind: Kind, description: &'static str) -> Key {
+pub(super) const fn required(name: &'static str, kind: Kind, description: &'static str) -> Key {
     Key {
         name,
         kind,
@@ -115,13 +119,13 @@ pub(super) const CONTACTS_MAX: usize = 256;
 pub(super) const NAMES_MAX: usize = 512;
 const DRAWINGS_MAX: usize = 512;
 
-const CONSTANT: Kind = Kind::Expression(Variables::Parameters);
-const POSITION: Kind = Kind::Expression(Variables::Position);
+pub(super) const CONSTANT: Kind = Kind::Expression(Variables::Parameters);
+pub(super) const POSITION: Kind = Kind::Expression(Variables::Position);
 const POSITION_TIME: Kind = Kind::Expression(Variables::PositionTime);
 const STATE: Kind = Kind::Expression(Variables::State);
 const FORCE: Kind = Kind::Expression(Variables::Force);
 const FRICTION_VALUE: Kind = Kind::Expression(Variables::Friction);
-const TIME: Kind = Kind::Expression(Variables::Time);
+pub(super) const TIME: Kind = Kind::Expression(Variables::Time);
 const CONSTANTS_3: Kind = Kind::List {
     of: &CONSTANT,
     min: 3,
@@ -152,7 +156,7 @@ const CONSTANT_ROW: Kind = Kind::List {
     min: 1,
     max: COORDINATES_MAX,
 };
-const VERTEX: Kind = Kind::List {
+pub(super) const VERTEX: Kind = Kind::List {
     of: &CONSTANT,
     min: 2,
     max: 2,
@@ -350,6 +354,12 @@ pub(super) const SCENE: TableKeys = TableKeys {
             Kind::Table(&BODY),
             "",
             "A free rigid body in space, instead of [system].",
+        ),
+        key(
+            "elastic",
+            Kind::Table(&ELASTIC),
+            "",
+            "Elastic bodies, instead of [system].",
         ),
         key(
             "contacts",
@@ -638,6 +648,13 @@ const CONTACT: TableKeys = TableKeys {
             "0",
             "Rigid body: distance of the plane from the origin.",
         ),
+        KEY_SURFACE,
+        KEY_OBSTACLE,
+        KEY_AGAINST,
+        KEY_COORDINATE,
+        KEY_ABOVE,
+        KEY_BELOW,
+        KEY_SLIDES,
     ],
 };
 

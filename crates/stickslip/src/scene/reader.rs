@@ -385,6 +385,21 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Makes x, y, z known as a place, for fields over elastic bodies.
+    pub fn places(&mut self) {
+        self.names.coordinates = ["x", "y", "z"].map(String::from).to_vec();
+        for (k, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let input = self.graph.input(1 + k);
+            let place = Dependence {
+                time: false,
+                position: true,
+                velocity: false,
+                past: false,
+            };
+            self.define(name, input, place, "a place");
+        }
+    }
+
     fn is_coordinate(&self, name: &str) -> bool {
         self.names.coordinates.iter().any(|other| other == name)
     }

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::algebra::dot;
+use crate::systems::{ElastodynamicSystem, MechanicalSystem};
 
 use super::body::{BodyModel, read_body};
 use super::check::check_table;
@@ -11,6 +13,7 @@ use super::contact::{ContactModel, PointModel, read_contacts};
 use super::diagnostic::{Diagnostic, SceneError};
 use super::drawing::{Drawing, read_drawing};
 use super::edit::Changes;
+use super::elastic::{ElasticModel, read_elastic};
 use super::expression::{Expression, Graph, Tape};
 use super::impact_map::{SceneImpactMap, read_impact_map};
 use super::keys::SCENE;
@@ -47,6 +50,7 @@ pub struct Scene {
 pub(super) enum Mechanics {
     Generalized(Box<GeneralizedModel>),
     Body(Box<BodyModel>),
+    Elastic(Box<ElasticModel>),
 }
 
 /// Why a scene could not be loaded from a file.
@@ -95,6 +99,7 @@ impl Scene {
             Mechanics::Body(_) => ["x", "y", "z", "qw", "qx", "qy", "qz"]
                 .map(String::from)
                 .to_vec(),
+            Mechanics::Elastic(model) => model.system.coordinate_names().to_vec(),
         }
     }
 
@@ -106,6 +111,25 @@ impl Scene {
                 model.contacts.iter().map(|c| c.name.clone()).collect()
             }
             Mechanics::Body(model) => model.contacts.iter().map(|c| c.name.clone()).collect(),
+            Mechanics::Elastic(model) => model.contacts.iter().map(|c| c.0.clone()).collect(),
+        }
+    }
+
+    /// The elastic system, if the scene has one.
+    #[must_use]
+    pub fn elastic(&self) -> Option<&Arc<ElastodynamicSystem>> {
+        match &self.mechanics {
+            Mechanics::Elastic(model) => Some(&model.system),
+            _ => None,
+        }
+    }
+
+    /// Files that the scene names, beside its own.
+    #[must_use]
+    pub fn files(&self) -> &[String] {
+        match &self.mechanics {
+            Mechanics::Elastic(model) => &model.files,
+            _ => &[],
         }
     }
 
@@ -142,7 +166,23 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         .unwrap_or_default();
     let settings = Settings::read(&mut reader, &table);
     let contacts = list(&table, "contacts");
+    let elastic = table.get("elastic");
+    let given = [table.get("system"), table.get("body"), elastic];
     let mechanics = match (table.get("system"), table.get("body")) {
+        _ if given.iter().flatten().count() > 1 && elastic.is_some() => {
+            let span = elastic.map_or(0..0, |entry| entry.name_span.clone());
+            let message = "[elastic] stands beside [system] or [body]: a scene has one of them";
+            reader.report(Diagnostic::at(span, message));
+            None
+        }
+        (None, None) if elastic.is_some() => {
+            let step = table.value("step");
+            elastic
+                .and_then(|entry| {
+                    read_elastic(&mut reader, &table, &entry.value, contacts, &settings, step)
+                })
+                .map(|model| Mechanics::Elastic(Box::new(model)))
+        }
         (Some(system), None) => {
             let place = system.value.span.clone();
             read_generalized(&mut reader, &table, &place, contacts, &settings)
@@ -174,7 +214,7 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         }
         (None, None) => {
             let message = "the scene has no system";
-            let help = "add [system] with `coordinates` and `kinetic_energy`, or [body]";
+            let help = "add [system] with `coordinates` and `kinetic_energy`, [body], or [elastic]";
             reader.report(Diagnostic::at(start, message).with_help(help));
             None
         }

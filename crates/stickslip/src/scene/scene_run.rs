@@ -109,6 +109,21 @@ impl SceneRun {
             source,
         })?;
         write_whole(&path.join("scene.toml"), scene.text().text().as_bytes())?;
+        // Meshes and matrices go with the scene, so that the folder can be resumed and drawn.
+        let beside = Path::new(scene.text().name()).parent();
+        for file in scene.files() {
+            let from = beside.unwrap_or(Path::new("")).join(file);
+            let to = path.join(file);
+            let copy = || -> io::Result<Vec<u8>> {
+                fs::create_dir_all(to.parent().unwrap_or(path))?;
+                fs::read(&from)
+            };
+            let bytes = copy().map_err(|source| SceneRunError::Io {
+                path: from.clone(),
+                source,
+            })?;
+            write_whole(&to, &bytes)?;
+        }
         let manifest = RunManifest {
             format: RUN_FORMAT,
             scene: name.to_string(),

@@ -9,7 +9,7 @@ pub struct Word {
     pub description: &'static str,
 }
 
-const fn word(name: &'static str, description: &'static str) -> Word {
+pub(super) const fn word(name: &'static str, description: &'static str) -> Word {
     Word { name, description }
 }
 
@@ -47,6 +47,8 @@ macro_rules! words {
         }
     };
 }
+
+pub(super) use words;
 
 words! {
     /// Time-stepping scheme.

@@ -1,0 +1,413 @@
+//! Pictures of elastic bodies: the deformed mesh coloured by a field, and the forces of contact.
+
+use std::collections::BTreeMap;
+
+use stickslip::systems::elastodynamic::{ElementKind, contact_columns};
+use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
+
+use super::canvas::{Color, Fill, Point, Stroke};
+use super::figure::Figure;
+use super::legend::Sample;
+use super::panel::{Item, Panel};
+use super::run_figures::{RunData, TIME};
+use super::style;
+
+/// Pictures of a run whose times nobody chose.
+const PICTURES: usize = 6;
+/// Meshes with more faces are drawn without their edges.
+const EDGES: usize = 1500;
+
+/// Field that colours the mesh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Field {
+    /// Von Mises stress.
+    #[default]
+    Stress,
+    /// Length of the displacement.
+    Displacement,
+    /// Length of the velocity.
+    Velocity,
+}
+
+/// What is drawn of elastic bodies, and when.
+#[derive(Clone, Debug, Default)]
+pub struct ElasticView {
+    /// Times of the pictures; evenly spaced if empty.
+    pub times: Vec<f64>,
+    /// Field that colours the mesh.
+    pub field: Field,
+    /// Factor of deformations; chosen if none.
+    pub scale: Option<f64>,
+}
+
+/// Values of coordinates or velocities in one row of the trajectory.
+pub fn state(run: &RunData, system: &ElastodynamicSystem, row: usize) -> (Vec<f64>, Vec<f64>) {
+    let n = system.dof();
+    let take = |first: &str| -> Vec<f64> {
+        let columns = run.table.columns_from(first, n).unwrap_or_default();
+        columns.iter().map(|column| column[row]).collect()
+    };
+    let q = take(&system.coordinate_names()[0]);
+    let v = take(&format!("v_{}", system.velocity_names()[0]));
+    (q, v)
+}
+
+/// One face to draw: nodes of its outline and the element it belongs to.
+struct Face {
+    nodes: Vec<u32>,
+    element: usize,
+}
+
+/// Corners of the faces of an element; of plane elements, their outline.
+fn outlines(kind: ElementKind) -> &'static [&'static [usize]] {
+    match kind {
+        ElementKind::Line2 | ElementKind::Line3 => &[&[0, 1]],
+        ElementKind::Tri3 => &[&[0, 1, 2]],
+        ElementKind::Tri6 => &[&[0, 3, 1, 4, 2, 5]],
+        ElementKind::Quad4 => &[&[0, 1, 2, 3]],
+        ElementKind::Quad8 | ElementKind::Quad9 => &[&[0, 4, 1, 5, 2, 6, 3, 7]],
+        ElementKind::Tet4 | ElementKind::Tet10 => &[&[0, 2, 1], &[0, 1, 3], &[1, 2, 3], &[0, 3, 2]],
+        ElementKind::Hex8 | ElementKind::Hex20 | ElementKind::Hex27 => &[
+            &[0, 3, 2, 1],
+            &[4, 5, 6, 7],
+            &[0, 1, 5, 4],
+            &[1, 2, 6, 5],
+            &[2, 3, 7, 6],
+            &[3, 0, 4, 7],
+        ],
+        ElementKind::Point => &[],
+    }
+}
+
+/// Faces that are seen: all of plane meshes, those of one element only in space.
+fn faces(system: &ElastodynamicSystem) -> Vec<Face> {
+    let Some(mesh) = system.mesh() else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    let mut count: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+    for (k, &e) in system.stressed_elements().iter().enumerate() {
+        let (kind, list) = mesh.element(e as usize);
+        for outline in outlines(kind) {
+            let nodes: Vec<u32> = outline.iter().map(|&i| list[i]).collect();
+            if kind.dimension() == 3 {
+                let mut key = nodes.clone();
+                key.sort_unstable();
+                *count.entry(key).or_default() += 1;
+            }
+            all.push(Face { nodes, element: k });
+        }
+    }
+    all.retain(|face| {
+        let mut key = face.nodes.clone();
+        key.sort_unstable();
+        count.get(&key).is_none_or(|&n| n == 1)
+    });
+    all
+}
+
+/// Place on paper and depth behind it.
+fn project(x: [f64; 3], space: usize) -> (Point, f64) {
+    if space < 3 {
+        return ([x[0], x[1]], 0.0);
+    }
+    // Seen from the front, the right and above; z is up.
+    let (right, up) = (x[0] * 0.87 + x[1] * 0.5, x[2] + 0.3 * x[1] - 0.18 * x[0]);
+    ([right, up], x[1] * 0.87 - x[0] * 0.5 - 0.3 * x[2])
+}
+
+/// One picture: faces with a value each.
+struct Shot {
+    t: f64,
+    faces: Vec<(Vec<Point>, f64)>,
+}
+
+/// Largest extent of the mesh at rest.
+fn extent(system: &ElastodynamicSystem) -> f64 {
+    let nodes = system.mesh().map_or(&[][..], |mesh| mesh.nodes());
+    (0..3)
+        .map(|k| {
+            let values = nodes.iter().map(|x| x[k]);
+            let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| {
+                (a.min(x), b.max(x))
+            });
+            high - low
+        })
+        .fold(0.0, f64::max)
+}
+
+/// Displacement of every node, and that of its part as a whole.
+fn displacements(system: &ElastodynamicSystem, t: f64, q: &[f64]) -> Vec<([f64; 3], [f64; 3])> {
+    let nodes = system.nodes();
+    let mut out: Vec<([f64; 3], [f64; 3])> = (0..nodes.len() as u32)
+        .map(|n| (nodes.displacement(t, q, n), [0.0; 3]))
+        .collect();
+    for body in system.bodies() {
+        let mut mean = [0.0; 3];
+        for &n in &body.nodes {
+            for (m, u) in mean.iter_mut().zip(out[n as usize].0) {
+                *m += u / body.nodes.len() as f64;
+            }
+        }
+        for &n in &body.nodes {
+            out[n as usize].1 = mean;
+        }
+    }
+    out
+}
+
+/// The deformed mesh at chosen times, coloured by a field.
+pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
+    let system = run.scene.elastic()?;
+    let space = system.mesh()?.dimension();
+    let times = run.table.times();
+    let (first, last) = (*times.first()?, *times.last()?);
+    let chosen: Vec<f64> = if run.elastic.times.is_empty() {
+        let share = |k: usize| k as f64 / (PICTURES - 1) as f64;
+        (0..PICTURES)
+            .map(|k| first + share(k) * (last - first))
+            .collect()
+    } else {
+        run.elastic.times.clone()
+    };
+    let rows: Vec<usize> = chosen.iter().map(|&t| run.table.row_at(t)).collect();
+    // How much deformations are enlarged.
+    let size = extent(system);
+    let mut largest = 0.0f64;
+    for &row in &rows {
+        for (u, mean) in displacements(system, times[row], &state(run, system, row).0) {
+            for k in 0..3 {
+                largest = largest.max((u[k] - mean[k]).abs());
+            }
+        }
+    }
+    let scale = run.elastic.scale.unwrap_or_else(|| {
+        // Bodies that touch would come apart on paper if each were enlarged about its own middle.
+        if system.bodies().len() > 1 || largest > 0.01 * size || largest == 0.0 {
+            1.0
+        } else {
+            nice(0.05 * size / largest)
+        }
+    });
+    let faces = faces(system);
+    let shots: Vec<Shot> = rows
+        .iter()
+        .map(|&row| shot(run, system, &faces, row, (space, scale)))
+        .collect();
+    let values = || shots.iter().flat_map(|shot| shot.faces.iter().map(|f| f.1));
+    let top = values().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+    let (mut x_range, mut y_range) = (
+        (f64::INFINITY, f64::NEG_INFINITY),
+        (f64::INFINITY, f64::NEG_INFINITY),
+    );
+    for point in shots.iter().flat_map(|s| s.faces.iter().flat_map(|f| &f.0)) {
+        x_range = (x_range.0.min(point[0]), x_range.1.max(point[0]));
+        y_range = (y_range.0.min(point[1]), y_range.1.max(point[1]));
+    }
+    let pad = 0.04 * size;
+    x_range = (x_range.0 - pad, x_range.1 + pad);
+    y_range = (y_range.0 - pad, y_range.1 + pad);
+    let ratio = (y_range.1 - y_range.0) / (x_range.1 - x_range.0);
+    let (what, unit) = match run.elastic.field {
+        Field::Stress => ("von Mises stress", "Pa"),
+        Field::Displacement => ("displacement", "m"),
+        Field::Velocity => ("velocity", "m/s"),
+    };
+    let mut figure = run.figure("mesh", &format!("deformed mesh, {what}"));
+    if scale != 1.0 {
+        figure.subtitle += &format!(", deformation x {scale}");
+    }
+    for k in 0..=4 {
+        let share = f64::from(k) / 4.0;
+        let name = format!("{:.3e} {unit}", share * top);
+        let sample = Sample::Box(Fill::Solid(colour(share)));
+        figure.legend.push((name, sample));
+    }
+    for shot in shots {
+        let mut panel = Panel {
+            title: format!("t = {:.4} s", shot.t),
+            picture: true,
+            x_range: Some(x_range),
+            y_range: Some(y_range),
+            ..Panel::default()
+        };
+        let edges = shot.faces.len() <= EDGES;
+        for (mut points, value) in shot.faces {
+            if points.len() == 2 {
+                let stroke = Stroke::solid(colour(value / top), 4.0);
+                panel.items.push(Item::Curve(points, stroke));
+                continue;
+            }
+            let fill = Fill::Solid(colour(value / top));
+            panel.items.push(Item::Area(points.clone(), fill));
+            if edges {
+                points.push(points[0]);
+                let stroke = Stroke::solid(Color(60, 60, 60), 0.4);
+                panel.items.push(Item::Curve(points, stroke));
+            }
+        }
+        figure.panels.push(panel);
+    }
+    (figure.columns, figure.panel_size) = if ratio < 0.3 {
+        (1, (760.0, (720.0 * ratio).max(50.0) + 40.0))
+    } else {
+        (3, (310.0, 290.0 * ratio.min(1.6) + 36.0))
+    };
+    Some(figure)
+}
+
+fn shot(
+    run: &RunData,
+    system: &ElastodynamicSystem,
+    faces: &[Face],
+    row: usize,
+    (space, scale): (usize, f64),
+) -> Shot {
+    let t = run.table.times()[row];
+    let (q, v) = state(run, system, row);
+    let moved = displacements(system, t, &q);
+    let place = |n: u32| {
+        let (x, (u, mean)) = (system.nodes().reference(n), moved[n as usize]);
+        [0, 1, 2].map(|k| x[k] + mean[k] + scale * (u[k] - mean[k]))
+    };
+    let norm = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let stress: Vec<f64> = match run.elastic.field {
+        Field::Stress => system
+            .stresses(t, &q)
+            .iter()
+            .map(|stress| stress.von_mises)
+            .collect(),
+        _ => Vec::new(),
+    };
+    let mut drawn: Vec<(f64, Vec<Point>, f64)> = faces
+        .iter()
+        .map(|face| {
+            let projected: Vec<(Point, f64)> = face
+                .nodes
+                .iter()
+                .map(|&n| project(place(n), space))
+                .collect();
+            let count = face.nodes.len() as f64;
+            let mean = |value: &dyn Fn(u32) -> f64| {
+                face.nodes.iter().map(|&n| value(n)).sum::<f64>() / count
+            };
+            let value = match run.elastic.field {
+                Field::Stress => stress.get(face.element).copied().unwrap_or(0.0).abs(),
+                Field::Displacement => mean(&|n| norm(moved[n as usize].0)),
+                Field::Velocity => mean(&|n| norm(system.nodes().velocity(t, &v, n))),
+            };
+            let depth = projected.iter().map(|p| p.1).sum::<f64>() / count;
+            let points = projected.into_iter().map(|p| p.0).collect();
+            (depth, points, value)
+        })
+        .collect();
+    // What lies behind is drawn first.
+    drawn.sort_by(|a, b| b.0.total_cmp(&a.0));
+    Shot {
+        t,
+        faces: drawn.into_iter().map(|(_, p, value)| (p, value)).collect(),
+    }
+}
+
+/// The largest of 1, 2, 5 times a power of ten below a number.
+fn nice(x: f64) -> f64 {
+    let power = 10f64.powf(x.log10().floor());
+    [5.0, 2.0, 1.0]
+        .into_iter()
+        .find(|digit| digit * power <= x)
+        .unwrap_or(1.0)
+        * power
+}
+
+/// Colour between dark blue, green and yellow.
+fn colour(x: f64) -> Color {
+    const STOPS: [[f64; 3]; 5] = [
+        [68.0, 1.0, 84.0],
+        [59.0, 82.0, 139.0],
+        [33.0, 145.0, 140.0],
+        [94.0, 201.0, 98.0],
+        [253.0, 231.0, 37.0],
+    ];
+    let x = x.clamp(0.0, 1.0) * 4.0;
+    let k = (x as usize).min(3);
+    let f = x - k as f64;
+    let mix = |c: usize| ((1.0 - f) * STOPS[k][c] + f * STOPS[k + 1][c]).round() as u8;
+    Color(mix(0), mix(1), mix(2))
+}
+
+/// Force and number of touching nodes of every contact surface over time.
+pub fn contact_forces(run: &RunData) -> Option<Figure> {
+    let system = run.scene.elastic()?;
+    let (times, steps) = (run.table.times(), run.table.column("dt")?);
+    let mut figure = run.figure("contact-forces", "contact forces");
+    for surface in system.surfaces() {
+        let names = contact_columns(surface);
+        let rows = times.len();
+        let (mut normal, mut tangential) = (vec![0.0; rows], vec![[0.0; 2]; rows]);
+        let mut modes = [vec![0.0; rows], vec![0.0; rows]];
+        for name in &names {
+            let column = |word: &str| run.table.column(&format!("{name}.{word}"));
+            let Some(p) = column("p_n") else { continue };
+            for (sum, p) in normal.iter_mut().zip(p) {
+                *sum += p;
+            }
+            for (k, word) in ["p_t1", "p_t2"].into_iter().enumerate() {
+                for (sum, p) in tangential.iter_mut().zip(column(word).unwrap_or_default()) {
+                    sum[k] += p;
+                }
+            }
+            for (row, &mode) in column("mode").unwrap_or_default().iter().enumerate() {
+                if mode == 2.0 {
+                    modes[1][row] += 1.0;
+                } else if mode > 0.0 {
+                    modes[0][row] += 1.0;
+                }
+            }
+        }
+        let force = |sum: &dyn Fn(usize) -> f64| -> Vec<Point> {
+            (0..rows)
+                .filter(|&row| steps[row] > 0.0)
+                .map(|row| [times[row], sum(row) / steps[row]])
+                .collect()
+        };
+        let mut panel = Panel {
+            title: surface.name.clone(),
+            x_label: TIME.to_string(),
+            y_label: "force [N]".to_string(),
+            ..Panel::default()
+        };
+        let curve = force(&|row| normal[row]);
+        panel.add_curve(curve, style::curve(0), Some("normal".to_string()));
+        if tangential.iter().flatten().any(|&p| p != 0.0) {
+            let name = if system.mesh().is_some_and(|mesh| mesh.dimension() == 3) {
+                "friction (length)"
+            } else {
+                "friction"
+            };
+            let sum = |row: usize| match tangential[row] {
+                [p, 0.0] => p,
+                [a, b] => f64::hypot(a, b),
+            };
+            panel.add_curve(force(&sum), style::curve(1), Some(name.to_string()));
+        }
+        figure.panels.push(panel);
+        let mut panel = Panel {
+            title: format!("{}: {} nodes", surface.name, names.len()),
+            x_label: TIME.to_string(),
+            y_label: "nodes in contact".to_string(),
+            ..Panel::default()
+        };
+        for (k, (name, counts)) in ["stick or no friction", "slip"]
+            .into_iter()
+            .zip(&modes)
+            .enumerate()
+        {
+            let points = times.iter().zip(counts).map(|(&t, &n)| [t, n]).collect();
+            panel.add_curve(points, style::curve(k), Some(name.to_string()));
+        }
+        figure.panels.push(panel);
+    }
+    figure.columns = 2;
+    figure.panel_size = (470.0, 290.0);
+    (!figure.panels.is_empty()).then_some(figure)
+}

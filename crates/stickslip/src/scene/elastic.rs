@@ -1,0 +1,531 @@
+//! Elastic bodies, read from `[elastic]` and its `[[contacts]]`.
+//!
+//! The system is built while the scene is read: it holds no state, and building it twice would
+//! double the time a large mesh needs.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::diagnostic::Diagnostic;
+use super::elastic_contact::{ElasticContact, Target, read_contacts};
+use super::elastic_mesh::{SceneMesh, padded, read_file, read_mesh};
+use super::elastic_words::{Component, Mass, Model, Strain};
+use super::expression::Expression;
+use super::keys::Variables;
+use super::program::Program;
+use super::reader::Reader;
+use super::settings::Settings;
+use super::value::{Table, Value};
+use crate::algebra::sparse_rows::SparseRows;
+use crate::systems::elastodynamic::{
+    ALL, Damping, ElastodynamicBuilder, ElastodynamicError, Formulation, MassKind, Material, Mesh,
+    bounded_coordinate, read_matrix_market,
+};
+use crate::systems::{ElastodynamicSystem, MechanicalSystem};
+
+/// Elastic bodies with their initial state.
+#[derive(Clone)]
+pub(super) struct ElasticModel {
+    pub system: Arc<ElastodynamicSystem>,
+    pub q0: Vec<f64>,
+    pub v0: Vec<f64>,
+    /// Names of the contacts with their places.
+    pub contacts: Vec<(String, Range<usize>)>,
+    /// Files the scene names.
+    pub files: Vec<String>,
+}
+
+impl std::fmt::Debug for ElasticModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ElasticModel")
+            .field("system", &self.system)
+            .finish()
+    }
+}
+
+/// Reads and builds; whatever goes wrong is reported.
+pub(super) fn read_elastic(
+    reader: &mut Reader,
+    table: &Table,
+    value: &Value,
+    contacts: &[Value],
+    settings: &Settings,
+    step: Option<&Value>,
+) -> Option<ElasticModel> {
+    let elastic = value.as_table()?;
+    reader.places();
+    let model = match elastic.value("matrices") {
+        Some(matrices) => {
+            let matrices_table = matrices.as_table()?;
+            read_matrices(reader, matrices_table, matrices, contacts, settings)?
+        }
+        None => read_meshes(reader, elastic, value, contacts, settings)?,
+    };
+    let place = step.map_or_else(|| value.span.clone(), |step| step.span.clone());
+    if let Err(error) = model.system.check_step(settings.step) {
+        reader.report(Diagnostic::at(place, error.to_string()));
+        return None;
+    }
+    let wrong = ["definitions", "joints", "initial", "history", "drawing"];
+    for key in wrong {
+        if let Some(entry) = table.get(key) {
+            let message = format!("`{key}` has no place in the scene of elastic bodies");
+            let help = "initial displacements and velocities are keys of [[elastic.meshes]]";
+            reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
+        }
+    }
+    Some(model)
+}
+
+fn list<'a>(table: &'a Table, key: &str) -> &'a [Value] {
+    table
+        .value(key)
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+}
+
+fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
+    table.value(key).and_then(Value::as_text)
+}
+
+/// Places of the parts of a scene, for mistakes that the system finds.
+#[derive(Default)]
+struct Places {
+    regions: Vec<(String, Range<usize>)>,
+    groups: Vec<(String, Range<usize>)>,
+}
+
+impl Places {
+    fn of(&self, error: &ElastodynamicError) -> Option<Range<usize>> {
+        let find = |list: &[(String, Range<usize>)], name: &str| {
+            list.iter()
+                .find(|(n, _)| n == name)
+                .map(|(_, span)| span.clone())
+        };
+        match error {
+            ElastodynamicError::MissingGroup { name, .. }
+            | ElastodynamicError::WrongDimension { name, .. } => {
+                find(&self.regions, name).or_else(|| find(&self.groups, name))
+            }
+            ElastodynamicError::Inverted { region, .. }
+            | ElastodynamicError::NotPositive { region, .. }
+            | ElastodynamicError::Poisson { region, .. } => find(&self.regions, region),
+            ElastodynamicError::TwoRegions { second, .. } => find(&self.regions, second),
+            ElastodynamicError::Component { group, .. }
+            | ElastodynamicError::UnusedNode { group, .. } => find(&self.groups, group),
+            ElastodynamicError::Tangents { surface, .. }
+            | ElastodynamicError::Obstacle { surface, .. } => find(&self.groups, surface),
+            _ => None,
+        }
+    }
+}
+
+fn read_meshes(
+    reader: &mut Reader,
+    elastic: &Table,
+    value: &Value,
+    contacts: &[Value],
+    settings: &Settings,
+) -> Option<ElasticModel> {
+    let meshes: Vec<Option<SceneMesh>> = list(elastic, "meshes")
+        .iter()
+        .enumerate()
+        .map(|(k, value)| read_mesh(reader, value, k))
+        .collect();
+    if meshes.is_empty() {
+        let message = "[elastic] has neither `meshes` nor `matrices`";
+        reader.report(Diagnostic::at(value.span.clone(), message));
+        return None;
+    }
+    let meshes: Option<Vec<SceneMesh>> = meshes.into_iter().collect();
+    let files = list(elastic, "meshes")
+        .iter()
+        .filter_map(|mesh| text(mesh.as_table()?, "file"))
+        .map(str::to_owned)
+        .collect();
+    let meshes = meshes?;
+    let mesh = match &meshes[..] {
+        [only] => only.mesh.clone(),
+        several => several.iter().fold(Mesh::new(1), |all, part| {
+            all.join(&part.mesh, &format!("{}-", part.name))
+        }),
+    };
+    let space = mesh.dimension();
+    let mut places = Places::default();
+    let mut builder = ElastodynamicSystem::builder(mesh);
+    builder = read_regions(reader, elastic, builder, &mut places);
+    builder = read_supports(reader, elastic, builder, &mut places);
+    builder = read_loads(reader, elastic, builder, &mut places);
+    builder = read_damping(reader, elastic, builder);
+    if let Some(gravity) = elastic.value("gravity") {
+        builder = builder.gravity(padded(&reader.constants(gravity)?));
+    }
+    if text(elastic, "mass").and_then(Mass::from_word) == Some(Mass::Lumped) {
+        builder = builder.mass(MassKind::Lumped);
+    }
+    let contacts = read_contacts(reader, contacts, settings, Some(space));
+    let mut names = Vec::new();
+    for ElasticContact {
+        name,
+        target,
+        law,
+        span,
+    } in contacts
+    {
+        names.push((name.clone(), span.clone()));
+        builder = match target {
+            Target::Obstacle(surface, obstacle) => {
+                places.groups.push((surface.clone(), span));
+                builder.contact(&surface, obstacle, law)
+            }
+            Target::Surface(surface, master) => {
+                places.groups.push((surface.clone(), span.clone()));
+                places.groups.push((master.clone(), span));
+                builder.contact_between(&surface, &master, law)
+            }
+            // Contacts in a space are surfaces.
+            Target::Coordinate(..) => builder,
+        }
+        .named(&name);
+    }
+    if !reader.diagnostics.is_empty() {
+        return None;
+    }
+    let built = builder.build().and_then(|system| {
+        match text(elastic, "strain").and_then(Strain::from_word) {
+            Some(Strain::Finite) => system.with_finite_strain(),
+            _ => Ok(system),
+        }
+    });
+    let system = match built {
+        Ok(system) => system,
+        Err(error) => {
+            let span = places.of(&error).unwrap_or(value.span.clone());
+            reader.report(Diagnostic::at(span, error.to_string()));
+            return None;
+        }
+    };
+    let [q0, v0] = [0, 1].map(|which| initial(reader, &system, &meshes, which));
+    Some(ElasticModel {
+        system: Arc::new(system),
+        q0,
+        v0,
+        contacts: names,
+        files,
+    })
+}
+
+/// Initial field of all meshes: displacement (0) or velocity (1).
+fn initial(
+    reader: &Reader,
+    system: &ElastodynamicSystem,
+    meshes: &[SceneMesh],
+    which: usize,
+) -> Vec<f64> {
+    let mut out = vec![0.0; system.dof()];
+    let mut first = 0;
+    for part in meshes {
+        let count = part.mesh.nodes().len();
+        let field = &part.initial[which];
+        if !field.is_empty() {
+            let program = Program::compile(&reader.graph, field, 3);
+            let mut values = vec![0.0; field.len()];
+            for n in first..first + count {
+                program.write(0.0, &system.nodes().reference(n as u32), &mut values);
+                for (k, &x) in values.iter().enumerate() {
+                    if let Some(dof) = system.nodes().free_dof(n as u32, k) {
+                        out[dof] = x;
+                    }
+                }
+            }
+        }
+        first += count;
+    }
+    out
+}
+
+fn read_regions(
+    reader: &mut Reader,
+    elastic: &Table,
+    mut builder: ElastodynamicBuilder,
+    places: &mut Places,
+) -> ElastodynamicBuilder {
+    for value in list(elastic, "regions") {
+        let Some(table) = value.as_table() else {
+            continue;
+        };
+        let any = |_: f64| true;
+        let mut number = |key: &str, default: f64| {
+            reader
+                .number(table, key, "a number", any)
+                .unwrap_or(default)
+        };
+        let material = Material::new(
+            number("young", 1.0),
+            number("poisson", 0.0),
+            number("density", 1.0),
+        );
+        let area = number("area", f64::NAN);
+        let inertia = number("inertia", f64::NAN);
+        let thickness = number("thickness", 1.0);
+        let Some(model) = text(table, "model").and_then(Model::from_word) else {
+            continue;
+        };
+        let needed: &[&str] = match model {
+            Model::Bar => &["area"],
+            Model::Beam => &["area", "inertia"],
+            _ => &[],
+        };
+        for key in needed.iter().filter(|key| table.get(key).is_none()) {
+            let message = format!("missing key `{key}` in [[elastic.regions]]: a {model} needs it");
+            reader.report(Diagnostic::at(value.span.clone(), message));
+        }
+        let formulation = match model {
+            Model::Bar => Formulation::Bar { area },
+            Model::Beam => Formulation::Beam { area, inertia },
+            Model::PlaneStrain => Formulation::PlaneStrain { thickness },
+            Model::PlaneStress => Formulation::PlaneStress { thickness },
+            Model::Axisymmetric => Formulation::Axisymmetric,
+            Model::Solid => Formulation::Solid,
+        };
+        let group = text(table, "group").unwrap_or(ALL);
+        places.regions.push((group.to_owned(), value.span.clone()));
+        builder = builder.region(group, material, formulation);
+    }
+    builder
+}
+
+/// A function of time with its first two derivatives.
+fn motion(reader: &mut Reader, place: Expression) -> Program {
+    let velocity = reader.graph.gradient(place, &[0])[0];
+    let acceleration = reader.graph.gradient(velocity, &[0])[0];
+    Program::compile(&reader.graph, &[place, velocity, acceleration], 3)
+}
+
+fn read_supports(
+    reader: &mut Reader,
+    elastic: &Table,
+    mut builder: ElastodynamicBuilder,
+    places: &mut Places,
+) -> ElastodynamicBuilder {
+    for value in list(elastic, "supports") {
+        let Some((table, group)) = value
+            .as_table()
+            .and_then(|table| Some((table, text(table, "group")?)))
+        else {
+            continue;
+        };
+        places.groups.push((group.to_owned(), value.span.clone()));
+        let number = |word: &str| Component::from_word(word).map(|c| c as usize);
+        let held: Vec<usize> = list(table, "hold")
+            .iter()
+            .filter_map(|item| number(item.as_text()?))
+            .collect();
+        // The rotation comes after as many translations as there are.
+        let space = builder.space();
+        let place = |k: usize| if k == 3 { space } else { k };
+        let held: Vec<usize> = held.into_iter().map(place).collect();
+        builder = builder.support(group, &held);
+        let moved = table.value("move").and_then(Value::as_table);
+        for entry in moved.iter().flat_map(|moved| &moved.entries) {
+            let Some(k) = number(&entry.name) else {
+                let message = format!("`{}` is no component: x, y, z or angle", entry.name);
+                reader.report(Diagnostic::at(entry.name_span.clone(), message));
+                continue;
+            };
+            if let Some(expression) = reader.expression(&entry.value, Variables::Time) {
+                let program = motion(reader, expression);
+                builder = builder.prescribe(group, place(k), move |t| {
+                    let mut out = [0.0; 3];
+                    program.write(t, &[0.0; 3], &mut out);
+                    out
+                });
+            }
+        }
+        if held.is_empty() && moved.is_none() {
+            let message = "a support needs `hold` or `move`";
+            reader.report(Diagnostic::at(value.span.clone(), message));
+        }
+    }
+    builder
+}
+
+fn read_loads(
+    reader: &mut Reader,
+    elastic: &Table,
+    mut builder: ElastodynamicBuilder,
+    places: &mut Places,
+) -> ElastodynamicBuilder {
+    for value in list(elastic, "loads") {
+        let Some(table) = value.as_table() else {
+            continue;
+        };
+        let group = text(table, "group").unwrap_or(ALL);
+        places.groups.push((group.to_owned(), value.span.clone()));
+        let given: Vec<&str> = ["traction", "body_force", "force"]
+            .into_iter()
+            .filter(|key| table.get(key).is_some())
+            .collect();
+        let [kind] = given[..] else {
+            let message = "a load is one of `traction`, `body_force`, `force`";
+            reader.report(Diagnostic::at(value.span.clone(), message));
+            continue;
+        };
+        let force = table.value(kind).and_then(|v| reader.constants(v));
+        let factor = match table.value("factor") {
+            Some(value) => reader.expression(value, Variables::Time),
+            None => Some(reader.graph.constant(1.0)),
+        };
+        let (Some(force), Some(factor)) = (force, factor) else {
+            continue;
+        };
+        let force = padded(&force);
+        let constant = reader.graph.constant_value(factor);
+        let program = Program::compile(&reader.graph, &[factor], 3);
+        let vary = move |t: f64| program.value(t, &[0.0; 3]);
+        builder = match (kind, constant) {
+            ("traction", Some(c)) => builder.traction(group, force.map(|f| c * f)),
+            ("traction", None) => builder.traction_in_time(group, force, vary),
+            ("body_force", Some(c)) => builder.body_force(group, force.map(|f| c * f)),
+            ("body_force", None) => builder.body_force_in_time(group, force, vary),
+            _ => builder.nodal_force(group, force, vary),
+        };
+    }
+    builder
+}
+
+fn read_damping(
+    reader: &mut Reader,
+    elastic: &Table,
+    builder: ElastodynamicBuilder,
+) -> ElastodynamicBuilder {
+    let not_negative = |x: f64| x >= 0.0;
+    let modal = reader.number(elastic, "modal_damping", "zero or positive", not_negative);
+    if let Some(value) = elastic.value("rayleigh") {
+        let pair = reader.constants(value).unwrap_or_default();
+        if modal.is_some() || pair.iter().any(|&x| x < 0.0) {
+            let message =
+                "`rayleigh` is two numbers that are not negative, without `modal_damping`";
+            reader.report(Diagnostic::at(value.span.clone(), message));
+        }
+        if let [mass, stiffness] = pair[..] {
+            return builder.damping(Damping::Rayleigh { mass, stiffness });
+        }
+    }
+    match modal {
+        Some(ratio) => builder.damping(Damping::Modal { ratio }),
+        None => builder,
+    }
+}
+
+/// A Matrix Market file under a key.
+fn matrix(reader: &mut Reader, table: &Table, key: &str) -> Option<Option<SparseRows>> {
+    let Some(value) = table.value(key) else {
+        return Some(None);
+    };
+    let bytes = read_file(reader, value)?;
+    match read_matrix_market(&String::from_utf8_lossy(&bytes)) {
+        Ok(matrix) => Some(Some(matrix)),
+        Err(error) => {
+            let name = value.as_text().unwrap_or_default();
+            let message = format!("`{name}`: {error}");
+            reader.report(Diagnostic::at(value.span.clone(), message));
+            None
+        }
+    }
+}
+
+/// A vector in a Matrix Market file with one column, zeros if there is none.
+fn vector(reader: &mut Reader, table: &Table, key: &str, n: usize) -> Option<Vec<f64>> {
+    let mut out = vec![0.0; n];
+    let Some(matrix) = matrix(reader, table, key)? else {
+        return Some(out);
+    };
+    if matrix.rows() != n || matrix.columns() != 1 {
+        let span = table.value(key).map_or(0..0, |v| v.span.clone());
+        let message = format!(
+            "`{key}` has {} rows and {} columns, expected {n} rows and one column",
+            matrix.rows(),
+            matrix.columns()
+        );
+        reader.report(Diagnostic::at(span, message));
+        return None;
+    }
+    for (i, o) in out.iter_mut().enumerate() {
+        *o = matrix.row(i).map(|(_, x)| x).sum();
+    }
+    Some(out)
+}
+
+fn read_matrices(
+    reader: &mut Reader,
+    table: &Table,
+    value: &Value,
+    contacts: &[Value],
+    settings: &Settings,
+) -> Option<ElasticModel> {
+    let mass = matrix(reader, table, "mass")?;
+    let stiffness = matrix(reader, table, "stiffness")?;
+    let damping = matrix(reader, table, "damping")?;
+    let mass = mass?;
+    let n = mass.rows();
+    let load = vector(reader, table, "load", n)?;
+    let q0 = vector(reader, table, "displacement", n)?;
+    let v0 = vector(reader, table, "velocity", n)?;
+    let mut constraints = Vec::new();
+    let mut names = Vec::new();
+    for contact in read_contacts(reader, contacts, settings, None) {
+        let Target::Coordinate(coordinate, above, bound, slides) = contact.target else {
+            continue;
+        };
+        if coordinate > n || slides.iter().any(|&k| k > n) {
+            let message = format!("the system has {n} coordinates");
+            reader.report(Diagnostic::at(contact.span.clone(), message));
+            continue;
+        }
+        let slides: Vec<usize> = slides.iter().map(|k| k - 1).collect();
+        constraints.push(bounded_coordinate(
+            &contact.name,
+            (coordinate - 1, n),
+            (above, bound),
+            &slides,
+            contact.law,
+        ));
+        names.push((contact.name, contact.span));
+    }
+    if !reader.diagnostics.is_empty() {
+        return None;
+    }
+    let built = ElastodynamicSystem::from_matrices(
+        &mass,
+        stiffness.as_ref(),
+        damping.as_ref(),
+        load.iter().any(|&f| f != 0.0).then_some(load),
+        constraints,
+    );
+    let files = [
+        "mass",
+        "stiffness",
+        "damping",
+        "load",
+        "displacement",
+        "velocity",
+    ]
+    .into_iter()
+    .filter_map(|key| text(table, key))
+    .map(str::to_owned)
+    .collect();
+    match built {
+        Ok(system) => Some(ElasticModel {
+            system: Arc::new(system),
+            q0,
+            v0,
+            contacts: names,
+            files,
+        }),
+        Err(error) => {
+            reader.report(Diagnostic::at(value.span.clone(), error.to_string()));
+            None
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Meshes of a scene: built-in shapes and Gmsh files.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::diagnostic::Diagnostic;
+use super::elastic_words::{Element, MeshShape};
+use super::expression::Expression;
+use super::keys::Variables;
+use super::reader::Reader;
+use super::value::{Data, Table, Value};
+use crate::systems::elastodynamic::{ElementKind, Mesh, read_gmsh, shapes};
+
+/// Most cells of a built-in mesh.
+const CELLS_MAX: f64 = 2e6;
+
+/// A mesh of a scene with its initial motion.
+pub(super) struct SceneMesh {
+    pub name: String,
+    pub mesh: Mesh,
+    /// Initial displacement and velocity, by component.
+    pub initial: [Vec<Expression>; 2],
+}
+
+/// A file that a scene names, beside the scene.
+pub(super) fn beside(reader: &Reader, name: &str) -> PathBuf {
+    let folder = Path::new(reader.source.name()).parent();
+    folder.unwrap_or(Path::new("")).join(name)
+}
+
+/// Reads a file that a scene names; what goes wrong is reported at its place.
+pub(super) fn read_file(reader: &mut Reader, value: &Value) -> Option<Vec<u8>> {
+    let name = value.as_text()?;
+    let inside = Path::new(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    if !inside {
+        let message = format!("`{name}` does not lie beside the scene");
+        let help = "give a path below the folder of the scene, without `..`";
+        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
+        return None;
+    }
+    let path = beside(reader, name);
+    match std::fs::read(&path) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            let message = format!("cannot read `{}`: {error}", path.display());
+            reader.report(Diagnostic::at(value.span.clone(), message));
+            None
+        }
+    }
+}
+
+/// Reads one of `[[elastic.meshes]]`.
+pub(super) fn read_mesh(reader: &mut Reader, value: &Value, k: usize) -> Option<SceneMesh> {
+    let table = value.as_table()?;
+    let shape = table
+        .value("shape")
+        .and_then(Value::as_text)
+        .and_then(MeshShape::from_word)?;
+    let name = table.value("name").and_then(Value::as_text);
+    let name = name.map_or_else(|| format!("body{}", k + 1), str::to_owned);
+    let mut initial = [Vec::new(), Vec::new()];
+    for (key, field) in ["displacement", "velocity"].into_iter().zip(&mut initial) {
+        if let Some(list) = table.value(key).and_then(Value::as_list) {
+            *field = reader.expressions(list, Variables::Position)?;
+        }
+    }
+    let mesh = match shape {
+        MeshShape::Gmsh => read_gmsh_file(reader, table, value)?,
+        shape => built_in(reader, table, value, shape)?,
+    };
+    let at = match table.value("at") {
+        Some(value) => padded(&reader.constants(value)?),
+        None => [0.0; 3],
+    };
+    let mesh = mesh.mapped(|x| [x[0] + at[0], x[1] + at[1], x[2] + at[2]]);
+    Some(SceneMesh {
+        name,
+        mesh,
+        initial,
+    })
+}
+
+/// A vector of at most three components, filled up with zeros.
+pub(super) fn padded(list: &[f64]) -> [f64; 3] {
+    let mut out = [0.0; 3];
+    for (o, x) in out.iter_mut().zip(list) {
+        *o = *x;
+    }
+    out
+}
+
+fn read_gmsh_file(reader: &mut Reader, table: &Table, place: &Value) -> Option<Mesh> {
+    let Some(file) = table.value("file") else {
+        missing(reader, place, "file", "gmsh");
+        return None;
+    };
+    let bytes = read_file(reader, file)?;
+    match read_gmsh(&bytes) {
+        Ok(mesh) => Some(mesh),
+        Err(error) => {
+            let name = file.as_text().unwrap_or_default();
+            let message = format!("`{name}`: {error}");
+            reader.report(Diagnostic::at(file.span.clone(), message));
+            None
+        }
+    }
+}
+
+fn missing(reader: &mut Reader, place: &Value, key: &str, shape: &str) {
+    let message = format!("missing key `{key}` in [[elastic.meshes]]: a {shape} needs it");
+    reader.report(Diagnostic::at(place.span.clone(), message));
+}
+
+/// A length under a key that the shape needs.
+fn length(
+    reader: &mut Reader,
+    table: &Table,
+    place: &Value,
+    key: &str,
+    shape: MeshShape,
+) -> Option<f64> {
+    if table.value(key).is_none() {
+        missing(reader, place, key, shape.word().name);
+    }
+    reader.number(table, key, "positive", |x| x > 0.0)
+}
+
+/// Lengths under `size`.
+fn sizes(
+    reader: &mut Reader,
+    table: &Table,
+    place: &Value,
+    count: usize,
+    shape: MeshShape,
+) -> Option<Vec<f64>> {
+    let Some(value) = table.value("size") else {
+        missing(reader, place, "size", shape.word().name);
+        return None;
+    };
+    let list = reader.constants(value)?;
+    if list.len() != count || list.iter().any(|&x| x <= 0.0) {
+        let message = format!("`size` of a {shape} must be {count} positive lengths");
+        reader.report(Diagnostic::at(value.span.clone(), message));
+        return None;
+    }
+    Some(list)
+}
+
+/// Numbers of cells.
+fn cells(
+    reader: &mut Reader,
+    table: &Table,
+    place: &Value,
+    count: usize,
+    shape: MeshShape,
+) -> Option<Vec<usize>> {
+    let Some(value) = table.value("cells") else {
+        missing(reader, place, "cells", shape.word().name);
+        return None;
+    };
+    // The shape was checked: whole numbers from 1.
+    let numbers: Vec<f64> = value
+        .as_list()?
+        .iter()
+        .filter_map(|item| match item.data {
+            Data::Number(n) => Some(n),
+            _ => None,
+        })
+        .collect();
+    let total: f64 = numbers.iter().product();
+    let squared = if shape == MeshShape::Disc {
+        4.0 * total
+    } else {
+        1.0
+    };
+    let problem = if numbers.len() != count {
+        format!(
+            "`cells` of a {shape} must be {count} numbers, found {}",
+            numbers.len()
+        )
+    } else if total * squared > CELLS_MAX {
+        format!("`cells` make {total:.1e} cells, more than {CELLS_MAX:.0e}")
+    } else {
+        return Some(numbers.into_iter().map(|n| n as usize).collect());
+    };
+    reader.report(Diagnostic::at(value.span.clone(), problem));
+    None
+}
+
+fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape) -> Option<Mesh> {
+    let word = table.value("element");
+    let given = word.and_then(Value::as_text).and_then(Element::from_word);
+    let (default, dimension) = match shape {
+        MeshShape::Bar => (ElementKind::Line2, 1),
+        MeshShape::Box => (ElementKind::Hex8, 3),
+        _ => (ElementKind::Quad4, 2),
+    };
+    let kind = given.map_or(default, Element::kind);
+    let triangles = matches!(kind, ElementKind::Tri3 | ElementKind::Tri6);
+    if kind.dimension() != dimension || (triangles && shape == MeshShape::Ring) {
+        let message = format!("a {shape} cannot be made of `{}` elements", given?);
+        let span = word.map_or(place.span.clone(), |w| w.span.clone());
+        reader.report(Diagnostic::at(span, message));
+        return None;
+    }
+    Some(match shape {
+        MeshShape::Bar => return bar(reader, table, place, kind),
+        MeshShape::Rectangle => {
+            let size = sizes(reader, table, place, 2, shape);
+            let cells = cells(reader, table, place, 2, shape)?;
+            let size = size?;
+            shapes::rectangle((size[0], size[1]), (cells[0], cells[1]), kind)
+        }
+        MeshShape::Disc => {
+            let radius = length(reader, table, place, "radius", shape);
+            let cells = cells(reader, table, place, 1, shape)?;
+            shapes::disc(radius?, cells[0], kind)
+        }
+        MeshShape::Ring => {
+            let radius = length(reader, table, place, "radius", shape);
+            let inner = length(reader, table, place, "inner_radius", shape);
+            let cells = cells(reader, table, place, 2, shape)?;
+            let (inner, radius) = (inner?, radius?);
+            if inner >= radius || cells[1] < 3 {
+                let message = "a ring needs inner_radius < radius and 3 cells around";
+                reader.report(Diagnostic::at(place.span.clone(), message));
+                return None;
+            }
+            shapes::ring((inner, radius), (cells[0], cells[1]), kind)
+        }
+        MeshShape::Box | MeshShape::Gmsh => {
+            let size = sizes(reader, table, place, 3, shape);
+            let cells = cells(reader, table, place, 3, shape)?;
+            let size = size?;
+            shapes::cuboid(
+                [size[0], size[1], size[2]],
+                [cells[0], cells[1], cells[2]],
+                kind,
+            )
+        }
+    })
+}
+
+/// A bar between two points; their number of components is the dimension of space.
+fn bar(reader: &mut Reader, table: &Table, place: &Value, kind: ElementKind) -> Option<Mesh> {
+    let cells = cells(reader, table, place, 1, MeshShape::Bar)?;
+    let Some(value) = table.value("to") else {
+        missing(reader, place, "to", "bar");
+        return None;
+    };
+    let to = reader.constants(value)?;
+    let from = match table.value("from") {
+        Some(value) => reader.constants(value)?,
+        None => Vec::new(),
+    };
+    let dimension = to.len().max(from.len());
+    let (a, b) = (padded(&from), padded(&to));
+    if a == b {
+        let message = "the bar has no length: `from` and `to` are the same point";
+        reader.report(Diagnostic::at(value.span.clone(), message));
+        return None;
+    }
+    let mesh = shapes::bar(dimension, 1.0, cells[0], kind);
+    Some(mesh.mapped(|x| [0, 1, 2].map(|k| a[k] + x[0] * (b[k] - a[k]))))
+}
