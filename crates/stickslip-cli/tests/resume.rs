@@ -144,6 +144,44 @@ fn adaptive_steps_survive_kills() {
 }
 
 #[test]
+fn every_scene_of_the_gallery_resumes_to_the_same_bits() {
+    let folder = Folder::new("gallery");
+    let (list, _) = folder.expect(0, &["list"]);
+    for name in list
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+    {
+        let whole = format!("{name}-whole");
+        // Shorter than the scene, so that the test is, too; the end is no round number of steps.
+        let begin = |output: &str| {
+            let arguments = [
+                "run", name, "--quiet", "--output", output, "--until", "0.3337",
+            ];
+            start(
+                &folder,
+                &[&arguments[..], &["--checkpoint-every", "0"]].concat(),
+            )
+        };
+        let code = begin(&whole).wait().expect("it ends").code();
+        assert_eq!(code, Some(0), "{name}");
+        let mut child = begin(name);
+        while child.try_wait().expect("a child of ours").is_none() {
+            // Some way into the run, wherever that is on this machine.
+            if fs::metadata(folder.path(name).join("trajectory.npy")).is_ok_and(|m| m.len() > 9000)
+            {
+                child.kill().expect("a child of ours");
+                child.wait().expect("it ends");
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let code = resume(&folder, name).wait().expect("it ends").code();
+        assert_eq!(code, Some(0), "{name} resumed");
+        assert_same(&folder, &whole, name);
+    }
+}
+
+#[test]
 fn a_finished_run_resumed_is_told_again() {
     let folder = Folder::new("again");
     let first = folder.json(
