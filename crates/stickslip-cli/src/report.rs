@@ -63,7 +63,7 @@ fn happenings(summary: &RunSummary) -> String {
     .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
     .collect();
     if events.is_empty() {
-        lines.push("No contact opened, closed, stuck or slipped.".to_string());
+        lines.push("No contact changed its state.".to_string());
     } else {
         lines.push(format!("{}.", events.join(", ")));
     }

@@ -162,8 +162,9 @@ fn every_scene_of_the_gallery_resumes_to_the_same_bits() {
                 &[&arguments[..], &["--checkpoint-every", "0"]].concat(),
             )
         };
+        // 2 where a scene cut short is not certified; resuming must not change that either.
         let code = begin(&whole).wait().expect("it ends").code();
-        assert_eq!(code, Some(0), "{name}");
+        assert!(matches!(code, Some(0 | 2)), "{name}: {code:?}");
         let mut child = begin(name);
         while child.try_wait().expect("a child of ours").is_none() {
             // Some way into the run, wherever that is on this machine.
@@ -175,8 +176,8 @@ fn every_scene_of_the_gallery_resumes_to_the_same_bits() {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        let code = resume(&folder, name).wait().expect("it ends").code();
-        assert_eq!(code, Some(0), "{name} resumed");
+        let resumed = resume(&folder, name).wait().expect("it ends").code();
+        assert_eq!(resumed, code, "{name} resumed");
         assert_same(&folder, &whole, name);
     }
 }
