@@ -345,5 +345,22 @@ fn runs_solve_the_formulation_they_were_made_with() {
             refused.push(format!("{name} {formulation:?}: {:?}", report.violations));
         }
     }
+    // Kane's pendulum under the generalized law, and every branch's own law of the bar's six regimes.
+    let mut others = vec![("kane-pendulum", Changes::new().key("law", "generalized"))];
+    for (mu, f) in [(0.5, -2.0), (0.5, 0.0), (0.5, 1.0), (1.5, 0.0), (1.5, 1.0)] {
+        let changes = Changes::new().parameter("mu", mu).parameter("ftheta", f);
+        others.push(("painleve-bar", changes));
+    }
+    for (name, changes) in others {
+        let scene = scene(name, &changes);
+        let mut motion = Motion::of_run();
+        run(&scene, |record| motion.push(record));
+        let system = scene.system().unwrap_or_else(|e| panic!("{e}"));
+        let settings = VerifySettings::default();
+        let report = verify(system.as_ref(), &motion, Formulation::P3Prime, &settings);
+        if !report.accepted() {
+            refused.push(format!("{name} {changes:?}: {:?}", report.violations));
+        }
+    }
     assert!(refused.is_empty(), "{refused:#?}");
 }

@@ -67,6 +67,10 @@ pub struct SceneMap {
 /// Halvings of a cell while a boundary is located: a cell of one ends at 2e-10.
 const HALVINGS: usize = 32;
 
+/// Longest step of a verdict: impulses and forces are told apart by what shrinks with the step, and the boundary
+/// between them is found to about ten times this number.
+const REGIME_STEP: f64 = 1e-8;
+
 /// A scene with two free parameters.
 #[derive(Clone, Debug)]
 pub struct SceneChart {
@@ -165,7 +169,7 @@ impl Scene {
             system.as_ref(),
             &mut scheme,
             start,
-            self.settings.step,
+            self.settings.step.min(REGIME_STEP),
             &settings,
         );
         let Ok(study) = study else {

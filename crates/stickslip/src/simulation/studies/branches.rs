@@ -1,7 +1,7 @@
 //! Every solution of a step with a verdict in words, and runs that stop, choose or follow them all.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::contact::{ContactSolver, OneStepContactProblem, OneStepSolution, Solv
 use crate::simulation::Simulation;
 use crate::solvers::GaussSeidel;
 use crate::solvers::enumeration::{
-    Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Verdict, enumerate,
+    Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Mode, Verdict, enumerate,
 };
 use crate::stepping::TimeSteppingScheme;
 use crate::systems::MechanicalSystem;
@@ -164,12 +164,26 @@ pub struct BranchControl {
     next: AtomicUsize,
     found: AtomicUsize,
     chosen: AtomicUsize,
+    /// Modes that a branch took and keeps while they solve its steps.
+    habit: Mutex<Option<Vec<Mode>>>,
 }
 
 impl BranchControl {
-    /// The next step takes solution `k`, once.
+    /// The next step takes solution `k`; later ones keep its modes as long as they solve their problems, so that a
+    /// branch that slides where it could take off goes on sliding.
     pub fn force(&self, k: usize) {
         self.next.store(k + 1, Ordering::Relaxed);
+    }
+
+    /// Steps follow the rule again.
+    pub fn release(&self) {
+        self.next.store(0, Ordering::Relaxed);
+        *self.habit() = None;
+    }
+
+    fn habit(&self) -> MutexGuard<'_, Option<Vec<Mode>>> {
+        // A list that was left half way would still be a list.
+        self.habit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Solutions of the last step, and which one was taken.
@@ -220,10 +234,22 @@ impl ContactSolver for EnumeratingSolver {
             return;
         };
         let found = &enumeration.solutions;
-        let chosen = match forced {
-            0 => self.rule.choose(problem, found),
-            k => (k - 1).min(found.len().saturating_sub(1)),
+        let mut habit = self.control.habit();
+        let usual = habit
+            .as_ref()
+            .and_then(|modes| found.iter().position(|s| s.modes == *modes));
+        let chosen = match (forced, usual) {
+            (0, Some(k)) => k,
+            (0, None) => {
+                *habit = None;
+                self.rule.choose(problem, found)
+            }
+            (k, _) => (k - 1).min(found.len().saturating_sub(1)),
         };
+        if forced > 0 {
+            *habit = found.get(chosen).map(|s| s.modes.clone());
+        }
+        drop(habit);
         self.control.found.store(found.len(), Ordering::Relaxed);
         self.control.chosen.store(chosen, Ordering::Relaxed);
         solution.iterations = 1;
@@ -291,6 +317,7 @@ pub fn follow(
         if simulation.restore(checkpoint).is_err() {
             continue;
         }
+        control.release();
         let index = tree.branches.len();
         let mut branch = Branch {
             parent,

@@ -2,7 +2,8 @@
 
 use crate::algebra::{DualNum, Jet, SymmetricMatrix, dot};
 use crate::laws::{
-    ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw,
+    ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactPhase,
+    ImpactPhaseKind, energetic_impact,
 };
 use crate::systems::functions::AutoScalar;
 use crate::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
@@ -138,11 +139,38 @@ pub(super) fn pendulum(input: &CaseInput) -> Result<Answer, CaseError> {
         }
         answer.insert(name, group);
     }
-    answer.insert("darboux_keller_energetic", energetic(&pendulum, &view));
+    answer.insert(
+        "darboux_keller_energetic",
+        energetic(&pendulum, &view, &mass),
+    );
     Ok(answer)
 }
 
 /// Darboux and Keller's equations, stopped by the energetic coefficient.
-fn energetic(_pendulum: &Pendulum, _view: &LocalView) -> Answer {
-    Answer::NotComputed("the energetic law comes with the penalty method".into())
+fn energetic(pendulum: &Pendulum, view: &LocalView, mass: &SymmetricMatrix) -> Answer {
+    let w = view.delassus();
+    let u = [view.velocity()[0], view.velocity()[1]];
+    let (mu, v) = (pendulum.mu, &pendulum.v);
+    let found = energetic_impact([w[0], w[1], w[3]], u, (-mu, mu), pendulum.e);
+    let after = view.after(&found.impulse);
+    let kinetic = |v: &[f64]| 0.5 * mass.bilinear(v, v);
+    let phase = |phase: &ImpactPhase| {
+        let mode = match phase.kind {
+            ImpactPhaseKind::Slip => "slip",
+            ImpactPhaseKind::Stick => "stick",
+        };
+        // The files count friction as −μ s per unit of normal impulse.
+        Answer::List(vec![
+            Answer::from(mode),
+            Answer::from(-phase.friction / mu),
+            Answer::from(phase.impulse),
+        ])
+    };
+    group! {
+        "v_plus" => &after,
+        "u_plus" => found.velocity,
+        "p_real" => found.impulse,
+        "KE_change" => kinetic(&after) - kinetic(v),
+        "phases" => found.phases.iter().map(phase).collect::<Vec<Answer>>(),
+    }
 }

@@ -1,0 +1,119 @@
+//! Indeterminacy on the command line: inspect, branches, verify, maps, attainable sets, branches in runs.
+
+mod common;
+
+use common::Folder;
+
+#[test]
+fn inspect_shows_sets_and_judges_the_impact_map() {
+    let folder = Folder::new("inspect");
+    let (out, _) = folder.expect(0, &["inspect", "painleve-bar"]);
+    assert!(out.contains("interval [-inf, 0.600000]"), "{out}");
+    assert!(out.contains("sliding allowed in firm contact: backward"));
+    let corner = ["inspect", "own-impact-map", "--at", "x=0", "--at", "y=0"];
+    let (out, _) = folder.expect(0, &corner);
+    assert!(out.contains("(4)") && !out.contains("VIOLATED"), "{out}");
+    let (out, _) = folder.expect(0, &[&corner[..], &["--set", "e1=1.2"]].concat());
+    assert!(out.contains("VIOLATED by 2.000e-1"), "{out}");
+    folder.expect(1, &["inspect", "painleve-bar", "--at", "nothing=1"]);
+}
+
+#[test]
+fn branches_lists_separation_jam_and_slide() {
+    let folder = Folder::new("branches");
+    let found = folder.json(0, &["branches", "painleve-start", "--gap", "1e-3"]);
+    let solutions = found["enumeration"]["solutions"]
+        .as_array()
+        .expect("a list");
+    assert_eq!(solutions.len(), 3);
+    for solution in solutions {
+        assert!(solution["residual"].as_f64().expect("a number") < 1e-12);
+    }
+}
+
+#[test]
+fn verify_accepts_its_own_run_and_refuses_a_changed_motion() {
+    let folder = Folder::new("verify");
+    folder.expect(0, &["run", "pinned-bar", "--output", "run", "--quiet"]);
+    folder.expect(0, &["verify", "run", "--problem", "P3'"]);
+    folder.expect(1, &["verify", "run", "--problem", "P9"]);
+    // Free flight of the bar, once with the right velocity and once too fast.
+    for (v, code) in [(0.2, 0), (0.3, 2)] {
+        let text = format!(
+            r#"{{"nodes": [{{"t": 0.0, "q": [0.0], "v_left": [0.0], "v_right": [0.0]}},
+                          {{"t": 0.1, "q": [0.01], "v_left": [{v}], "v_right": [{v}]}}]}}"#
+        );
+        let file = folder.write("motion.json", &text);
+        let (out, _) = folder.expect(
+            code,
+            &["verify", &file, "--scene", "pinned-bar", "--problem", "P3'"],
+        );
+        assert!(code == 0 || out.contains("equation of motion"), "{out}");
+    }
+}
+
+#[test]
+fn maps_and_attainable_sets_are_drawn() {
+    let folder = Folder::new("study");
+    let map = ["study", "map", "painleve-rod", "--x", "theta0=0.6:1.3:5"];
+    let formula = "(1/3 + cos(theta0)^2)/(sin(theta0)*cos(theta0))";
+    let rest = [
+        "--y",
+        "mu=1:3:5",
+        "--of",
+        "margin",
+        "--level",
+        "0",
+        "--formula",
+        formula,
+    ];
+    let (out, _) = folder.expect(0, &[&map[..], &rest[..]].concat());
+    assert!(out.contains("5 of them belong to the formula"), "{out}");
+    assert!(folder.path("study/map.png").exists() && folder.path("study/map.svg").exists());
+    let of = [
+        "--y",
+        "mu=0.1:0.9:3",
+        "--of",
+        "coordinates.x",
+        "--until",
+        "0.1",
+    ];
+    let (out, _) = folder.expect(
+        0,
+        &[
+            &["study", "map", "sliding-block", "--x", "v0=1:2:3"][..],
+            &of[..],
+        ]
+        .concat(),
+    );
+    assert!(out.contains("9  numbers"), "{out}");
+    let found = folder.json(
+        0,
+        &["study", "attainable", "painleve-rod", "--samples", "200"],
+    );
+    assert_eq!(found["expected"]["limit"], "pair");
+    assert!(folder.path("study/attainable.png").exists());
+}
+
+#[test]
+fn a_run_follows_its_branches_or_stops() {
+    let folder = Folder::new("several");
+    folder.expect(0, &["run", "painleve-start", "--output", "all"]);
+    assert!(folder.path("all/branches.json").exists());
+    assert!(folder.path("all/plots/branches.png").exists());
+    assert!(folder.path("all/plots/margin.png").exists());
+    let stop = [
+        "run",
+        "painleve-start",
+        "--on-several",
+        "stop",
+        "--output",
+        "one",
+    ];
+    let summary = folder.json(2, &stop);
+    assert_eq!(summary["outcome"], "stopped");
+    assert!(summary["thresholds"]["criticality"].is_number());
+    let (out, _) = folder.expect(0, &["study", "start", "painleve-start", "--until", "0.02"]);
+    assert!(out.contains("penalty") && out.contains("branch 3"), "{out}");
+    assert!(folder.path("study/start.png").exists());
+}
