@@ -222,3 +222,89 @@ fn a_problem_in_the_plane_keeps_its_size() {
     assert!(solution.status.is_solved());
     assert_eq!(solution.impulses.len(), 2 * problem.contacts());
 }
+
+#[test]
+fn tiny_asymmetry_changes_nothing_that_matters() {
+    let problem = named("cubesmu15-00162-k0060");
+    let rows = problem.matrix().to_rows();
+    let (start, column, value) = rows.parts();
+    let mut tilted = value.to_vec();
+    for (k, w) in tilted.iter_mut().enumerate() {
+        *w *= 1.0 + 1e-9 * ((k * k) as f64).sin();
+    }
+    let rows = SparseRows::new(rows.columns(), start.to_vec(), column.to_vec(), tilted).unwrap();
+    let q = problem.free_velocity().to_vec();
+    let other = CoulombProblem::from_rows(3, &rows, q, problem.friction().to_vec()).unwrap();
+    let solution = solve(&other, CoulombMethod::Cascade, &limits(1e-10), None);
+    assert!(solution.status.is_solved());
+    assert!(CoulombResidual::of(&other, &solution.impulses).accepts(1.01e-10));
+}
+
+#[test]
+fn contacts_without_normal_coupling_are_solved() {
+    // Tangents of neighbours coupled, normals of no two contacts.
+    let n = 5;
+    let mut w = vec![0.0; 9 * n * n];
+    for i in 0..n {
+        for k in 0..3 {
+            w[(3 * i + k) * (3 * n + 1)] = 2.0;
+        }
+        if i + 1 < n {
+            for k in 1..3 {
+                w[(3 * i + k) * 3 * n + 3 * i + 3 + k] = -0.8;
+                w[(3 * i + 3 + k) * 3 * n + 3 * i + k] = -0.8;
+            }
+        }
+    }
+    let q: Vec<f64> = (0..3 * n)
+        .map(|k| if k % 3 == 0 { -1.0 } else { (k as f64).cos() })
+        .collect();
+    let problem = CoulombProblem::from_dense(3, &w, q, vec![0.3; n]).unwrap();
+    let solution = solve(&problem, CoulombMethod::Cascade, &limits(1e-12), None);
+    assert!(solution.status.is_solved());
+    for i in 0..n {
+        // u_N = 2 r_N - 1 = 0.
+        assert!((solution.impulses[3 * i] - 0.5).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn an_inconsistent_problem_is_never_called_solved() {
+    // One direction of motion for two contacts that face each other: both approach, none can yield.
+    let mut w = vec![0.0; 36];
+    for (a, b, value) in [(0, 0, 1.0), (3, 3, 1.0), (0, 3, -1.0), (3, 0, -1.0)] {
+        w[6 * a + b] = value;
+    }
+    let problem =
+        CoulombProblem::from_dense(3, &w, vec![-1.0, 0.0, 0.0, -1.0, 0.0, 0.0], vec![0.0; 2])
+            .unwrap();
+    let limited = SolverLimits {
+        iterations: 20_000,
+        ..limits(1e-10)
+    };
+    let solution = solve(&problem, CoulombMethod::Cascade, &limited, None);
+    assert!(!solution.status.is_solved());
+    assert!(solution.impulses.iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_refused_with_their_place() {
+    let mut w = vec![0.0; 36];
+    w[6 * 4 + 1] = f64::NAN;
+    let refused = CoulombProblem::from_dense(3, &w, vec![0.0; 6], vec![0.1; 2]);
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "W is not finite at row 4, column 1"
+    );
+    let mut q = vec![0.0; 6];
+    q[5] = f64::INFINITY;
+    let refused = CoulombProblem::from_dense(3, &[0.0; 36], q, vec![0.1; 2]);
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("q is not finite at row 5")
+    );
+    let refused = CoulombProblem::from_dense(3, &[0.0; 36], vec![0.0; 6], vec![0.1, f64::NAN]);
+    assert!(refused.unwrap_err().to_string().contains("row 1"));
+}

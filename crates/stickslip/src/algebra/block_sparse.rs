@@ -102,35 +102,80 @@ impl BlockSparse {
 
     /// y = A x + b.
     pub fn multiply_plus(&self, x: &[f64], b: &[f64], y: &mut [f64]) {
-        let d = self.size;
-        for i in 0..self.blocks() {
-            let mut sum = [0.0; 8];
-            for (j, block) in self.row(i) {
-                for (column, &x) in block.chunks_exact(d).zip(&x[d * j..d * j + d]) {
-                    for (sum, a) in sum.iter_mut().zip(column) {
-                        *sum += a * x;
+        match self.size {
+            2 => self.multiply_fixed::<2>(x, b, y),
+            3 => self.multiply_fixed::<3>(x, b, y),
+            d => {
+                for i in 0..self.blocks() {
+                    y[d * i..d * i + d].copy_from_slice(&b[d * i..d * i + d]);
+                    for (j, block) in self.row(i) {
+                        for (column, &x) in block.chunks_exact(d).zip(&x[d * j..d * j + d]) {
+                            for (y, a) in y[d * i..d * i + d].iter_mut().zip(column) {
+                                *y += a * x;
+                            }
+                        }
                     }
                 }
             }
-            for k in 0..d {
-                y[d * i + k] = sum[k] + b[d * i + k];
+        }
+    }
+
+    /// The product for blocks of an order known to the compiler.
+    fn multiply_fixed<const D: usize>(&self, x: &[f64], b: &[f64], y: &mut [f64]) {
+        for i in 0..self.blocks() {
+            let mut sum = [0.0; D];
+            for (j, block) in self.row(i) {
+                let x = &x[D * j..D * j + D];
+                let block = &block[..D * D];
+                for c in 0..D {
+                    for k in 0..D {
+                        sum[k] += block[D * c + k] * x[c];
+                    }
+                }
+            }
+            for k in 0..D {
+                y[D * i + k] = sum[k] + b[D * i + k];
             }
         }
     }
 
     /// |A||x| + |b|, the size of the terms that round in A x + b.
     pub fn absolute_multiply_plus(&self, x: &[f64], b: &[f64], y: &mut [f64]) {
-        let d = self.size;
-        for i in 0..self.blocks() {
-            for k in 0..d {
-                y[d * i + k] = b[d * i + k].abs();
-            }
-            for (j, block) in self.row(i) {
-                for c in 0..d {
+        match self.size {
+            2 => self.absolute_fixed::<2>(x, b, y),
+            3 => self.absolute_fixed::<3>(x, b, y),
+            d => {
+                for i in 0..self.blocks() {
                     for k in 0..d {
-                        y[d * i + k] += (block[d * c + k] * x[d * j + c]).abs();
+                        y[d * i + k] = b[d * i + k].abs();
+                    }
+                    for (j, block) in self.row(i) {
+                        for c in 0..d {
+                            for k in 0..d {
+                                y[d * i + k] += (block[d * c + k] * x[d * j + c]).abs();
+                            }
+                        }
                     }
                 }
+            }
+        }
+    }
+
+    /// The sizes for blocks of an order known to the compiler.
+    fn absolute_fixed<const D: usize>(&self, x: &[f64], b: &[f64], y: &mut [f64]) {
+        for i in 0..self.blocks() {
+            let mut sum = [0.0; D];
+            for (j, block) in self.row(i) {
+                let x = &x[D * j..D * j + D];
+                let block = &block[..D * D];
+                for c in 0..D {
+                    for k in 0..D {
+                        sum[k] += (block[D * c + k] * x[c]).abs();
+                    }
+                }
+            }
+            for k in 0..D {
+                y[D * i + k] = sum[k] + b[D * i + k].abs();
             }
         }
     }

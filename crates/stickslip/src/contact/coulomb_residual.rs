@@ -53,6 +53,11 @@ pub struct CoulombResidual {
 impl CoulombResidual {
     /// Judges the impulses `r`; infinite errors if `r` is not finite.
     pub fn of(problem: &CoulombProblem, r: &[f64]) -> Self {
+        Self::with_velocity(problem, r).0
+    }
+
+    /// The same, and the velocity W r + q it computes on the way (empty if `r` is not finite or of wrong size).
+    pub fn with_velocity(problem: &CoulombProblem, r: &[f64]) -> (Self, Vec<f64>) {
         let infinite = Self {
             error: f64::INFINITY,
             scaled_error: f64::INFINITY,
@@ -60,10 +65,16 @@ impl CoulombResidual {
         };
         let d = problem.dimension();
         if r.len() != d * problem.contacts() || r.iter().any(|x| !x.is_finite()) {
-            return infinite;
+            return (infinite, Vec::new());
         }
-        let u = problem.velocity(r);
         let q = problem.free_velocity();
+        // Without impulses nothing need be multiplied.
+        let at_rest = r.iter().all(|&x| x == 0.0);
+        let u = if at_rest {
+            q.to_vec()
+        } else {
+            problem.velocity(r)
+        };
         let q_norm = match norm(q) {
             0.0 => 1.0,
             positive => positive,
@@ -74,12 +85,53 @@ impl CoulombResidual {
         } else {
             1.0
         };
-        let mut terms = vec![0.0; r.len()];
-        problem.matrix().absolute_multiply_plus(r, q, &mut terms);
-        Self {
+        let mut terms = u.clone();
+        if !at_rest {
+            problem.matrix().absolute_multiply_plus(r, q, &mut terms);
+        }
+        let residual = Self {
             error: natural_map(&u, r, problem.friction(), d, 1.0) / q_norm,
             scaled_error: natural_map(&u, r, problem.friction(), d, rho) / (rho * q_norm),
             floor: 8.0 * EPSILON * (norm(&terms) + norm(r)) / q_norm,
+        };
+        (residual, u)
+    }
+
+    /// Judges impulses whose velocity u = W r + q in space is known but not W itself; `trace` is that of W. The floor
+    /// counts the terms of u by ‖u − q‖ + ‖q‖, which is no more than the true figure.
+    pub(crate) fn of_velocity(
+        u: &[f64],
+        r: &[f64],
+        q: &[f64],
+        friction: &[f64],
+        trace: f64,
+    ) -> Self {
+        let size = norm(q);
+        let q_norm = if size > 0.0 { size } else { 1.0 };
+        let rho = if trace > 0.0 {
+            r.len() as f64 / trace
+        } else {
+            1.0
+        };
+        let moved: f64 = u
+            .iter()
+            .zip(q)
+            .map(|(u, q)| (u - q) * (u - q))
+            .sum::<f64>()
+            .sqrt();
+        Self {
+            error: natural_map(u, r, friction, 3, 1.0) / q_norm,
+            scaled_error: natural_map(u, r, friction, 3, rho) / (rho * q_norm),
+            floor: 8.0 * EPSILON * (moved + size + norm(r)) / q_norm,
+        }
+    }
+
+    /// The scale-free error or the plain one.
+    pub fn measured(&self, scale_free: bool) -> f64 {
+        if scale_free {
+            self.scaled_error
+        } else {
+            self.error
         }
     }
 

@@ -31,6 +31,7 @@
 //! `crates/stickslip/tests/solver_suite.rs`.
 
 use super::body_sweep::BodySweep;
+use super::patch;
 use super::progress::Progress;
 use super::scaled_problem::project_cone;
 use super::sweep::{SweepMemory, sweep};
@@ -126,8 +127,9 @@ impl GaussSeidelArm {
         }
     }
 
-    /// At most `count` sweeps; true if the problem is solved. Capped momentum that brings nothing for a
-    /// while is halved; the next sweeps start from the best point known if that is much better.
+    /// At most `count` sweeps; true if the problem is solved. Where capped momentum brings nothing for a
+    /// while a patch of contacts is solved by itself if the error sits on few of them, else the momentum is halved;
+    /// the next sweeps start from the best point known if that is much better.
     pub fn advance(&mut self, progress: &mut Progress<'_>, count: u64) -> bool {
         if self.momentum != Momentum::Capped {
             return self.sweep_on(progress, count);
@@ -142,6 +144,11 @@ impl GaussSeidelArm {
             self.check(progress);
             left -= part;
             if self.best > 0.7 * before {
+                let mut x = self.x.clone();
+                if patch::mend(progress, &mut x) {
+                    self.restart_at(&x);
+                    continue;
+                }
                 self.cap = if self.cap < 0.15 { 0.0 } else { 0.5 * self.cap };
                 if progress.best_error < 0.3 * self.best {
                     let best = progress.best.clone();

@@ -34,6 +34,7 @@
 
 use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
 use super::coloured_sweep::ColouredSweep;
+use super::locality::{better_order, reordered, restored};
 use super::newton_system::NewtonSystem;
 use super::progress::{Progress, SolverLimits};
 use super::reduced_form::ReducedForm;
@@ -42,6 +43,7 @@ use super::strategy::{Costs, NewtonRun, Strategy};
 use crate::contact::coulomb_problem::CoulombProblem;
 use crate::contact::coulomb_residual::CoulombResidual;
 use crate::contact::coulomb_solution::{CoulombSolution, CoulombStatus};
+use std::time::Instant;
 
 /// Methods that can be asked for by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,52 @@ impl CoulombMethod {
 
 /// Solves a Coulomb problem by the given method, from `guess` or from zero impulses.
 pub fn solve(
+    problem: &CoulombProblem,
+    method: CoulombMethod,
+    limits: &SolverLimits,
+    guess: Option<&[f64]>,
+) -> CoulombSolution {
+    // Contacts that all open, or nearly: no impulses are the answer, and nothing need be prepared.
+    let begin = Instant::now();
+    let zero = vec![0.0; problem.dimension() * problem.contacts()];
+    let (residual, velocities) = CoulombResidual::with_velocity(problem, &zero);
+    if guess.is_none() && residual.measured(limits.scale_free) <= limits.tolerance {
+        return CoulombSolution {
+            impulses: zero,
+            velocities,
+            status: CoulombStatus::Converged,
+            residual,
+            products: 0,
+            factorizations: 0,
+            method: method.name(),
+            time: begin.elapsed(),
+        };
+    }
+    // Contacts in an arbitrary order are sorted first.
+    if let Some(order) = better_order(problem)
+        && let Some(sorted) = reordered(problem, &order)
+    {
+        let d = problem.dimension();
+        let guess: Option<Vec<f64>> = guess.map(|r| {
+            let at = order.iter();
+            at.flat_map(|&i| r[d * i..d * i + d].iter().copied())
+                .collect()
+        });
+        let mut solution = solve_in_order(&sorted, method, limits, guess.as_deref());
+        solution.impulses = restored(&solution.impulses, &order, d);
+        (solution.residual, solution.velocities) =
+            CoulombResidual::with_velocity(problem, &solution.impulses);
+        if let CoulombStatus::NoSolution { contact } = &mut solution.status {
+            *contact = order[*contact];
+        }
+        solution.time = begin.elapsed();
+        return solution;
+    }
+    solve_in_order(problem, method, limits, guess)
+}
+
+/// The solve itself, contacts taken as they come.
+fn solve_in_order(
     problem: &CoulombProblem,
     method: CoulombMethod,
     limits: &SolverLimits,
@@ -343,12 +391,11 @@ fn finish(
 ) -> CoulombSolution {
     let done = progress.done();
     let impulses = scaled.impulses(&progress.best);
-    let residual = CoulombResidual::of(problem, &impulses);
-    let measured = if progress.limits.scale_free {
-        residual.scaled_error
-    } else {
-        residual.error
-    };
+    let (residual, mut velocities) = CoulombResidual::with_velocity(problem, &impulses);
+    if velocities.is_empty() {
+        velocities = problem.velocity(&impulses);
+    }
+    let measured = residual.measured(progress.limits.scale_free);
     let status = if measured <= progress.limits.tolerance * (1.0 + 1e-9) {
         CoulombStatus::Converged
     } else if done && measured <= residual.floor.min(100.0 * progress.limits.tolerance) {
@@ -361,7 +408,7 @@ fn finish(
         CoulombStatus::Stalled
     };
     CoulombSolution {
-        velocities: problem.velocity(&impulses),
+        velocities,
         impulses,
         status,
         residual,

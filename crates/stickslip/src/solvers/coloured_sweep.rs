@@ -29,7 +29,9 @@
 //! Tests below, `benches/solver_bandwidth.rs`.
 
 use super::scaled_problem::ScaledProblem;
-use super::sweep::{ContactState, SweepSums, after_visit, visit};
+#[cfg(target_arch = "x86_64")]
+use super::sweep::row_avx2;
+use super::sweep::{ContactState, Instructions, SweepSums, after_visit, visit};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -49,6 +51,7 @@ pub struct ColouredSweep {
     /// First group of each colour.
     first_group: Vec<usize>,
     x: Vec<AtomicU64>,
+    how: Instructions,
 }
 
 /// Consecutive contacts of one colour.
@@ -90,6 +93,7 @@ impl ColouredSweep {
             groups,
             first_group,
             x: (0..3 * n).map(|_| AtomicU64::new(0)).collect(),
+            how: Instructions::detect(),
         }
     }
 
@@ -145,6 +149,35 @@ impl ColouredSweep {
 
     /// What one thread does: a contiguous share of each colour, then the barrier.
     fn work(&self, count: usize, thread: usize, threads: usize, barrier: &SpinBarrier) {
+        #[cfg(target_arch = "x86_64")]
+        if self.how.has_avx2() {
+            // SAFETY: the flag says that the machine has AVX2 and FMA.
+            return unsafe { self.work_avx2(count, thread, threads, barrier) };
+        }
+        self.work_body(count, thread, threads, barrier, |i| self.row(i));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn work_avx2(&self, count: usize, thread: usize, threads: usize, barrier: &SpinBarrier) {
+        // An atomic number has the layout of the number.
+        let x = self.x.as_ptr().cast::<f64>();
+        self.work_body(count, thread, threads, barrier, |i| {
+            // SAFETY: `permuted` keeps what the kernel relies on. Row i reads contact i, which this thread alone
+            // visits, and contacts of other colours, which no thread writes before the next barrier.
+            unsafe { row_avx2(&self.problem, i, x) }
+        });
+    }
+
+    #[inline(always)]
+    fn work_body(
+        &self,
+        count: usize,
+        thread: usize,
+        threads: usize,
+        barrier: &SpinBarrier,
+        row: impl Fn(usize) -> [f64; 3],
+    ) {
         for _ in 0..count {
             for pair in self.first_group.windows(2) {
                 let groups = pair[1] - pair[0];
@@ -153,7 +186,7 @@ impl ColouredSweep {
                 for group in &self.groups[from..to] {
                     // No other thread has this group: the lock is never waited for.
                     if let Ok(mut group) = group.lock() {
-                        self.visit_group(&mut group);
+                        self.visit_group(&mut group, &row);
                     }
                 }
                 barrier.wait();
@@ -161,23 +194,36 @@ impl ColouredSweep {
         }
     }
 
-    fn visit_group(&self, group: &mut Group) {
+    #[inline(always)]
+    fn load(&self, at: usize) -> f64 {
+        f64::from_bits(self.x[at].load(Ordering::Relaxed))
+    }
+
+    /// Row i of W x without vector instructions.
+    #[inline(always)]
+    fn row(&self, i: usize) -> [f64; 3] {
         let p = &self.problem;
-        let load = |at: usize| f64::from_bits(self.x[at].load(Ordering::Relaxed));
+        let (start, end) = (p.row_start[i] as usize, p.row_start[i + 1] as usize);
+        let mut sum = [0.0; 3];
+        let blocks = p.value[9 * start..9 * end].chunks_exact(9);
+        for (&j, block) in p.column[start..end].iter().zip(blocks) {
+            let at = 3 * j as usize;
+            let x = [self.load(at), self.load(at + 1), self.load(at + 2)];
+            for (k, sum) in sum.iter_mut().enumerate() {
+                *sum += block[k] * x[0] + block[3 + k] * x[1] + block[6 + k] * x[2];
+            }
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn visit_group(&self, group: &mut Group, row: &impl Fn(usize) -> [f64; 3]) {
+        let p = &self.problem;
         group.sums = SweepSums::default();
         for (local, state) in group.states.iter_mut().enumerate() {
             let i = group.first + local;
-            let (start, end) = (p.row_start[i] as usize, p.row_start[i + 1] as usize);
-            let mut sum = [0.0; 3];
-            let blocks = p.value[9 * start..9 * end].chunks_exact(9);
-            for (&j, block) in p.column[start..end].iter().zip(blocks) {
-                let at = 3 * j as usize;
-                let x = [load(at), load(at + 1), load(at + 2)];
-                for (k, sum) in sum.iter_mut().enumerate() {
-                    *sum += block[k] * x[0] + block[3 + k] * x[1] + block[6 + k] * x[2];
-                }
-            }
-            let y = [load(3 * i), load(3 * i + 1), load(3 * i + 2)];
+            let sum = row(i);
+            let y = [self.load(3 * i), self.load(3 * i + 1), self.load(3 * i + 2)];
             let new = visit(p, i, state, &sum, &y);
             after_visit(p, i, state, &new, &y, &y, &mut group.sums);
             for (k, value) in new.iter().enumerate() {

@@ -35,6 +35,7 @@ use crate::algebra::multifrontal::{PatternBlock, SymbolicMultifrontal};
 use crate::algebra::spanning_rows::spanning_rows;
 use crate::contact::coulomb_problem::CoulombProblem;
 use crate::contact::coulomb_residual::CoulombResidual;
+use crate::contact::coulomb_solution::CoulombSolution;
 
 /// Rank of W as the solvers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,26 @@ pub fn rank_report(problem: &CoulombProblem) -> RankReport {
         rows: d * n,
         deficiency: d * n - rank,
     }
+}
+
+/// Gives a solved problem the impulses of least norm with the same motion, judged anew; returns the ratio of
+/// norms as [`minimum_norm`] does. What is not solved, or would leave the tolerance, stays as it is.
+pub fn least_impulses(
+    problem: &CoulombProblem,
+    solution: &mut CoulombSolution,
+    tolerance: f64,
+) -> f64 {
+    if !solution.status.is_solved() {
+        return 1.0;
+    }
+    let mut impulses = solution.impulses.clone();
+    let ratio = minimum_norm(problem, &mut impulses);
+    let (residual, velocities) = CoulombResidual::with_velocity(problem, &impulses);
+    if !residual.accepts(tolerance) {
+        return 1.0;
+    }
+    (solution.impulses, solution.residual, solution.velocities) = (impulses, residual, velocities);
+    ratio
 }
 
 /// Replaces the impulses of a solution by those of least norm with the same motion; returns the ratio of the
@@ -225,6 +246,36 @@ mod tests {
             q[3 * i] = -3.0;
         }
         CoulombProblem::from_dense(3, &w, q, vec![0.3; 3]).unwrap()
+    }
+
+    #[test]
+    fn a_solved_problem_stays_solved_with_least_impulses() {
+        // Two contacts at one point carry one load: W of rank one in the normal direction.
+        let mut w = [0.0; 36];
+        for i in 0..2 {
+            for j in 0..2 {
+                for k in 0..3 {
+                    w[6 * (3 * i + k) + 3 * j + k] = 1.0;
+                }
+            }
+        }
+        let q = vec![-1.0, 0.0, 0.0, -1.0, 0.0, 0.0];
+        let problem = CoulombProblem::from_dense(3, &w, q, vec![0.5; 2]).unwrap();
+        assert_eq!(rank_report(&problem).deficiency, 3);
+        let limits = crate::solvers::progress::SolverLimits::default();
+        let method = crate::solvers::cascade::CoulombMethod::Cascade;
+        let mut solution = crate::solvers::cascade::solve(
+            &problem,
+            method,
+            &limits,
+            Some(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+        );
+        let ratio = least_impulses(&problem, &mut solution, 1e-8);
+        // The load of one is shared evenly: norm 1/√2 of that of one contact.
+        assert!((ratio - 0.5f64.sqrt()).abs() < 1e-6, "{ratio}");
+        assert!((solution.impulses[0] - 0.5).abs() < 1e-6);
+        assert!((solution.impulses[3] - 0.5).abs() < 1e-6);
+        assert!(solution.residual.accepts(1e-8));
     }
 
     #[test]

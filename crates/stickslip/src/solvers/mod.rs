@@ -15,6 +15,7 @@
 //! | [`body_sweep`] | sweeps where many contacts share a body | loose packings |
 //! | [`coloured_sweep`] | several threads with the bits of one | one thread |
 //! | [`one_contact::coulomb_disc`] | one contact, all solutions of it | - |
+//! | [`matrix_free`] | W known only by its products | many digits |
 //! | [`minimum_norm`] | one choice among the impulses of the same motion | - |
 //!
 //! ```
@@ -38,11 +39,14 @@ mod gauss_seidel;
 pub mod generalized_reaction;
 pub mod impact_consistency;
 pub mod interior_point;
+mod locality;
+pub mod matrix_free;
 pub mod minimum_norm;
 mod newton_finish;
 pub mod newton_system;
 pub mod one_contact;
 mod one_step_cascade;
+mod patch;
 pub mod progress;
 pub mod projected_gradient;
 pub mod proximal_newton;

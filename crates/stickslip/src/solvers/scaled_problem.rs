@@ -165,28 +165,28 @@ impl ScaledProblem {
     /// original variables over ρ‖q‖.
     pub fn error(&self, x: &[f64], u: &[f64]) -> f64 {
         let mut sum = 0.0;
-        for (i, &mu) in self.mu.iter().enumerate() {
-            let s = self.scale[i];
-            let inverse = 1.0 / s;
-            let velocity = self.rho * s;
-            let r = [
-                x[3 * i] * inverse,
-                x[3 * i + 1] * inverse,
-                x[3 * i + 2] * inverse,
-            ];
-            let u = [
-                u[3 * i] * velocity,
-                u[3 * i + 1] * velocity,
-                u[3 * i + 2] * velocity,
-            ];
-            let slip = (u[1] * u[1] + u[2] * u[2]).sqrt();
-            let z = [r[0] - u[0] - mu * slip, r[1] - u[1], r[2] - u[2]];
-            let p = project_cone(&z, mu);
-            for k in 0..3 {
-                sum += (r[k] - p[k]) * (r[k] - p[k]);
-            }
+        for i in 0..self.contacts() {
+            sum += self.contact_error(i, &x[3 * i..3 * i + 3], &u[3 * i..3 * i + 3]);
         }
         sum.sqrt() / (self.rho * self.q_norm)
+    }
+
+    /// Squared natural map of contact i in the original variables.
+    #[inline(always)]
+    pub(crate) fn contact_error(&self, i: usize, x: &[f64], u: &[f64]) -> f64 {
+        let (mu, s) = (self.mu[i], self.scale[i]);
+        let inverse = 1.0 / s;
+        let velocity = self.rho * s;
+        let r = [x[0] * inverse, x[1] * inverse, x[2] * inverse];
+        let u = [u[0] * velocity, u[1] * velocity, u[2] * velocity];
+        let slip = (u[1] * u[1] + u[2] * u[2]).sqrt();
+        let z = [r[0] - u[0] - mu * slip, r[1] - u[1], r[2] - u[2]];
+        let p = project_cone(&z, mu);
+        let mut sum = 0.0;
+        for k in 0..3 {
+            sum += (r[k] - p[k]) * (r[k] - p[k]);
+        }
+        sum
     }
 }
 

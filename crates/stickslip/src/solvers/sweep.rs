@@ -214,11 +214,12 @@ fn row_portable(problem: &ScaledProblem, i: usize, x: &[f64]) -> [f64; 3] {
 ///
 /// # Safety
 /// `check` holds, every column index is below the number of contacts and row pointers do not decrease
-/// (both by construction of [`ScaledProblem`]), and `i` is a row.
+/// (both by construction of [`ScaledProblem`]), and `i` is a row; `x` points to three numbers per contact, none
+/// of those that row i reads being written meanwhile.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn row_avx2(problem: &ScaledProblem, i: usize, x: &[f64]) -> [f64; 3] {
+pub(crate) unsafe fn row_avx2(problem: &ScaledProblem, i: usize, x: *const f64) -> [f64; 3] {
     use std::arch::x86_64::*;
     // SAFETY: row pointers lie within `column` and `value`; block k occupies numbers 9k..9k+9 and its
     // last load ends at 9k + 9, which exists because of the spare number; columns lie below
@@ -228,7 +229,6 @@ unsafe fn row_avx2(problem: &ScaledProblem, i: usize, x: &[f64]) -> [f64; 3] {
         let end = *problem.row_start.get_unchecked(i + 1) as usize;
         let values = problem.value.as_ptr();
         let columns = problem.column.as_ptr();
-        let x = x.as_ptr();
         let mut a = [_mm256_setzero_pd(); 3];
         let mut b = [_mm256_setzero_pd(); 3];
         let mut k = start;
@@ -434,7 +434,9 @@ impl SweepMemory {
 #[target_feature(enable = "avx2,fma")]
 unsafe fn multiply_avx2(problem: &ScaledProblem, x: &[f64], u: &mut [f64]) {
     // SAFETY: the caller established the conditions of `row_avx2`.
-    multiply_body(problem, x, u, |i, x| unsafe { row_avx2(problem, i, x) });
+    multiply_body(problem, x, u, |i, x| unsafe {
+        row_avx2(problem, i, x.as_ptr())
+    });
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -447,6 +449,6 @@ unsafe fn sweep_avx2(
 ) -> SweepSums {
     // SAFETY: the caller established the conditions of `row_avx2`.
     sweep_body(problem, memory, x, previous, |i, x| unsafe {
-        row_avx2(problem, i, x)
+        row_avx2(problem, i, x.as_ptr())
     })
 }
