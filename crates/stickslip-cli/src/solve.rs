@@ -299,8 +299,13 @@ fn print_row(row: &Row, json: bool) {
             s.method
         ));
         if let Some((rank, ratio)) = row.least {
+            let norm = if ratio < 1.0 {
+                format!("norm of the impulses lowered to {ratio:.4} of that found first")
+            } else {
+                "no impulses of smaller norm found".into()
+            };
             exit::say(format!(
-                "    rank deficiency {} of {} rows; least norm {ratio:.4} of the norm found first",
+                "    rank deficiency {} of {} rows; {norm}",
                 rank.deficiency, rank.rows
             ));
         }
