@@ -247,6 +247,30 @@ fn corrupted_motions_are_refused_for_the_right_reason() {
     }
 }
 
+/// The variational form of a particle's law notices friction that is too weak, too strong or reversed.
+#[test]
+fn variational_form_of_the_particle_notices_wrong_friction() {
+    let system = particle(ImpactLaw::Inelastic, FlowRule::Coulomb);
+    let sound = run(particle(ImpactLaw::Inelastic, FlowRule::Coulomb));
+    assert!(judge(&system, &sound, Formulation::P3).accepted());
+    for factor in [0.5, 0.0, -1.0] {
+        let mut motion = sound.clone();
+        let k = sliding(&motion);
+        let n = &mut motion.nodes[k];
+        n.atom[1] *= factor;
+        n.v_right[0] = n.v_left[0] + n.atom[1] / 2.0;
+        let report = judge(&system, &motion, Formulation::P3);
+        let noticed = report
+            .violations
+            .iter()
+            .find(|v| v.line == Line::Variational);
+        assert!(
+            noticed.is_some_and(|v| v.t == sound.nodes[k].t),
+            "{factor}: {report:?}"
+        );
+    }
+}
+
 /// The bar of [CharlesBallard2016], 6.2, that grazes until t₀ and then jams: P5 and P6, not P'3.
 #[test]
 fn bar_that_grazes_and_then_jams_solves_p5_and_not_p3_prime() {

@@ -53,7 +53,7 @@ pub struct TrajectoryLayout {
 impl TrajectoryLayout {
     /// Columns for a system: `t`, the step `dt`, coordinates, velocities (`v_` and the name), left velocities
     /// (`left_`), and for each contact its gap, mode (0 open, 1 stick, 2 slip, 3 closed without
-    /// friction), impulses, sliding velocities and margin to the Painlevé region (NaN unless the contact is
+    /// friction), impulses, sliding velocities, γ and margin to the Painlevé region (NaN unless the contact is
     /// active and has friction); then energies, ledger terms summed from the start
     /// (so that a thinned file still holds the whole account) and residual.
     ///
@@ -79,6 +79,7 @@ impl TrajectoryLayout {
                 columns.push(format!("{name}.{prefix}_n"));
                 columns.extend((1..*rows).map(|k| format!("{name}.{prefix}_t{k}")));
             }
+            columns.push(format!("{name}.gamma"));
             columns.push(format!("{name}.margin"));
         }
         columns.extend(["kinetic", "potential"].map(String::from));
@@ -110,6 +111,7 @@ impl TrajectoryLayout {
             row.push(f64::from(contact.mode.code()));
             row.extend_from_slice(record.impulse(i));
             row.extend_from_slice(record.local_velocity(i));
+            row.push(contact.painleve.map_or(f64::NAN, |p| p.gamma));
             row.push(contact.painleve.map_or(f64::NAN, |p| p.margin));
         }
         row.push(record.kinetic);
