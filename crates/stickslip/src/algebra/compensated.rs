@@ -44,6 +44,19 @@ pub(crate) fn compensated_dot(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     sum + error
 }
 
+/// Vectors longer than this are multiplied with compensation.
+const LONG: usize = 1024;
+
+/// `a · b`, with compensation where the vectors are long: the rounding of a plain sum grows with
+/// their length, and energies are judged by a few units of rounding.
+pub fn long_dot(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() <= LONG {
+        super::dot(a, b)
+    } else {
+        compensated_dot(a.iter().copied().zip(b.iter().copied()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

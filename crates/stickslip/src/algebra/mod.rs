@@ -25,6 +25,7 @@ pub mod sparse_symmetric;
 mod symmetric;
 
 pub use autodiff::{DualNum, Jet};
+pub use compensated::long_dot;
 pub use compliance::Compliance;
 pub use covectors::Covectors;
 pub use sparse_symmetric::{SparsePattern, SparseSymmetric};

@@ -225,16 +225,15 @@ impl SparseSymmetric {
     /// Bilinear form `x · A y`, summed by fixed chunks of rows.
     pub fn bilinear(&self, x: &[f64], y: &[f64]) -> f64 {
         let chunk = |(c, part): (usize, &[f64])| -> f64 {
-            part.iter()
-                .enumerate()
-                .map(|(k, x)| x * self.row_product(c * CHUNK + k, y))
-                .sum()
+            let pairs = part.iter().enumerate();
+            compensated_dot(pairs.map(|(k, &x)| (x, self.row_product(c * CHUNK + k, y))))
         };
         if self.values.len() < PARALLEL_ENTRIES {
-            x.chunks(CHUNK).enumerate().map(chunk).sum()
+            let sums = x.chunks(CHUNK).enumerate().map(chunk);
+            compensated_dot(sums.map(|sum| (sum, 1.0)))
         } else {
             let sums: Vec<f64> = x.par_chunks(CHUNK).enumerate().map(chunk).collect();
-            sums.iter().sum()
+            compensated_dot(sums.into_iter().map(|sum| (sum, 1.0)))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Energy account of the theta scheme.
 
-use crate::algebra::dot;
+use crate::algebra::{dot, long_dot};
 use crate::records::{EnergyEntry, StepRecord};
 use crate::systems::MechanicalSystem;
 
@@ -68,11 +68,11 @@ impl MoreauJean {
                 self.response.clear();
                 self.response
                     .extend(self.step.q_end.iter().zip(frame.q).map(|(a, b)| a - b));
-                numerical_stiffness = slack * 2.0 * linear.elastic_energy(&self.response, scratch);
+                numerical_stiffness = slack * linear.plain_form(&self.response, scratch);
             }
         }
         let damping = if linear.is_some_and(|linear| linear.damping.is_some()) {
-            -h * dot(v_theta, &self.step.viscous)
+            -h * long_dot(v_theta, &self.step.viscous)
         } else {
             0.0
         };
@@ -90,7 +90,7 @@ impl MoreauJean {
         let entry = EnergyEntry {
             kinetic_change: kinetic - state.kinetic,
             potential_change: smooth_change + elastic_change,
-            external: h * dot(v_theta, &self.step.external),
+            external: h * long_dot(v_theta, &self.step.external),
             damping,
             numerical_mass,
             numerical_stiffness,

@@ -1,6 +1,6 @@
 //! The linear part of the internal force.
 
-use crate::algebra::{SymmetricMatrix, dot};
+use crate::algebra::{SymmetricMatrix, long_dot};
 
 /// Linear elastic and viscous part `K q + C v` of the internal force.
 ///
@@ -67,6 +67,15 @@ impl LinearPart {
         }
         force.resize(q.len(), 0.0);
         stiffness.multiply_compensated(relative, force);
-        0.5 * dot(relative, force)
+        0.5 * long_dot(relative, force)
+    }
+
+    /// q·K q summed plainly, where it is a small correction.
+    pub fn plain_form(&self, q: &[f64], scratch: &mut ElasticScratch) -> f64 {
+        let relative = self.relative(q, &mut scratch.relative);
+        match &self.stiffness {
+            Some(stiffness) => stiffness.bilinear(relative, relative),
+            None => 0.0,
+        }
     }
 }
