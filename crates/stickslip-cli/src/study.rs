@@ -14,8 +14,10 @@ use crate::scene_argument::{self, NamedScene, assignment};
 use crate::study_attainable::{self, AttainableArgs};
 use crate::study_map::{self, MapArgs};
 use crate::study_start::{self, StartArgs};
+use crate::{study_bounds, study_reactions};
 
-/// Study a scene: convergence, maps over parameters, attainable velocities, one start under every law.
+/// Study a scene: convergence, bounds, reactions, maps over parameters, attainable velocities, one start
+/// under every law.
 #[derive(clap::Args, Debug)]
 pub struct StudyArgs {
     #[command(subcommand)]
@@ -28,6 +30,8 @@ enum Kind {
     Map(MapArgs),
     Attainable(AttainableArgs),
     Start(StartArgs),
+    Bounds(study_bounds::BoundsArgs),
+    Reactions(study_reactions::ReactionsArgs),
 }
 
 /// Errors at the end time over a list of steps or compliance times, with measured orders.
@@ -79,6 +83,8 @@ pub fn run(args: &StudyArgs) -> ExitCode {
         Kind::Map(args) => study_map::run(args),
         Kind::Attainable(args) => study_attainable::run(args),
         Kind::Start(args) => study_start::run(args),
+        Kind::Bounds(args) => study_bounds::run(args),
+        Kind::Reactions(args) => study_reactions::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -190,9 +196,15 @@ fn reference(
     match args.against.as_str() {
         "finest" => Ok(results[finest(values)].clone()),
         "event-driven" => {
-            let changes = base.clone().key("scheme", "event-driven");
             let until = scene.settings.until;
-            final_coordinates(&load(args, &changes.key("step", until / 100.0))?.scene)
+            let mut changes = base.clone().key("scheme", "event-driven");
+            changes = changes.key("step", until / 100.0);
+            if !args.compliance_times.is_empty() {
+                // The limit of rigid contacts, up to a 64th of the error of the finest run.
+                let time = values[finest(values)] / 64.0;
+                changes = changes.key("compliance_time", time);
+            }
+            final_coordinates(&load(args, &changes)?.scene)
         }
         list => {
             let names = scene.coordinate_names();

@@ -488,3 +488,37 @@ fn comparison_gives_one_table_and_one_page() {
     assert!(refused.contains("unheard-of"), "{refused}");
     folder.expect(1, &["compare", "block.toml", "--laws", "a,b"]);
 }
+
+#[test]
+fn studies_tell_orders_bounds_and_reactions() {
+    let folder = Folder::new("study");
+    let args = [
+        "study",
+        "convergence",
+        "delayed-oscillator",
+        "--until",
+        "1.2",
+    ];
+    let (out, _) = folder.expect(0, &[&args[..], &["--output", "plots"]].concat());
+    assert!(
+        out.contains("order 1.0") || out.contains("order 0.9"),
+        "{out}"
+    );
+    assert!(folder.path("plots/convergence.svg").exists());
+    let times = ["--compliance-times", "2e-3,1e-3,5e-4", "--until", "0.2"];
+    let study = folder.json(
+        0,
+        &[&["study", "convergence", "bar-penalty"], &times[..]].concat(),
+    );
+    let order = study["order"].as_f64().expect("a number");
+    assert!(order > 0.6 && order < 1.5, "{study}");
+    let (out, _) = folder.expect(0, &["study", "bounds", "delayed-oscillator"]);
+    assert!(out.contains("all bounds hold"), "{out}");
+    let (out, _) = folder.expect(0, &["study", "bounds", "bar-impact"]);
+    assert!(out.contains("no bound is proved"), "{out}");
+    let study = folder.json(0, &["study", "reactions", "bar-penalty"]);
+    let atoms = &study["reactions"]["contacts"][0]["atoms"];
+    assert_eq!(atoms.as_array().map(Vec::len), Some(1), "{study}");
+    let (_, err) = folder.expect(1, &["study", "reactions", "sliding-block"]);
+    assert!(err.contains("--compliance-time"), "{err}");
+}

@@ -29,7 +29,7 @@ use crate::systems::{
 use super::body::BodyModel;
 use super::contact::{ContactModel, PointModel};
 use super::diagnostic::{Diagnostic, SceneError};
-use super::expression::{Expression, Functional, Graph, PastTerm};
+use super::expression::{Expression, Functional, Graph, PastDetail, PastTerm};
 use super::friction::FrictionPart;
 use super::mechanics::GeneralizedModel;
 use super::program::{
@@ -172,8 +172,13 @@ impl Scene {
         let Some(time) = self.settings.compliance_time else {
             return Ok(None);
         };
+        let given = &self.settings.contact_stiffness;
         NormalCompliance::new(time)
             .and_then(|c| c.with_damping_ratio(self.settings.compliance_damping))
+            .and_then(|c| match given.is_empty() {
+                true => Ok(c),
+                false => c.with_stiffness(given.clone()),
+            })
             .map(Some)
             .map_err(|error| {
                 let diagnostic = Diagnostic::general(error.to_string());
@@ -321,7 +326,7 @@ fn past_reading(model: &GeneralizedModel) -> Result<(PastReading, Arc<[PastRead]
     let mut reading = PastReading::new();
     let mut reads = Vec::new();
     for term in model.graph.past_terms() {
-        reads.push(past_read(&mut reading, term, n)?);
+        reads.push(past_read(&mut reading, &model.graph, term, n)?);
     }
     if model.history.iter().any(Option::is_some) {
         let programs: Vec<Option<Program>> = model
@@ -330,15 +335,31 @@ fn past_reading(model: &GeneralizedModel) -> Result<(PastReading, Arc<[PastRead]
             .map(|given| given.map(|e| Program::compile(&model.graph, &[e], n)))
             .collect();
         let (q0, v0) = (model.q0.clone(), model.v0.clone());
-        reading.history(InitialHistory::function(move |k, s| match &programs[k] {
+        let value = move |k: usize, s: f64| match &programs[k] {
             Some(program) => program.value(s, &q0),
             None => q0[k] + v0[k] * s,
-        }))?;
+        };
+        reading.history(match &model.history_times {
+            // Samples stay exact: the motion is affine between them.
+            Some(times) => InitialHistory::Samples {
+                times: times.clone(),
+                values: times
+                    .iter()
+                    .map(|&s| (0..n).map(|k| value(k, s)).collect())
+                    .collect(),
+            },
+            None => InitialHistory::function(value),
+        })?;
     }
     Ok((reading, reads.into()))
 }
 
-fn past_read(reading: &mut PastReading, term: &PastTerm, n: usize) -> Result<PastRead, PastError> {
+fn past_read(
+    reading: &mut PastReading,
+    graph: &Graph,
+    term: &PastTerm,
+    n: usize,
+) -> Result<PastRead, PastError> {
     let length = term.length;
     // Inputs of coordinates count from 1, those of velocities follow.
     let coordinate = (term.inputs[0] - 1) % n;
@@ -366,8 +387,31 @@ fn past_read(reading: &mut PastReading, term: &PastTerm, n: usize) -> Result<Pas
         Functional::Mean => {
             PastRead::Mean(reading.integral(coordinate, length, Kernel::Constant)?)
         }
-        Functional::Integral => {
-            PastRead::Integral(reading.integral(coordinate, length, Kernel::Constant)?)
+        Functional::Integral | Functional::Fading | Functional::Weighted => {
+            let kernel = match term.detail {
+                PastDetail::Rate(rate) => Kernel::Exponential { rate },
+                PastDetail::Kernel { kernel, .. } => {
+                    let weight = Program::compile(graph, &[kernel], n);
+                    Kernel::general(move |age| weight.value(age, &[]))
+                }
+                _ => Kernel::Constant,
+            };
+            PastRead::Integral(reading.integral(coordinate, length, kernel)?)
+        }
+        Functional::VaryingDelay => {
+            // The parser gives every varying delay its expression.
+            let PastDetail::Varying { delay, shortest } = term.detail else {
+                return Err(PastError::DelayRange {
+                    min: f64::NAN,
+                    max: length,
+                });
+            };
+            reading.varying_delay(shortest, length)?;
+            PastRead::Varying {
+                coordinate,
+                delay: Program::compile(graph, &[delay], n),
+                shortest,
+            }
         }
         Functional::Deviation => {
             reading.window(length)?;

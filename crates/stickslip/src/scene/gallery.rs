@@ -81,6 +81,13 @@ const SCENES: &[GalleryScene] = scenes![
     "bowed-reed",
     "elastic-ring",
     "brake-pad",
+    "bar-sticks",
+    "bar-reverses",
+    "bar-jams",
+    "bar-both-ends",
+    "friction-creep",
+    "friction-chatter",
+    "machining-varying-speed",
 ];
 
 /// All scenes, in the order of the gallery.

@@ -161,6 +161,17 @@ pub(super) const VERTEX: Kind = Kind::List {
     min: 2,
     max: 2,
 };
+const HISTORY: Kind = Kind::Either {
+    kinds: &[
+        TIME,
+        Kind::List {
+            of: &VERTEX,
+            min: 2,
+            max: 500,
+        },
+    ],
+    expected: "an expression of t or a list of samples [time, value]",
+};
 const STATES: Kind = Kind::Either {
     kinds: &[
         STATE,
@@ -392,11 +403,12 @@ pub(super) const SCENE: TableKeys = TableKeys {
         key(
             "history",
             Kind::Named {
-                of: &TIME,
+                of: &HISTORY,
                 max: COORDINATES_MAX,
             },
             "uniform motion with the initial velocity",
-            "Motion before the start by coordinate, expressions of t <= 0, for what reads the past.",
+            "Motion before the start by coordinate, expressions of t <= 0 or samples [[time, value], ...], for what \
+             reads the past.",
         ),
         key(
             "drawing",
@@ -617,6 +629,12 @@ const CONTACT: TableKeys = TableKeys {
             CONSTANT,
             "0",
             "Coefficient of restitution, from 0 to 1.",
+        ),
+        key(
+            "stiffness",
+            CONSTANT,
+            "effective mass/compliance_time^2",
+            "Stiffness of the compliant contact, for every contact or for none.",
         ),
         key(
             "impact",

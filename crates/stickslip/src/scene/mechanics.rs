@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::contact::ContactModel;
 use super::diagnostic::Diagnostic;
-use super::expression::{Expression, Graph, Tape, nearest_name};
+use super::expression::{Binary, Expression, Graph, Tape, nearest_name};
 use super::keys::Variables;
 use super::reader::Reader;
 use super::value::{Table, Value};
@@ -26,6 +26,8 @@ pub(super) struct GeneralizedModel {
     pub joints: Vec<JointModel>,
     /// Motion before the start, where it is given.
     pub history: Vec<Option<Expression>>,
+    /// Times of the samples, if the history is given by samples alone.
+    pub history_times: Option<Vec<f64>>,
     pub q0: Vec<f64>,
     pub v0: Vec<f64>,
     /// Where a mistake about the mass is reported.
@@ -302,11 +304,21 @@ pub(super) fn read_initial(reader: &mut Reader, table: Option<&Table>) -> (Vec<f
     state
 }
 
-/// Motion before the start, by coordinate.
-pub(super) fn read_history(reader: &mut Reader, table: Option<&Table>) -> Vec<Option<Expression>> {
+/// Motion before the start, by coordinate, and the times of its samples if it has no other parts.
+pub(super) fn read_history(
+    reader: &mut Reader,
+    table: Option<&Table>,
+) -> (Vec<Option<Expression>>, Option<Vec<f64>>) {
     let mut history = vec![None; reader.dof()];
+    let (mut times, mut sampled) = (vec![0.0], table.is_some());
     for entry in table.into_iter().flat_map(|table| &table.entries) {
-        let expression = reader.expression(&entry.value, Variables::Time);
+        let expression = match entry.value.as_list() {
+            Some(list) => read_samples(reader, list, &entry.value.span, &mut times),
+            None => {
+                sampled = false;
+                reader.expression(&entry.value, Variables::Time)
+            }
+        };
         match reader
             .names
             .coordinates
@@ -317,7 +329,49 @@ pub(super) fn read_history(reader: &mut Reader, table: Option<&Table>) -> Vec<Op
             None => report_unknown_coordinate(reader, &entry.name, &entry.name_span, false),
         }
     }
-    history
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    (history, (sampled && times.len() > 1).then_some(times))
+}
+
+/// Samples `[time, value]` of a coordinate as an expression that is affine between them.
+fn read_samples(
+    reader: &mut Reader,
+    list: &[Value],
+    span: &Range<usize>,
+    times: &mut Vec<f64>,
+) -> Option<Expression> {
+    let mut samples: Vec<[f64; 2]> = Vec::new();
+    for value in list {
+        samples.push(reader.constants(value)?.try_into().ok()?);
+    }
+    let ordered = samples.windows(2).all(|pair| pair[0][0] < pair[1][0]);
+    if !ordered || samples.last().is_none_or(|last| last[0] != 0.0) {
+        let message = "the times of the samples must increase and end with 0";
+        let help = "for instance x = [[-0.2, 1.0], [-0.1, 1.1], [0, 1.3]]";
+        reader.report(Diagnostic::at(span.clone(), message).with_help(help));
+        return None;
+    }
+    times.extend(samples.iter().map(|sample| sample[0]));
+    let graph = &mut reader.graph;
+    let t = graph.input(0);
+    let mut whole: Option<Expression> = None;
+    for pair in samples.windows(2).rev() {
+        let [[t0, x0], [t1, x1]] = [pair[0], pair[1]];
+        let (start, slope) = (graph.constant(x0), graph.constant((x1 - x0) / (t1 - t0)));
+        let (from, to) = (graph.constant(t0), graph.constant(t1));
+        let age = graph.subtract(t, from);
+        let rise = graph.multiply(slope, age);
+        let piece = graph.add(start, rise);
+        whole = Some(match whole {
+            None => piece,
+            Some(later) => {
+                let before = graph.binary(Binary::Less, t, to);
+                graph.select(before, piece, later)
+            }
+        });
+    }
+    whole
 }
 
 /// Reads `[[joints]]`.

@@ -140,6 +140,11 @@ pub(super) enum PastRead {
         coordinates: Vec<usize>,
         window: f64,
     },
+    Varying {
+        coordinate: usize,
+        delay: Program,
+        shortest: f64,
+    },
 }
 
 impl PastRead {
@@ -155,6 +160,17 @@ impl PastRead {
                 coordinates,
                 window,
             } => view.deviation(coordinates, *window),
+            Self::Varying {
+                coordinate,
+                delay,
+                shortest,
+            } => {
+                let tau = delay.value(view.t(), view.q());
+                // A delay below the smallest one would reach into the step: refused like one from the
+                // future.
+                let tau = if tau < *shortest { -1.0 } else { tau };
+                view.delayed(*coordinate, tau)
+            }
         }
     }
 }

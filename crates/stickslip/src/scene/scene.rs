@@ -306,7 +306,7 @@ fn read_generalized(
         reader.definitions(definitions);
     }
     let (q0, v0) = read_initial(reader, section(table, "initial"));
-    let history = read_history(reader, section(table, "history"));
+    let (history, history_times) = read_history(reader, section(table, "history"));
     let parts = read_system(reader, system, place, &q0);
     let contacts = read_contacts(reader, contacts, settings);
     let joints = read_joints(reader, list(table, "joints"));
@@ -323,6 +323,7 @@ fn read_generalized(
         contacts,
         joints,
         history,
+        history_times,
         q0,
         v0,
         mass_span: parts.mass_span,

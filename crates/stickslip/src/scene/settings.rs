@@ -45,6 +45,8 @@ pub struct Settings {
     pub firmness: f64,
     /// Gap up to which a contact takes part in a step of the scheme moreau.
     pub contact_gap: f64,
+    /// Stiffness of every contact point, where it is given.
+    pub contact_stiffness: Vec<f64>,
     /// Time step, the first one if the step is adaptive.
     pub step: f64,
     /// Tolerance on positions of an adaptive step; none for a fixed step.
@@ -79,6 +81,7 @@ impl Default for Settings {
             friction_per: FrictionPer::CoulombCone,
             firmness: 1e-11,
             contact_gap: 1e-12,
+            contact_stiffness: Vec::new(),
             step: 1e-3,
             adaptive: None,
             until: 1.0,
@@ -156,6 +159,7 @@ impl Settings {
                     (0.0..=1.0).contains(&x)
                 })
                 .unwrap_or(default.contact_gap),
+            contact_stiffness: contact_stiffness(reader, table),
             step: step.unwrap_or(default.step),
             adaptive: reader.number(table, "adaptive", "positive", positive),
             until: until.unwrap_or(default.until),
@@ -194,4 +198,31 @@ fn count(table: &Table, key: &str) -> Option<u64> {
         super::value::Data::Number(n) => Some(n as u64),
         _ => None,
     }
+}
+
+/// Stiffness of every contact point; none if no contact has one.
+fn contact_stiffness(reader: &mut Reader, table: &Table) -> Vec<f64> {
+    let contacts = table.value("contacts").and_then(Value::as_list);
+    let (mut values, mut without) = (Vec::new(), None);
+    for value in contacts.unwrap_or_default() {
+        let Some(contact) = value.as_table() else {
+            continue;
+        };
+        let points = contact.value("points").and_then(Value::as_list);
+        match reader.number(contact, "stiffness", "positive", |x| x > 0.0) {
+            Some(stiffness) => {
+                values.extend(std::iter::repeat_n(
+                    stiffness,
+                    points.map_or(1, <[Value]>::len),
+                ));
+            }
+            None => without = Some(value.span.clone()),
+        }
+    }
+    if let Some(span) = without.filter(|_| !values.is_empty()) {
+        let message = "`stiffness` is given for some contacts and not for this one";
+        let help = "give every contact its stiffness, or none: the ratios decide what coinciding impacts do";
+        reader.report(Diagnostic::at(span, message).with_help(help));
+    }
+    values
 }

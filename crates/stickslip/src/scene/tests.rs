@@ -524,3 +524,71 @@ fn delayed_forces_agree_with_closures() {
     assert!((a - b).abs() < 1e-10, "{a} against {b}");
     assert!(run.ledger().is_closed());
 }
+
+#[test]
+fn varying_delays_kernels_and_samples_agree_with_what_they_generalize() {
+    let end = |force: &str, history: &str| {
+        let text = format!(
+            r#"
+            title = "Past"
+            scheme = "sweeping-process"
+            step = 0.004
+            [system]
+            coordinates = ["x"]
+            kinetic_energy = "x'^2/2"
+            forces = {{ x = "-3*x - {force}" }}
+            [initial]
+            x = 1
+            x_dot = 0.5
+            [history]
+            x = {history}
+            "#
+        );
+        let mut run = scene(&text).simulation().unwrap_or_else(|e| panic!("{e}"));
+        run.run_until(2.0, |_| ControlFlow::Continue(()));
+        assert!(run.ledger().is_closed());
+        run.state().q[0]
+    };
+    let line = "\"1 + 0.5*t\"";
+    let samples = "[[-0.5, 0.75], [-0.125, 0.9375], [0, 1]]";
+    // a varying delay that does not vary, and one that does
+    let fixed = end("2*delay(x, 0.2)", line);
+    let varying = |tau: &str| end(&format!("2*varying_delay(x, {tau}, 0.05, 0.4)"), line);
+    assert_eq!(fixed.to_bits(), varying("0.2").to_bits());
+    assert!((fixed - varying("0.2 + 0.1*sin(5*t)")).abs() > 1e-3);
+    // samples of a straight line are the line
+    assert!((fixed - end("2*delay(x, 0.2)", samples)).abs() < 1e-13);
+    // kernels: constant as rate 0, exponential as a general weight
+    let constant = end("4*window_integral(x, 0.3)", samples);
+    let none = end("4*fading_integral(x, 0.3, 0)", samples);
+    assert!((constant - none).abs() < 1e-11, "{constant} {none}");
+    let fading = end("4*fading_integral(x, 0.3, 6)", samples);
+    let weighted = end("4*weighted_integral(x, 0.3, exp(-6*t))", samples);
+    assert!((fading - weighted).abs() < 1e-10, "{fading} {weighted}");
+}
+
+#[test]
+fn a_varying_delay_that_leaves_its_bounds_stops_the_run() {
+    for tau in ["0.1 - t", "0.1 + t"] {
+        let text = format!(
+            r#"
+            title = "Past"
+            scheme = "sweeping-process"
+            step = 0.004
+            [system]
+            coordinates = ["x"]
+            kinetic_energy = "x'^2/2"
+            forces = {{ x = "-varying_delay(x, {tau}, 0.05, 0.4)" }}
+            [initial]
+            x = 1
+            "#
+        );
+        let mut run = scene(&text).simulation().unwrap_or_else(|e| panic!("{e}"));
+        let end = run.run_until(2.0, |_| ControlFlow::Continue(()));
+        let outcome = crate::records::StepOutcome::DelayOutOfRange;
+        assert!(
+            matches!(end, crate::simulation::RunEnd::Stopped { outcome: found, .. } if found == outcome),
+            "{end:?}"
+        );
+    }
+}

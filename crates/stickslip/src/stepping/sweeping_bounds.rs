@@ -1,5 +1,6 @@
 //! A-priori bounds of the sweeping process, with the realised values beside them.
 
+use crate::algebra::SymmetricMatrix;
 use crate::records::StepRecord;
 
 /// Constants of the data of a run.
@@ -83,6 +84,7 @@ pub struct SweepingRealised {
     /// Variation of the velocity.
     pub variation: f64,
     last: Vec<f64>,
+    mass: Option<SymmetricMatrix>,
 }
 
 impl SweepingRealised {
@@ -94,12 +96,27 @@ impl SweepingRealised {
         }
     }
 
+    /// The same, with velocities measured in the kinetic norm √(vᵀM v).
+    pub fn in_metric(v: &[f64], mass: SymmetricMatrix) -> Self {
+        Self {
+            mass: Some(mass),
+            ..Self::new(v)
+        }
+    }
+
+    fn norm(&self, v: &[f64]) -> f64 {
+        match &self.mass {
+            Some(mass) => mass.bilinear(v, v).sqrt(),
+            None => v.iter().map(|x| x * x).sum::<f64>().sqrt(),
+        }
+    }
+
     /// Reads a record.
     pub fn observe(&mut self, record: &StepRecord) {
-        let norm = |squares: f64| squares.sqrt();
         let v = &record.velocity;
-        self.speed = self.speed.max(norm(v.iter().map(|x| x * x).sum()));
-        self.variation += norm(v.iter().zip(&self.last).map(|(a, b)| (a - b).powi(2)).sum());
+        let change: Vec<f64> = v.iter().zip(&self.last).map(|(a, b)| a - b).collect();
+        self.speed = self.speed.max(self.norm(v));
+        self.variation += self.norm(&change);
         self.last.clone_from(v);
         for contact in &record.contacts {
             self.penetration = self.penetration.max(-contact.gap);

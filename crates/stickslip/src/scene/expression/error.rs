@@ -105,6 +105,14 @@ pub enum Mistake {
         /// The function.
         name: String,
     },
+    /// An argument of a functional of the past that does not fit.
+    #[error("`{name}` expects {expected} here")]
+    PastArgument {
+        /// The function.
+        name: String,
+        /// What could stand here.
+        expected: &'static str,
+    },
     /// A value called like a function.
     #[error("`{name}` is a value, not a function")]
     NotAFunction {
@@ -183,9 +191,9 @@ impl Mistake {
                 format!("known functions: {}", names.join(", "))
             }
             Self::NotAFunction { name } => format!("write a product as `{name}*(...)`"),
-            Self::PastOperand { name, .. } | Self::PastLength { name } => {
-                super::function::lookup(name)?.description.to_owned()
-            }
+            Self::PastOperand { name, .. }
+            | Self::PastArgument { name, .. }
+            | Self::PastLength { name } => super::function::lookup(name)?.description.to_owned(),
             Self::MissingArguments { name } => {
                 super::function::lookup(name)?.description.to_owned()
             }

@@ -123,6 +123,21 @@ const FUNCTIONS: &[Function] = &[
         Functional::Deviation,
         "deviation_from_rest(x, ..., T): largest distance from the present place in the last T",
     ),
+    past(
+        "varying_delay",
+        Functional::VaryingDelay,
+        "varying_delay(x, tau, min, max): x the time tau ago, tau an expression of t and coordinates between the constants min and max",
+    ),
+    past(
+        "fading_integral",
+        Functional::Fading,
+        "fading_integral(x, T, rate): integral of x over the last T with the weight exp(-rate*age)",
+    ),
+    past(
+        "weighted_integral",
+        Functional::Weighted,
+        "weighted_integral(x, T, k): integral of x over the last T with the weight k, an expression in which t is the age",
+    ),
 ];
 
 /// Names of other languages for functions we have under another name.

@@ -57,6 +57,6 @@ pub use graph::{Expression, Graph, Node};
 pub use nearest::nearest_name;
 pub use operation::{Binary, Unary};
 pub use parser::{DEPTH_MAX, LENGTH_MAX, parse};
-pub use past::{Functional, PastTerm};
+pub use past::{Functional, PastDetail, PastTerm};
 pub use scope::{Meaning, Scope};
 pub use tape::{Registers, Tape};

@@ -11,8 +11,9 @@ use super::function::{self, Call};
 use super::graph::{Expression, Graph, Node};
 use super::nearest::nearest_name;
 use super::operation::{Binary, Unary};
-use super::past::{Functional, PastTerm};
+use super::past::{Functional, PastDetail, PastTerm};
 use super::scope::{Meaning, Scope};
+use super::tape::Tape;
 use super::token::{Kind, Token, tokens};
 
 /// Longest expression text, in bytes.
@@ -439,23 +440,25 @@ impl Parser<'_> {
                 reason,
             });
         };
-        let several = functional == Functional::Deviation;
-        if arguments.len() < 2 || (arguments.len() > 2 && !several) {
-            let expected = if several {
-                "2 arguments or more"
-            } else {
-                "2 arguments"
-            };
-            let found = arguments.len();
+        let found = arguments.len();
+        let (fits, expected) = match functional {
+            Functional::Deviation => (found >= 2, "2 arguments or more"),
+            Functional::Fading | Functional::Weighted => (found == 3, "3 arguments"),
+            Functional::VaryingDelay => (found == 4, "4 arguments"),
+            _ => (found == 2, "2 arguments"),
+        };
+        if !fits {
             return Err(Mistake::ArgumentCount {
                 name: name.to_owned(),
                 expected,
                 found,
             });
         }
-        let (length, operands) = match arguments.split_last() {
-            Some(split) => split,
-            None => return Err(Mistake::Empty),
+        // Operands first, then the length; what else is needed stands between or behind.
+        let (operands, length) = match functional {
+            Functional::Deviation => (&arguments[..found - 1], &arguments[found - 1]),
+            Functional::VaryingDelay => (&arguments[..1], &arguments[3]),
+            _ => (&arguments[..1], &arguments[1]),
         };
         // A delay may also be of a velocity.
         let (last, expected) = match functional {
@@ -493,17 +496,88 @@ impl Parser<'_> {
                 mistake,
             });
         }
+        let detail = match length_value {
+            Some(length) => self.past_detail(functional, name, arguments, (coordinates, length)),
+            None => PastDetail::None,
+        };
         match length_value {
             Some(length) if self.errors.len() == before && inputs.len() == operands.len() => {
                 let term = PastTerm {
                     functional,
                     inputs,
                     length,
+                    detail,
                 };
                 Ok((self.graph.past(term), Sort::Number))
             }
             _ => Ok((self.graph.constant(f64::NAN), Sort::Unknown)),
         }
+    }
+
+    /// The further arguments of a functional; mistakes are reported.
+    fn past_detail(
+        &mut self,
+        functional: Functional,
+        name: &str,
+        arguments: &[Value],
+        (coordinates, length): (usize, f64),
+    ) -> PastDetail {
+        let constant = |k: usize| {
+            let value = self.graph.constant_value(arguments[k].expression);
+            value.filter(|x| x.is_finite())
+        };
+        let reads = |k: usize| self.graph.inputs_of(arguments[k].expression);
+        let (place, expected, detail) = match functional {
+            Functional::Fading => {
+                let detail = constant(2).map(PastDetail::Rate);
+                (2, "a constant: the rate of decay", detail)
+            }
+            Functional::Weighted => {
+                let kernel = arguments[2].expression;
+                let fits = reads(2).iter().all(|&input| input == 0);
+                let detail = fits.then(|| PastDetail::Kernel {
+                    kernel,
+                    mass: self.mean_over(kernel, length) * length,
+                });
+                (2, "an expression of t, the age, and of constants", detail)
+            }
+            Functional::VaryingDelay => {
+                let shortest = constant(2).filter(|&min| min > 0.0 && min <= length);
+                if shortest.is_none() {
+                    (2, "a positive constant, at most the largest delay", None)
+                } else {
+                    let delay = arguments[1].expression;
+                    let fits = reads(1).iter().all(|&input| input <= coordinates);
+                    let shortest = shortest.filter(|_| fits);
+                    let detail = shortest.map(|shortest| PastDetail::Varying { delay, shortest });
+                    (1, "an expression of t and coordinates", detail)
+                }
+            }
+            _ => return PastDetail::None,
+        };
+        detail.unwrap_or_else(|| {
+            if arguments[place].sort != Sort::Unknown {
+                let name = name.to_owned();
+                self.errors.push(ExpressionError {
+                    span: arguments[place].span.clone(),
+                    mistake: Mistake::PastArgument { name, expected },
+                });
+            }
+            PastDetail::None
+        })
+    }
+
+    /// Mean of an expression of input 0 over [0, length], by the midpoint rule.
+    fn mean_over(&self, expression: Expression, length: f64) -> f64 {
+        let tape = Tape::compile(self.graph, &[expression]);
+        let (mut registers, mut out, count) = (Vec::new(), [0.0], 256);
+        let mut sum = 0.0;
+        for k in 0..count {
+            let age = length * (k as f64 + 0.5) / count as f64;
+            tape.evaluate_with(|_| age, &mut registers, &mut out);
+            sum += out[0];
+        }
+        sum / count as f64
     }
 
     fn unknown_function(&self, name: &str) -> Mistake {

@@ -3,6 +3,8 @@
 //! A functional of the past enters the graph as one more input, which whoever evaluates the tape
 //! reads from the past motion; its derivatives with respect to the present state are zero.
 
+use super::graph::Expression;
+
 /// What is read of the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Functional {
@@ -18,6 +20,35 @@ pub enum Functional {
     Integral,
     /// Largest distance of coordinates from where they are now, over a window.
     Deviation,
+    /// A coordinate a varying time ago.
+    VaryingDelay,
+    /// Integral over a window with a weight that decays with the age.
+    Fading,
+    /// Integral over a window with any weight.
+    Weighted,
+}
+
+/// What a functional needs besides its operands and its length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PastDetail {
+    /// Nothing.
+    None,
+    /// The delay, an expression of time and coordinates, and its smallest value.
+    Varying {
+        /// The delay.
+        delay: Expression,
+        /// Its smallest value.
+        shortest: f64,
+    },
+    /// Rate at which the weight decays.
+    Rate(f64),
+    /// The weight, an expression of input 0 as the age, and its integral over the window.
+    Kernel {
+        /// The weight.
+        kernel: Expression,
+        /// About its integral.
+        mass: f64,
+    },
 }
 
 /// One value of the past.
@@ -27,8 +58,10 @@ pub struct PastTerm {
     pub functional: Functional,
     /// Inputs it is read of: coordinates, or for a delay one coordinate or velocity.
     pub inputs: Vec<usize>,
-    /// Delay or length of the window, positive.
+    /// Largest delay or length of the window, positive.
     pub length: f64,
+    /// What else it needs.
+    pub detail: PastDetail,
 }
 
 impl PastTerm {
@@ -37,11 +70,23 @@ impl PastTerm {
         let input = self.inputs[0];
         match self.functional {
             Functional::Delay if input > coordinates => 0.0,
-            Functional::Delay | Functional::Maximum | Functional::Minimum | Functional::Mean => {
-                present(input)
+            Functional::Delay
+            | Functional::VaryingDelay
+            | Functional::Maximum
+            | Functional::Minimum
+            | Functional::Mean => present(input),
+            Functional::Integral | Functional::Fading | Functional::Weighted => {
+                present(input) * self.kernel_mass()
             }
-            Functional::Integral => present(input) * self.length,
             Functional::Deviation => 0.0,
+        }
+    }
+
+    fn kernel_mass(&self) -> f64 {
+        match self.detail {
+            PastDetail::Rate(rate) if rate != 0.0 => -(-rate * self.length).exp_m1() / rate,
+            PastDetail::Kernel { mass, .. } => mass,
+            _ => self.length,
         }
     }
 }

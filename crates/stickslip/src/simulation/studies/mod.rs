@@ -2,13 +2,18 @@
 //!
 //! [`one_step_problem`] captures the contact problem of a step; [`branches`] lists every solution of it and
 //! follows each; [`attainable`] samples A_ε(q, v⁻); [`map`] evaluates a quantity over two parameters;
-//! [`ConvergenceStudy`] measures how errors fall with a step or a compliance time.
+//! [`ConvergenceStudy`] measures how errors fall with a step or a compliance time; [`sweeping_bounds`] evaluates the
+//! a-priori bounds of a run; [`ReactionSplit`] tells the impacts of a compliant run from its lasting contacts.
 
 pub mod attainable;
+mod bounds;
 pub mod branches;
 mod convergence;
 pub mod map;
 mod one_step;
+mod reactions;
 
+pub use bounds::{BoundsStudy, sweeping_bounds};
 pub use convergence::{ConvergenceRow, ConvergenceStudy, StudyError};
 pub use one_step::one_step_problem;
+pub use reactions::{ContactReaction, ReactionAtom, ReactionRecorder, ReactionSplit};
