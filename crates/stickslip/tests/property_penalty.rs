@@ -384,7 +384,10 @@ fn all_types_of_impact_reach_their_limit_at_rate_one() {
             let q = [0.0, L * theta.sin(), theta];
             let mut motion = reference(Some(tau), (&q, &v));
             let system = plain(mu, &q);
-            assert_eq!(motion.run_until(&system, 40.0 * tau), StepOutcome::Solved);
+            let outcome = motion.run_until(&system, 40.0 * tau);
+            let events: Vec<_> = motion.events().iter().map(|e| (e.t, &e.kind)).collect();
+            let last = &events[events.len().saturating_sub(8)..];
+            assert_eq!(outcome, StepOutcome::Solved, "{name}, {tau}: {last:?}");
             let end = motion
                 .events()
                 .iter()
@@ -445,7 +448,7 @@ fn the_step_with_twenty_per_compliance_time_reaches_the_limit_of_impacts() {
         });
         // first order in τ down to what twenty steps per compliance time resolve
         for (error, tau) in errors.iter().zip([4e-3, 1e-3, 2.5e-4]) {
-            assert!(*error < 5.0 * tau + 1e-2, "{degrees}: {errors:?}");
+            assert!(*error < 10.0 * tau + 7.5e-3, "{degrees}: {errors:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::algebra::dot;
 
 use super::accelerations::Accelerations;
-use super::modes::{Friction, Mode};
+use super::modes::{Friction, Group, Mode};
 
 /// Decisions are taken with this part of the acceleration scale as margin.
 const MARGIN: f64 = 1e-9;
@@ -136,6 +136,15 @@ impl Accelerations {
                         let along: f64 = (0..group.size)
                             .map(|k| direction[k] * self.row_acceleration(s, group.start + k))
                             .sum();
+                        // A compliant contact that does not press yet slips where its force will push it.
+                        let undecided = !self.springs.is_empty()
+                            && along.abs() <= margin
+                            && normal * weight <= margin;
+                        let along = if undecided {
+                            self.tendency(s, group, direction)
+                        } else {
+                            along
+                        };
                         if along < if lenient { -margin } else { 0.0 } {
                             return false;
                         }
@@ -144,6 +153,23 @@ impl Accelerations {
             }
         }
         true
+    }
+
+    /// Acceleration along `direction` of a slipping group per unit of normal force.
+    fn tendency(&self, s: usize, group: &Group, direction: &[f64]) -> f64 {
+        let opposite: Vec<f64> = direction.iter().map(|d| -d).collect();
+        let mut share = vec![0.0; group.size];
+        self.section(s, group).support_point(&opposite, &mut share);
+        let mut force = self.row(s, 0).to_vec();
+        for (k, p) in share.iter().enumerate() {
+            for (f, r) in force.iter_mut().zip(self.row(s, group.start + k)) {
+                *f += p * r;
+            }
+        }
+        self.factor.solve_in_place(&mut force);
+        (0..group.size)
+            .map(|k| direction[k] * dot(self.row(s, group.start + k), &force))
+            .sum()
     }
 
     /// Solves, with the direction of slip that begins in several tangents found by iteration: slip

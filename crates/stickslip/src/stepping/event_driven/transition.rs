@@ -136,7 +136,10 @@ impl Integrator {
                 if !acc.springs.is_empty() {
                     let leaves = watch == Some(Watch::Release(s));
                     let enters = watch == Some(Watch::Gap(slot.id.constraint));
-                    return !leaves && (gap < 0.0 || enters);
+                    // a contact that has just closed may not press yet
+                    let closed =
+                        self.modes[s].closed && gap <= acc.gap_rounding[slot.id.constraint];
+                    return !leaves && (gap < 0.0 || enters || closed);
                 }
                 gap <= TOUCHING && acc.normal_velocity(s) <= 1e-10 * speed
             })

@@ -452,9 +452,14 @@ impl PastMotion {
         self.ring.len() == 0
     }
 
-    /// Bytes held by the nodes.
+    /// Bytes held by the nodes and by the candidates of window maxima.
     pub fn memory(&self) -> usize {
-        8 * self.ring.footprint()
+        let candidates: usize = self
+            .maxima
+            .iter()
+            .map(|(_, _, queue)| queue.capacity())
+            .sum();
+        8 * self.ring.footprint() + 16 * candidates
     }
 
     /// Node before or at `s`, with times equal up to rounding taken as equal.
@@ -617,8 +622,8 @@ impl PastMotion {
         let (psi, window, queue) = &self.maxima[k];
         let cut = tip.t - window;
         let mut best = self.psi_at(psi, cut, tip).max(self.psi_of_tip(psi, tip));
-        let first = queue.partition_point(|&(t, _)| t < cut);
-        if let Some(&(_, value)) = queue.get(first) {
+        // What fell out of the window since the last node is at the front: few, if any.
+        if let Some(&(_, value)) = queue.iter().find(|&&(t, _)| t >= cut) {
             best = best.max(value);
         }
         for j in self.committed..self.ring.len() {
