@@ -258,12 +258,7 @@ impl Simulation {
             && self.violates_at_start();
         if impact {
             self.advance(0.0, t);
-            self.ledger.enter(
-                t,
-                &self.record.energy,
-                self.record.kinetic,
-                self.record.potential,
-            );
+            self.ledger.enter(&self.record);
         }
         if !impact || self.record.outcome.is_fatal() {
             self.fill_initial_record();
@@ -381,12 +376,7 @@ impl Simulation {
             self.stage.certificate.nonlinear_failures += 1;
         }
         self.stick_jitter = self.stick_jitter.max(self.record.stick_jitter);
-        self.ledger.enter(
-            self.record.t,
-            &self.record.energy,
-            self.record.kinetic,
-            self.record.potential,
-        );
+        self.ledger.enter(&self.record);
         self.record.energy_totals = self.ledger.totals;
         self.events.observe(&self.record);
         self.painleve.observe(&self.record);
