@@ -364,8 +364,17 @@ impl<'a> Judge<'a> {
             .collect();
         remove(&mut defect, &joints);
         let scale = self.mass.get(0, 0).abs() * self.speed;
+        // A component of the force that turns within a step of a run has equal values at the ends
+        // and another between them: there the force as a whole tells how far it moves.
+        let moved = |i: usize| (fa[i] - fb[i]).abs();
+        let whole = (0..n).map(moved).fold(0.0, f64::max);
         for i in 0..n {
-            let slack = h * (fa[i] - fb[i]).abs()
+            let variation = if self.motion.discrete {
+                whole
+            } else {
+                moved(i)
+            };
+            let slack = h * variation
                 + self.settings.tolerance
                     * (scale + momentum[i].abs() + h * fa[i].abs() + reaction[i].abs());
             if !(defect[i].abs() <= slack) {
