@@ -29,6 +29,13 @@ pub(crate) struct ContactPhases {
 }
 
 impl ContactPhases {
+    /// A step without contact, with the given free velocity.
+    pub fn fly(&mut self, free: &[f64]) {
+        self.left.clear();
+        self.left.extend_from_slice(free);
+        self.impulse.clear();
+    }
+
     /// Solves the problem in `stage`, whose free velocity and bias are set, for a step that began
     /// with the velocity `before`; returns the residual of the compression (0 without one).
     pub fn solve(

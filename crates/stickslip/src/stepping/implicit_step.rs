@@ -21,10 +21,45 @@ pub(crate) struct StepFrame<'a> {
     pub v: &'a [f64],
 }
 
+/// What a system has and lacks, asked once per run and not in every step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Character {
+    pub constant_mass: bool,
+    pub covariant: bool,
+    pub potential: bool,
+    /// The potential has a gradient that does not change.
+    pub linear_potential: bool,
+    force_of_time: bool,
+    force_of_state: bool,
+    /// One solve is exact: constant mass and no force that depends on the unknown velocity other
+    /// than linearly.
+    pub linear: bool,
+}
+
+impl Character {
+    fn of(system: &dyn MechanicalSystem) -> Self {
+        let potential = system.has_potential();
+        let linear_potential = potential && system.potential_is_linear();
+        let covariant = system.has_covariant_force();
+        let dependence = system.force_dependence();
+        let force_of_state = dependence == ForceDependence::State;
+        Self {
+            constant_mass: system.mass_is_constant(),
+            covariant,
+            potential,
+            linear_potential,
+            force_of_time: dependence == ForceDependence::Time,
+            force_of_state,
+            linear: potential == linear_potential && !covariant && !force_of_state,
+        }
+    }
+}
+
 /// Buffers of the iteration.
 #[derive(Debug, Default)]
 pub(crate) struct ImplicitStep {
     prepared: bool,
+    pub character: Character,
     pub mass: SymmetricMatrix,
     operator: SymmetricMatrix,
     factored: SymmetricMatrix,
@@ -58,9 +93,10 @@ impl ImplicitStep {
             return;
         }
         let n = system.dof();
+        self.character = Character::of(system);
         self.mass = system.new_matrix();
         self.operator = system.new_matrix();
-        if system.has_potential() {
+        if self.character.potential {
             self.hessian = system.new_matrix();
         }
         system.mass(q, &mut self.mass);
@@ -84,20 +120,13 @@ impl ImplicitStep {
         self.prepared = true;
     }
 
-    /// Whether one solve is exact: constant mass and no force that depends on the unknown velocity
-    /// other than linearly.
-    pub fn is_linear(system: &dyn MechanicalSystem) -> bool {
-        (!system.has_potential() || system.potential_is_linear())
-            && !system.has_covariant_force()
-            && system.force_dependence() != ForceDependence::State
-    }
-
     /// Starts a step: second derivatives of the potential at the start, loads in time.
     pub fn begin(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) {
-        self.has_hessian = system.has_potential()
-            && !system.potential_is_linear()
+        let character = self.character;
+        self.has_hessian = character.potential
+            && !character.linear_potential
             && system.potential_hessian(frame.q, &mut self.hessian);
-        if system.force_dependence() == ForceDependence::Time {
+        if character.force_of_time {
             // F_{k+θ} = (1−θ) F_k + θ F_{k+1}
             let theta = frame.theta;
             system.force(
@@ -149,25 +178,26 @@ impl ImplicitStep {
         internal: InternalForce,
     ) -> bool {
         let StepFrame { h, theta, .. } = *frame;
+        let character = self.character;
         let linear = system.linear_part();
         // Constant forces do not ask where the body is.
-        if linear.is_some() || !Self::is_linear(system) {
+        if linear.is_some() || !character.linear {
             self.place(system, frame, v);
         }
-        if !system.mass_is_constant() {
+        if !character.constant_mass {
             system.mass(&self.q_theta, &mut self.mass);
         }
-        if system.force_dependence() == ForceDependence::State {
+        if character.force_of_state {
             let t = (1.0 - theta) * frame.t_start + theta * frame.t_end;
             system.force(
                 &Instant::new(t, &self.q_theta, &self.v_theta),
                 &mut self.external,
             );
         }
-        if system.has_covariant_force() {
+        if character.covariant {
             system.covariant_force(&self.q_theta, &self.v_theta, &mut self.covariant);
         }
-        if system.has_potential() {
+        if character.potential {
             self.evaluate_gradient(system, frame, internal);
         }
         let mut changed = false;
@@ -211,7 +241,7 @@ impl ImplicitStep {
     ) {
         let discrete = internal == InternalForce::DiscreteGradient
             && frame.h != 0.0
-            && !system.potential_is_linear();
+            && !self.character.linear_potential;
         if discrete && system.discrete_gradient(frame.q, &self.q_end, &mut self.gradient) {
             return;
         }
@@ -247,7 +277,7 @@ impl ImplicitStep {
         frame: &StepFrame,
     ) -> Result<(), usize> {
         let (h, theta) = (frame.h, frame.theta);
-        let constant = system.mass_is_constant() && !self.has_hessian;
+        let constant = self.character.constant_mass && !self.has_hessian;
         if constant && self.factored_for == Some((h, theta)) {
             return Ok(());
         }

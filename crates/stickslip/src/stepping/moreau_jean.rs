@@ -133,7 +133,7 @@ impl MoreauJean {
         state: &State,
         stage: &mut ContactStage,
     ) -> (StepOutcome, f64) {
-        let linear = ImplicitStep::is_linear(system);
+        let linear = self.step.character.linear;
         self.velocity.clear();
         self.velocity.extend_from_slice(frame.v);
         self.contact_impulse.resize(frame.v.len(), 0.0);
@@ -150,7 +150,7 @@ impl MoreauJean {
         let mut nonlinear = StepOutcome::Solved;
         let mut residual = 0.0;
         for iteration in 0..=self.settings.iterations_max {
-            if iteration == 0 || !system.mass_is_constant() {
+            if iteration == 0 || !self.step.character.constant_mass {
                 if self.step.factor(system, frame).is_err() {
                     return (StepOutcome::SingularMass, f64::NAN);
                 }
@@ -217,6 +217,15 @@ impl MoreauJean {
             *f += v;
         }
         self.joints.project_velocity(free);
+        if stage.problem.blocks().is_empty() && self.joints.is_empty() {
+            // Free flight.
+            let free = stage.problem.velocity_free();
+            self.velocity.copy_from_slice(free);
+            self.contact_impulse.fill(0.0);
+            self.phases.fly(free);
+            stage.solve();
+            return 0.0;
+        }
         stage.problem.refresh();
         let residual = self
             .phases

@@ -30,12 +30,12 @@ impl MoreauJean {
             slack * self.step.mass.bilinear(&self.response, &self.response)
         };
 
-        let mut covariant_defect = if system.has_covariant_force() {
+        let mut covariant_defect = if self.step.character.covariant {
             h * dot(v_theta, &self.step.covariant)
         } else {
             0.0
         };
-        let kinetic = if system.mass_is_constant() {
+        let kinetic = if self.step.character.constant_mass {
             step_energy::kinetic(&self.step.mass, v1)
         } else {
             // ½ v₁·(M₁ − M_θ)v₁ + ½ v₀·(M_θ − M₀)v₀
@@ -59,7 +59,7 @@ impl MoreauJean {
         if let Some(linear) = linear.filter(|linear| linear.stiffness.is_some()) {
             let scratch = &mut self.step.scratch;
             elastic = linear.elastic_energy(&self.step.q_end, scratch);
-            elastic_change = if system.has_potential() {
+            elastic_change = if self.step.character.potential {
                 elastic - linear.elastic_energy(frame.q, scratch)
             } else {
                 elastic - state.potential
@@ -77,7 +77,7 @@ impl MoreauJean {
             0.0
         };
         let (mut potential_defect, mut smooth_potential, mut smooth_change) = (0.0, 0.0, 0.0);
-        if system.has_potential() {
+        if self.step.character.potential {
             smooth_potential = system.potential(&self.step.q_end);
             // Without a stiffness the potential of the start is the one kept in the state.
             let before = match linear.and_then(|linear| linear.stiffness.as_ref()) {
