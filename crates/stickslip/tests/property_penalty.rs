@@ -6,9 +6,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::{DualNum, Jet};
-use stickslip::laws::{
-    ContactLaw, FlowRule, FrictionSection, ImpactLaw, NormalCompliance, energetic_impact,
-};
+use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw, energetic_impact};
 use stickslip::records::StepOutcome;
 use stickslip::simulation::studies::{ReactionRecorder, ReactionSplit};
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
@@ -20,51 +18,8 @@ use stickslip::stepping::{
 use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
-const G: f64 = 9.81;
-const L: f64 = 0.5;
-const J: f64 = 1.0 / 12.0;
-
-/// Numbers in (−1, 1), the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
-    }
-}
-
-/// The bar of the source: unit mass, half length ½, contact at its lower end.
-fn bar(mu: f64, impact: ImpactLaw, rule: FlowRule, q: &[f64]) -> GeneralizedSystem {
-    let section = FrictionSection::segment(mu).expect("valid");
-    let law = ContactLaw::new(section, impact)
-        .expect("valid")
-        .with_flow_rule(rule);
-    let gap = AutoScalar(|_: Jet, q: &[Jet]| q[1] - q[2].sin() * L);
-    let tip = |q: &[Jet]| [q[0] - q[2].cos() * L, q[1] - q[2].sin() * L];
-    GeneralizedSystem::builder(["X", "Y", "theta"])
-        .mass_diagonal(&[1.0, 1.0, J])
-        .dead_load(&[0.0, -G, 0.0])
-        .constraint(
-            UnilateralConstraint::new("ground", gap)
-                .with_point(ContactFrame::planar_point(tip, [0.0, 1.0]), law),
-        )
-        .penetration_tolerance(1e-2)
-        .build(q)
-        .expect("valid")
-}
-
-fn compliance(tau: f64) -> NormalCompliance {
-    NormalCompliance::new(tau)
-        .and_then(|c| c.with_mass(1.0))
-        .expect("valid")
-}
+use common::compliant_bar::{G, J, L, bar, compliance, plain};
+use common::random::Random;
 
 /// The near-exact motion, compliant if τ is given.
 fn reference(tau: Option<f64>, start: (&[f64], &[f64])) -> ReferenceMotion {
@@ -73,10 +28,6 @@ fn reference(tau: Option<f64>, start: (&[f64], &[f64])) -> ReferenceMotion {
         ..EventDrivenSettings::default()
     };
     ReferenceMotion::new(settings, Box::new(GaussSeidel::default()), start)
-}
-
-fn plain(mu: f64, q: &[f64]) -> GeneralizedSystem {
-    bar(mu, ImpactLaw::Inelastic, FlowRule::Coulomb, q)
 }
 
 /// W of the tip and its velocity, normal first.
@@ -103,11 +54,11 @@ fn rate(coarse: f64, fine: f64) -> f64 {
 fn the_energy_of_a_compliant_bar_never_grows_and_s_is_one_number() {
     let mut random = Random(5);
     for case in 0..12 {
-        let (mu, theta) = (random.between(0.0, 1.5), random.between(0.2, 1.3));
+        let (mu, theta) = (random.uniform(0.0, 1.5), random.uniform(0.2, 1.3));
         let v = [
-            random.between(-2.0, 2.0),
-            random.between(-2.0, -0.2),
-            random.between(-1.0, 1.0),
+            random.uniform(-2.0, 2.0),
+            random.uniform(-2.0, -0.2),
+            random.uniform(-1.0, 1.0),
         ];
         let tau = 1e-3;
         let q = [0.0, 1e-3 + L * theta.sin(), theta];
@@ -170,7 +121,7 @@ fn the_step_keeps_its_cone_for_any_friction_set_and_both_ends() {
     let mut random = Random(9);
     let tau = 1e-3;
     for _ in 0..4 {
-        let mu = random.between(0.1, 1.0);
+        let mu = random.uniform(0.1, 1.0);
         let foot = |name: &str, side: f64| {
             let law = ContactLaw::new(
                 FrictionSection::segment(mu).expect("valid"),
@@ -191,8 +142,8 @@ fn the_step_keeps_its_cone_for_any_friction_set_and_both_ends() {
                 law.expect("valid"),
             )
         };
-        let q = [0.0, 0.15, random.between(-0.2, 0.2)];
-        let v = [random.between(-2.0, 2.0), 0.0, random.between(-1.0, 1.0)];
+        let q = [0.0, 0.15, random.uniform(-0.2, 0.2)];
+        let v = [random.uniform(-2.0, 2.0), 0.0, random.uniform(-1.0, 1.0)];
         let system = GeneralizedSystem::builder(["X", "Y", "theta"])
             .mass_diagonal(&[1.0, 1.0, J])
             .dead_load(&[0.0, -G, 0.0])

@@ -16,21 +16,7 @@ use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
 use stickslip::systems::past_motion::{PastReading, PastView};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
-/// Numbers in (−1, 1), the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-    fn signed(&mut self) -> f64 {
-        2.0 * self.unit() - 1.0
-    }
-}
+use common::random::Random;
 
 /// Unit mass on the plane z = 0 in space under a constant force.
 fn particle(mu: f64, rule: FlowRule, force: [f64; 3]) -> GeneralizedSystem {
@@ -86,8 +72,12 @@ fn norm(x: &[f64]) -> f64 {
 fn the_projection_has_its_invariants() {
     let mut random = Random(11);
     for k in 0..300 {
-        let mu = 2.0 * random.unit();
-        let w = [random.signed(), random.signed(), random.signed()];
+        let mu = 2.0 * random.uniform(0.0, 1.0);
+        let w = [
+            random.uniform(-1.0, 1.0),
+            random.uniform(-1.0, 1.0),
+            random.uniform(-1.0, 1.0),
+        ];
         for rule in [FlowRule::Coulomb, FlowRule::KineticProjection] {
             let (v, p, mode) = s(mu, rule, w);
             let context = format!("case {k}, mu {mu}, w {w:?}, {rule:?}: {v:?}");
@@ -341,13 +331,22 @@ fn a_motion_turned_about_the_normal_is_the_turned_motion() {
     // Isotropic friction and an isotropic delayed spring; drops and sliding from random starts.
     let mut random = Random(21);
     for case in 0..6 {
-        let start = [random.signed(), random.signed(), random.unit() * 0.2];
-        let v = [
-            2.0 * random.signed(),
-            2.0 * random.signed(),
-            random.signed(),
+        let start = [
+            random.uniform(-1.0, 1.0),
+            random.uniform(-1.0, 1.0),
+            random.uniform(0.0, 1.0) * 0.2,
         ];
-        let (mu, tau, angle) = (random.unit(), 0.11, 3.0 * random.signed());
+        let v = [
+            2.0 * random.uniform(-1.0, 1.0),
+            2.0 * random.uniform(-1.0, 1.0),
+            // Falling: the straight motion before the start then was above the plane.
+            -random.uniform(0.0, 1.0),
+        ];
+        let (mu, tau, angle) = (
+            random.uniform(0.0, 1.0),
+            0.11,
+            3.0 * random.uniform(-1.0, 1.0),
+        );
         let (sin, cos) = angle.sin_cos();
         let turn = |x: &[f64]| [cos * x[0] - sin * x[1], sin * x[0] + cos * x[1], x[2]];
         let make = |q: [f64; 3], v: [f64; 3]| {

@@ -15,33 +15,7 @@ use stickslip::stepping::{
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
 
-const G: f64 = 9.81;
-const L: f64 = 0.5;
-const J: f64 = 1.0 / 12.0;
-
-/// The bar: unit mass, half length ½, its lower end above the ground.
-fn bar(mu: f64, q: &[f64], g: f64) -> GeneralizedSystem {
-    let section = FrictionSection::segment(mu).expect("valid");
-    let law = ContactLaw::new(section, ImpactLaw::Inelastic).expect("valid");
-    let gap = AutoScalar(|_: Jet, q: &[Jet]| q[1] - q[2].sin() * L);
-    let tip = |q: &[Jet]| [q[0] - q[2].cos() * L, q[1] - q[2].sin() * L];
-    GeneralizedSystem::builder(["X", "Y", "theta"])
-        .mass_diagonal(&[1.0, 1.0, J])
-        .dead_load(&[0.0, -g, 0.0])
-        .constraint(
-            UnilateralConstraint::new("ground", gap)
-                .with_point(ContactFrame::planar_point(tip, [0.0, 1.0]), law),
-        )
-        .penetration_tolerance(1e-3)
-        .build(q)
-        .expect("valid")
-}
-
-fn compliance(tau: f64) -> NormalCompliance {
-    NormalCompliance::new(tau)
-        .and_then(|c| c.with_mass(1.0))
-        .expect("valid")
-}
+use common::compliant_bar::{G, J, L, compliance, plain};
 
 fn penalty(system: GeneralizedSystem, tau: f64, start: (&[f64], &[f64]), h: f64) -> Simulation {
     Simulation::new(
@@ -57,7 +31,7 @@ fn penalty(system: GeneralizedSystem, tau: f64, start: (&[f64], &[f64]), h: f64)
 /// Tip velocity after the impact of the penalised bar, event by event.
 fn layer(theta: f64, mu: f64, v: [f64; 3], tau: f64) -> [f64; 2] {
     let q = [0.0, L * theta.sin(), theta];
-    let system = bar(mu, &q, G);
+    let system = plain(mu, &q);
     let settings = EventDrivenSettings {
         compliance: Some(compliance(tau)),
         ..EventDrivenSettings::default()
@@ -103,7 +77,7 @@ fn the_step_reproduces_the_limit_of_an_impact() {
     let (theta, mu, v) = (40f64.to_radians(), 0.2, [1.0, -1.0, 0.0]);
     let q = [0.0, L * theta.sin(), theta];
     let tau = 2.5e-4;
-    let mut sim = penalty(bar(mu, &q, G), tau, (&q, &v), tau / 20.0);
+    let mut sim = penalty(plain(mu, &q), tau, (&q, &v), tau / 20.0);
     let mut after = None;
     sim.run_until(20.0 * tau, |record| {
         let (q, v) = (&record.q, &record.velocity);
@@ -192,7 +166,7 @@ fn reactions_and_variation_are_bounded_uniformly_in_tau() {
     for tau in [4e-3, 1e-3, 2.5e-4f64] {
         let h = tau / 20.0;
         let mu = 0.3;
-        let mut sim = penalty(bar(mu, &q, G), tau, (&q, &v), h);
+        let mut sim = penalty(plain(mu, &q), tau, (&q, &v), h);
         let mut previous = v.to_vec();
         let (mut total, mut variation, mut deepest) = (0.0, 0.0, 0.0f64);
         let energy_start = sim.state().kinetic + sim.state().potential;

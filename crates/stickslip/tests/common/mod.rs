@@ -1,6 +1,7 @@
 //! Systems shared by the integration tests.
 #![allow(dead_code)]
 
+pub mod compliant_bar;
 pub mod random;
 
 use std::ops::ControlFlow;
