@@ -17,6 +17,11 @@ pub fn report(summary: &RunSummary) -> String {
     };
     part("What happened", happenings(summary));
     part("Where the energy went", energy(&summary.energy));
+    let head = match summary.bodies.len() {
+        0 | 1 => "Contact surfaces",
+        _ => "Bodies and contact surfaces",
+    };
+    part(head, elastic(summary));
     part("How far to trust it", trust(summary));
     part("Warnings", summary.warnings.join("\n"));
     out
@@ -126,6 +131,65 @@ fn values(head: &str, values: &[(String, f64)]) -> String {
     format!("{head} {}{more}", shown.join(", "))
 }
 
+/// Accounts of elastic bodies and their contact surfaces.
+fn elastic(summary: &RunSummary) -> String {
+    let mut lines = Vec::new();
+    // A single body has the account of the run.
+    let several = summary.bodies.len() > 1;
+    for body in summary.bodies.iter().filter(|_| several) {
+        let works = [
+            (body.external, "external forces"),
+            (body.contact_normal, "normal impulses"),
+            (body.contact_tangential, "friction"),
+            (body.damping, "damping"),
+            (body.numerical, "the scheme itself"),
+        ];
+        let mut line = format!(
+            "{}: {} J at the start, {} J at the end ({} J kinetic, {} J elastic)",
+            body.name,
+            number(body.start),
+            number(body.kinetic + body.elastic),
+            number(body.kinetic),
+            number(body.elastic)
+        );
+        let energies = [body.start, body.kinetic, body.elastic];
+        let moved = moved(&works, &energies);
+        if !moved.is_empty() {
+            line += &format!("; {}", moved.join(", "));
+        }
+        lines.push(line + ".");
+    }
+    for surface in &summary.surfaces {
+        let works = [
+            (surface.normal, "normal impulses"),
+            (surface.tangential, "friction"),
+        ];
+        let mut parts = moved(&works, &[summary.energy.start]);
+        parts.push(format!(
+            "{} N s of normal impulse in all, {} closed at the end",
+            number(surface.impulse),
+            surface.closed
+        ));
+        lines.push(format!("{}: {}.", surface.name, parts.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// Works worth telling beside the energies, in words.
+fn moved(works: &[(f64, &str)], energies: &[f64]) -> Vec<String> {
+    let sizes = works
+        .iter()
+        .map(|work| work.0)
+        .chain(energies.iter().copied());
+    let scale = sizes.fold(0.0, |m: f64, x| m.max(x.abs()));
+    let told = works.iter().filter(|(value, _)| value.abs() > 1e-9 * scale);
+    told.map(|(value, what)| {
+        let verb = if *value < 0.0 { "took" } else { "gave" };
+        format!("{what} {verb} {} J", number(value.abs()))
+    })
+    .collect()
+}
+
 fn energy(energy: &EnergySummary) -> String {
     let total = |name: &str| energy.totals.get(name).unwrap_or(0.0);
     let scheme = total("numerical_mass")
@@ -140,11 +204,6 @@ fn energy(energy: &EnergySummary) -> String {
         (total("joints"), "joints"),
         (scheme, "the scheme itself"),
     ];
-    let largest = terms.iter().map(|t| t.0.abs()).fold(0.0, f64::max);
-    let scale = largest
-        .max(energy.start.abs())
-        .max(energy.kinetic.abs())
-        .max(energy.potential.abs());
     let mut lines = vec![format!(
         "{} J at the start, {} J at the end ({} J kinetic, {} J potential).",
         number(energy.start),
@@ -152,13 +211,7 @@ fn energy(energy: &EnergySummary) -> String {
         number(energy.kinetic),
         number(energy.potential)
     )];
-    let mut moved: Vec<String> = Vec::new();
-    for (value, what) in terms {
-        if value.abs() > 1e-9 * scale {
-            let verb = if value < 0.0 { "took" } else { "gave" };
-            moved.push(format!("{what} {verb} {} J", number(value.abs())));
-        }
-    }
+    let moved = moved(&terms, &[energy.start, energy.kinetic, energy.potential]);
     if !moved.is_empty() {
         lines.push(format!("{}.", moved.join(", ")));
     }

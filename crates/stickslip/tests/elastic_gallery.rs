@@ -66,6 +66,7 @@ fn play(name: &str, changes: &Changes) -> Outcome {
         run.ledger().worst_ratio
     );
     assert!(run.certificate().holds(1e-9), "{:?}", run.certificate());
+    parts_add_up(name, &run, &ledger, scale);
     Outcome {
         scene,
         ledger,
@@ -77,6 +78,44 @@ fn play(name: &str, changes: &Changes) -> Outcome {
         scale,
         rise,
         run,
+    }
+}
+
+/// The run keeps the same accounts of bodies and surfaces, and they add up to the account of the run.
+fn parts_add_up(name: &str, run: &Simulation, ledger: &ElasticLedger, scale: f64) {
+    let accounts = run.elastic_accounts().expect("kept");
+    assert_eq!(accounts, ledger.accounts(), "{name}");
+    let (totals, state) = (&run.ledger().totals, run.state());
+    let body = |k: usize| accounts.bodies.iter().map(move |b| b.terms()[k].1).sum();
+    let normal: f64 = accounts.surfaces.iter().map(|s| s.normal).sum();
+    let tangential: f64 = accounts.surfaces.iter().map(|s| s.tangential).sum();
+    let numerical = totals.numerical_mass + totals.numerical_stiffness + totals.potential_defect;
+    for (what, found, expected) in [
+        ("kinetic", body(0), state.kinetic),
+        ("elastic", body(1), state.potential),
+        ("external", body(2), totals.external),
+        ("damping", body(3), totals.damping),
+        ("numerical", body(4), numerical),
+        ("normal", body(5), totals.contact_normal),
+        ("friction", body(6), totals.contact_tangential),
+        ("normal at surfaces", normal, totals.contact_normal),
+        (
+            "friction at surfaces",
+            tangential,
+            totals.contact_tangential,
+        ),
+    ] {
+        let error: f64 = found - expected;
+        assert!(error.abs() <= 1e-11 * scale, "{name}: {what} {error}");
+    }
+    // What a body holds is what it had and what it was given, step by step and in all.
+    for account in &accounts.bodies {
+        let terms = account.terms().map(|(_, value)| value);
+        let held: f64 = terms[..2].iter().sum();
+        let given: f64 = account.start + terms[2..].iter().sum::<f64>();
+        assert!((held - given).abs() <= 1e-11 * scale, "{name}: {account:?}");
+        let worst = account.worst_imbalance;
+        assert!(worst <= 1e-11 * scale, "{name}: {account:?}");
     }
 }
 

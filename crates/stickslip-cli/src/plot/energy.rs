@@ -71,22 +71,94 @@ pub fn energy(run: &RunData) -> Figure {
             .zip(&external)
             .map(|(&t, w)| [t, start + w])
             .collect();
-        let stroke = Stroke {
-            color: Color::BLACK,
-            width: 1.8,
-            dash: &[7.0, 4.0],
-        };
         let name = if external.iter().any(|w| w.abs() > 1e-4 * scale) {
             "start + external work"
         } else {
             "at the start"
         };
-        panel.add_curve(line, stroke, Some(name.to_string()));
+        panel.add_curve(line, dashed(), Some(name.to_string()));
     }
     figure.columns = 1;
     figure.panel_size = (820.0, 430.0);
     figure.panels.push(panel);
     figure
+}
+
+/// What an elastic body lost or passed on, by the terms of its account; what it received is below zero.
+const BODY_LOSSES: [(&str, &str); 4] = [
+    ("passed on by friction", "contact_tangential"),
+    ("passed on by normal impulses", "contact_normal"),
+    ("lost to damping", "damping"),
+    ("lost to the scheme", "numerical"),
+];
+
+/// The accounts of elastic bodies, stacked like that of the run, and the works at their contact surfaces.
+pub fn parts(run: &RunData) -> Option<Figure> {
+    let system = run.scene.elastic()?;
+    let mut figure = run.figure("energy-parts", "energy of bodies and contact surfaces");
+    let (table, times) = (&run.table, run.table.times());
+    // A single body has the account of the run, which is drawn already.
+    let bodies: Vec<&str> = match system.bodies() {
+        [_] => Vec::new(),
+        several => several.iter().map(|body| body.name.as_str()).collect(),
+    };
+    for body in bodies {
+        let column = |term: &str| table.column(&format!("{body}.{term}"));
+        let (Some(kinetic), Some(elastic)) = (column("kinetic"), column("elastic")) else {
+            continue;
+        };
+        let mut layers = vec![
+            ("kinetic".to_string(), kinetic.to_vec(), 0),
+            ("elastic".to_string(), elastic.to_vec(), 1),
+        ];
+        for (k, (name, term)) in BODY_LOSSES.into_iter().enumerate() {
+            let works = column(term).unwrap_or_default();
+            layers.push((name.to_string(), works.iter().map(|w| -w).collect(), k + 2));
+        }
+        let values = layers.iter().flat_map(|layer| &layer.1);
+        let scale = values.fold(0.0f64, |m, v| m.max(v.abs()));
+        layers.retain(|(_, values, _)| values.iter().any(|v| v.abs() > 2e-3 * scale));
+        let mut panel = Panel {
+            title: body.to_string(),
+            x_label: TIME.to_string(),
+            y_label: "energy [J]".to_string(),
+            ..Panel::default()
+        };
+        stack(&mut panel, times, &layers);
+        let start = kinetic.first()? + elastic.first()?;
+        let external = column("external").unwrap_or_default();
+        let line = times.iter().zip(external);
+        let line = line.map(|(&t, w)| [t, start + w]).collect();
+        panel.add_curve(line, dashed(), Some("start + external work".to_string()));
+        figure.panels.push(panel);
+    }
+    for surface in table.owners("work_n") {
+        let mut panel = Panel {
+            title: surface.to_string(),
+            x_label: TIME.to_string(),
+            y_label: "work since the start [J]".to_string(),
+            ..Panel::default()
+        };
+        for (k, (name, term)) in [("normal", "work_n"), ("friction", "work_t")]
+            .into_iter()
+            .enumerate()
+        {
+            let points = table.curve("t", &format!("{surface}.{term}"));
+            panel.add_curve(points, style::curve(k), Some(name.to_string()));
+        }
+        figure.panels.push(panel);
+    }
+    figure.columns = figure.panels.len().min(2);
+    figure.panel_size = (470.0, 330.0);
+    (!figure.panels.is_empty()).then_some(figure)
+}
+
+fn dashed() -> Stroke {
+    Stroke {
+        color: Color::BLACK,
+        width: 1.8,
+        dash: &[7.0, 4.0],
+    }
 }
 
 /// Areas upon each other: what is positive above zero, what is negative below.

@@ -12,7 +12,7 @@ use crate::report::number;
 use super::branch_figure::branch_figure;
 use super::canvas::{Color, Stroke};
 use super::elastic::{ElasticView, contact_forces, deformed_mesh};
-use super::energy::energy;
+use super::energy::{energy, parts};
 use super::figure::Figure;
 use super::impulses::impulses;
 use super::margin::margins;
@@ -102,6 +102,7 @@ pub fn figures(run: &RunData) -> Vec<Figure> {
         let mut all: Vec<Figure> = deformed_mesh(run).into_iter().collect();
         all.extend(contact_forces(run));
         all.push(energy(run));
+        all.extend(parts(run));
         return all;
     }
     let mut all = vec![motion(run)];
@@ -112,6 +113,7 @@ pub fn figures(run: &RunData) -> Vec<Figure> {
         all.extend(margins(run));
     }
     all.push(energy(run));
+    all.extend(parts(run));
     all.extend(phase_portrait(run));
     all.extend(mechanism(run));
     all.extend(run.branches.as_ref().map(|tree| branch_figure(run, tree)));

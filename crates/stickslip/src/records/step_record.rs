@@ -170,6 +170,8 @@ pub struct StepRecord {
     pub energy: EnergyEntry,
     /// Sum of the energy entries from the start to this step.
     pub energy_totals: EnergyEntry,
+    /// Further accounts of the run, in the columns its layout names (bodies and surfaces).
+    pub accounts: Vec<f64>,
     /// Speed of stuck contacts that only reverse their tangential velocity (Frémond's law).
     pub stick_jitter: f64,
     /// Worst contact residual of the step.

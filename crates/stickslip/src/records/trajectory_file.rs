@@ -55,13 +55,15 @@ impl TrajectoryLayout {
     /// (`left_`), and for each contact its gap, mode (0 open, 1 stick, 2 slip, 3 closed without
     /// friction), impulses, sliding velocities, γ and margin to the Painlevé region (NaN unless the contact is
     /// active and has friction); then energies, ledger terms summed from the start
-    /// (so that a thinned file still holds the whole account) and residual.
+    /// (so that a thinned file still holds the whole account), residual, and further accounts.
     ///
-    /// `contacts` lists name and number of rows of every contact point.
+    /// `contacts` lists name and number of rows of every contact point, `accounts` the names of
+    /// [`StepRecord::accounts`].
     pub fn new(
         coordinates: &[String],
         velocities: &[String],
         contacts: &[(String, usize)],
+        accounts: &[String],
     ) -> Self {
         let mut columns = vec!["t".to_string(), "dt".to_string()];
         columns.extend(coordinates.iter().cloned());
@@ -86,6 +88,7 @@ impl TrajectoryLayout {
         let terms = super::EnergyEntry::default().terms();
         columns.extend(terms.iter().map(|(name, _)| format!("energy.{name}")));
         columns.push("residual".to_string());
+        columns.extend_from_slice(accounts);
         make_unique(&mut columns, coordinates.len());
         Self {
             columns,
@@ -118,6 +121,7 @@ impl TrajectoryLayout {
         row.push(record.potential);
         row.extend(record.energy_totals.terms().iter().map(|(_, value)| *value));
         row.push(record.residual);
+        row.extend_from_slice(&record.accounts);
         debug_assert_eq!(
             row.len() % self.columns.len(),
             0,

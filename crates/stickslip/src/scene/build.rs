@@ -12,7 +12,7 @@ use crate::laws::{
 use crate::simulation::studies::branches::{
     BranchControl, BranchTree, ChoiceRule, EnumeratingSolver, follow,
 };
-use crate::simulation::{self, Simulation, SimulationError, SimulationSettings};
+use crate::simulation::{self, ElasticLedger, Simulation, SimulationError, SimulationSettings};
 use crate::solvers::enumeration::EnumerationSettings;
 use crate::solvers::{CascadeSolver, GaussSeidel, GaussSeidelSettings};
 use crate::stepping::{
@@ -147,7 +147,23 @@ impl Scene {
         }
         let simulation = Simulation::new(system, scheme, solver, (&q, &v), settings)
             .map_err(|error| refuse(self.locate_simulation_error(&error)))?;
+        let simulation = match self.elastic_ledger(&q, &v) {
+            Some(ledger) => simulation.with_elastic_ledger(ledger),
+            None => simulation,
+        };
         Ok((simulation, control))
+    }
+
+    /// Accounts of elastic bodies and their surfaces.
+    fn elastic_ledger(&self, q: &[f64], v: &[f64]) -> Option<ElasticLedger> {
+        let system = self.elastic()?.clone();
+        // A single body has the account of the run, whatever the scheme.
+        if self.settings.scheme != Scheme::MoreauJean && system.bodies().len() > 1 {
+            return Some(ElasticLedger::of_surfaces(system, (0.0, q, v)));
+        }
+        let theta = self.settings.theta;
+        let theta = theta.unwrap_or_else(|| stepping::default_theta(system.as_ref()));
+        Some(ElasticLedger::new(system, theta, (0.0, q, v)))
     }
 
     /// The solver of the contact problems.

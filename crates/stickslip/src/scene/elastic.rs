@@ -145,7 +145,7 @@ fn read_meshes(
         .collect();
     let meshes = meshes?;
     let mesh = match &meshes[..] {
-        [only] => only.mesh.clone(),
+        [only] => only.mesh.clone().named(&only.name),
         several => several.iter().fold(Mesh::new(1), |all, part| {
             all.join(&part.mesh, &format!("{}-", part.name))
         }),

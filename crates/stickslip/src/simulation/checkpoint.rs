@@ -12,6 +12,8 @@ use crate::records::{EnergyLedger, EventLog, PainleveWatch};
 use crate::stepping::State;
 use crate::systems::past_motion::PastSnapshot;
 
+use super::ElasticAccounts;
+
 /// Version of the checkpoint format.
 const VERSION: u32 = 1;
 
@@ -91,6 +93,9 @@ pub struct Checkpoint {
     /// How near the contacts came to the Painlevé region.
     #[serde(default)]
     pub painleve: PainleveWatch,
+    /// Accounts of elastic bodies and their surfaces.
+    #[serde(default)]
+    pub elastic: Option<ElasticAccounts>,
 }
 
 impl Checkpoint {
@@ -115,6 +120,7 @@ impl Checkpoint {
             past: None,
             scheme: None,
             painleve: PainleveWatch::default(),
+            elastic: None,
         }
     }
 

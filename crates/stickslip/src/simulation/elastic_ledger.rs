@@ -1,55 +1,121 @@
 //! Energy accounts of elastic systems per body and per contact surface, and contact fields.
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::algebra::Covectors;
 use crate::records::StepRecord;
 use crate::systems::elastodynamic::ContactFields;
-use crate::systems::{ElastodynamicSystem, MechanicalSystem};
+use crate::systems::{ElasticScratch, ElastodynamicSystem, MechanicalSystem};
 
-/// Sums of one connected part.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+use super::summary::nan_if_null;
+
+/// Account of one connected part, from the start of the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BodyAccount {
+    /// Name of the part.
+    pub name: String,
+    /// Kinetic plus elastic energy at the start.
+    #[serde(deserialize_with = "nan_if_null")]
+    pub start: f64,
     /// Kinetic energy at the end of the last step.
+    #[serde(deserialize_with = "nan_if_null")]
     pub kinetic: f64,
     /// Elastic energy at the end of the last step.
+    #[serde(deserialize_with = "nan_if_null")]
     pub elastic: f64,
     /// Work of loads and given motions.
+    #[serde(deserialize_with = "nan_if_null")]
     pub external: f64,
     /// Work of damping.
+    #[serde(deserialize_with = "nan_if_null")]
     pub damping: f64,
     /// Numerical dissipation of the scheme.
+    #[serde(deserialize_with = "nan_if_null")]
     pub numerical: f64,
-    /// Work of contact impulses on this body.
-    pub contact: f64,
+    /// Work of normal contact impulses on this body.
+    #[serde(deserialize_with = "nan_if_null")]
+    pub contact_normal: f64,
+    /// Work of friction impulses on this body.
+    #[serde(deserialize_with = "nan_if_null")]
+    pub contact_tangential: f64,
     /// Largest imbalance of one step.
+    #[serde(deserialize_with = "nan_if_null")]
     pub worst_imbalance: f64,
 }
 
-/// Sums of one contact surface.
-#[derive(Clone, Debug, Default, PartialEq)]
+impl BodyAccount {
+    /// Energies and works with their names, in the order of the account.
+    pub fn terms(&self) -> [(&'static str, f64); 7] {
+        [
+            ("kinetic", self.kinetic),
+            ("elastic", self.elastic),
+            ("external", self.external),
+            ("damping", self.damping),
+            ("numerical", self.numerical),
+            ("contact_normal", self.contact_normal),
+            ("contact_tangential", self.contact_tangential),
+        ]
+    }
+
+    /// Enters the works of one step and the energies at its end.
+    fn enter(&mut self, step: &BodyAccount) {
+        let supply = step.external
+            + step.damping
+            + step.numerical
+            + step.contact_normal
+            + step.contact_tangential;
+        let change = step.kinetic - self.kinetic + step.elastic - self.elastic;
+        self.worst_imbalance = self.worst_imbalance.max((change - supply).abs());
+        (self.kinetic, self.elastic) = (step.kinetic, step.elastic);
+        self.external += step.external;
+        self.damping += step.damping;
+        self.numerical += step.numerical;
+        self.contact_normal += step.contact_normal;
+        self.contact_tangential += step.contact_tangential;
+    }
+}
+
+/// Account of one contact surface, from the start of the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SurfaceAccount {
     /// Name of the surface.
     pub name: String,
     /// Work of normal impulses.
+    #[serde(deserialize_with = "nan_if_null")]
     pub normal: f64,
     /// Work of friction impulses.
+    #[serde(deserialize_with = "nan_if_null")]
     pub tangential: f64,
-    /// Largest (signed) work of the normal impulse of one contact in one step.
+    /// Largest work of the normal impulse of one contact in one step; 0 if none was positive.
+    #[serde(deserialize_with = "nan_if_null")]
     pub largest_normal: f64,
-    /// Largest (signed) work of the friction impulse of one contact in one step.
+    /// Largest work of the friction impulse of one contact in one step; 0 if none was positive.
+    #[serde(deserialize_with = "nan_if_null")]
     pub largest_tangential: f64,
     /// Sum of normal impulses.
+    #[serde(deserialize_with = "nan_if_null")]
     pub impulse: f64,
     /// Number of contacts that carried an impulse in the last step.
     pub closed: usize,
+}
+
+/// The accounts of an elastic run: what a checkpoint keeps of them and a summary tells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ElasticAccounts {
+    /// Connected parts.
+    pub bodies: Vec<BodyAccount>,
+    /// Contact surfaces.
+    pub surfaces: Vec<SurfaceAccount>,
 }
 
 /// Energy accounts per body and per contact surface.
 ///
 /// # What it computes
 /// For every connected part b, with the same θ as the scheme,
-/// `ΔT_b + ΔV_b = W_ext,b + W_damp,b + D_b + W_contact,b`; for every surface the sums of W_N and W_T.
+/// `ΔT_b + ΔV_b = W_ext,b + W_damp,b + D_b + W_N,b + W_T,b`; for every surface the sums of W_N and W_T.
 ///
 /// # Source
 /// [AcaryCollinsCraft2023], the energy balance of the scheme restricted to the degrees of freedom
@@ -60,22 +126,23 @@ pub struct SurfaceAccount {
 /// up to those of their surface.
 ///
 /// # Behaviour to know
-/// Elastic energy is that of the linear stiffness; with finite strain only surfaces are accounted.
+/// Elastic energy is that of the linear stiffness; several bodies with finite strain, or stepped by another
+/// scheme than the theta scheme, have accounts of their surfaces only.
 ///
 /// # Cost
-/// A few products with the matrices per step.
+/// A single body has the account of the run; several cost a few products with the matrices per step.
 ///
 /// # Tested by
-/// `tests/elastic_truths.rs`.
+/// `tests/elastic_truths.rs`, `tests/elastic_gallery.rs`.
 pub struct ElasticLedger {
     system: Arc<ElastodynamicSystem>,
+    /// Constraints of every surface.
+    ranges: Vec<Range<usize>>,
     theta: f64,
     t: f64,
     q: Vec<f64>,
     v: Vec<f64>,
-    bodies: Vec<BodyAccount>,
-    surfaces: Vec<SurfaceAccount>,
-    started: bool,
+    accounts: ElasticAccounts,
 }
 
 impl ElasticLedger {
@@ -85,32 +152,64 @@ impl ElasticLedger {
         theta: f64,
         (t, q, v): (f64, &[f64], &[f64]),
     ) -> Self {
-        let surfaces = system
-            .surfaces()
-            .iter()
-            .map(|surface| SurfaceAccount {
-                name: surface.name.clone(),
-                largest_normal: f64::NEG_INFINITY,
-                largest_tangential: f64::NEG_INFINITY,
-                ..SurfaceAccount::default()
-            })
-            .collect();
-        let mut ledger = Self {
-            bodies: vec![BodyAccount::default(); system.bodies().len()],
-            surfaces,
+        let mut ledger = Self::of_surfaces(system, (t, q, v));
+        ledger.theta = theta;
+        let bodies = ledger.system.bodies().iter();
+        let names: Vec<String> = bodies.map(|body| body.name.clone()).collect();
+        if names.len() > 1 && ledger.system.has_potential() {
+            return ledger;
+        }
+        let (kinetic, elastic) = match names.len() {
+            1 => {
+                let linear = ledger.system.linear_part();
+                let elastic = linear.map_or(0.0, |linear| {
+                    linear.elastic_energy(q, &mut ElasticScratch::default())
+                });
+                let kinetic = 0.5 * ledger.system.mass_matrix().bilinear(v, v);
+                (vec![kinetic], vec![elastic + ledger.system.potential(q)])
+            }
+            _ => (ledger.kinetic(v), ledger.elastic(q)),
+        };
+        for (name, (kinetic, elastic)) in names.into_iter().zip(kinetic.into_iter().zip(elastic)) {
+            ledger.accounts.bodies.push(BodyAccount {
+                name,
+                start: kinetic + elastic,
+                kinetic,
+                elastic,
+                ..BodyAccount::default()
+            });
+        }
+        ledger
+    }
+
+    /// Accounts of the surfaces only, for any scheme.
+    pub fn of_surfaces(system: Arc<ElastodynamicSystem>, (t, q, v): (f64, &[f64], &[f64])) -> Self {
+        // Every contact of a system of matrices is a surface of its own.
+        let ranges: Vec<Range<usize>> = match system.surfaces() {
+            [] => (0..system.constraints().len()).map(|c| c..c + 1).collect(),
+            surfaces => surfaces.iter().map(|s| s.constraints.clone()).collect(),
+        };
+        let name = |k: usize| match system.surfaces() {
+            [] => system.constraints()[k].name().to_string(),
+            surfaces => surfaces[k].name.clone(),
+        };
+        let surfaces = (0..ranges.len()).map(|k| SurfaceAccount {
+            name: name(k),
+            ..SurfaceAccount::default()
+        });
+        let surfaces = surfaces.collect();
+        Self {
             system,
-            theta,
+            ranges,
+            theta: 0.5,
             t,
             q: q.to_vec(),
             v: v.to_vec(),
-            started: false,
-        };
-        let (kinetic, elastic) = (ledger.kinetic(v), ledger.elastic(q));
-        for (b, body) in ledger.bodies.iter_mut().enumerate() {
-            (body.kinetic, body.elastic) = (kinetic[b], elastic[b]);
+            accounts: ElasticAccounts {
+                bodies: Vec::new(),
+                surfaces,
+            },
         }
-        ledger.started = true;
-        ledger
     }
 
     /// Sum over the degrees of freedom of every body.
@@ -137,7 +236,7 @@ impl ElasticLedger {
     fn elastic(&self, q: &[f64]) -> Vec<f64> {
         let mut force = vec![0.0; q.len()];
         let Some(linear) = self.system.linear_part() else {
-            return vec![0.0; self.bodies.len()];
+            return vec![0.0; self.system.bodies().len()];
         };
         let mut scratch = Vec::new();
         let relative = linear.relative(q, &mut scratch);
@@ -151,6 +250,35 @@ impl ElasticLedger {
     /// Enters a step.
     pub fn observe(&mut self, record: &StepRecord) {
         self.observe_surfaces(record);
+        match self.accounts.bodies.len() {
+            0 => {}
+            1 => self.observe_whole(record),
+            _ => self.observe_bodies(record),
+        }
+        self.t = record.t;
+        self.q.clone_from(&record.q);
+        self.v.clone_from(&record.velocity);
+    }
+
+    /// The account of a single body is that of the run.
+    fn observe_whole(&mut self, record: &StepRecord) {
+        let entry = &record.energy;
+        self.accounts.bodies[0].enter(&BodyAccount {
+            kinetic: record.kinetic,
+            elastic: record.potential,
+            external: entry.external,
+            damping: entry.damping,
+            numerical: entry.numerical_mass
+                + entry.numerical_stiffness
+                + entry.potential_defect
+                + entry.covariant_defect,
+            contact_normal: entry.contact_normal,
+            contact_tangential: entry.contact_tangential,
+            ..BodyAccount::default()
+        });
+    }
+
+    fn observe_bodies(&mut self, record: &StepRecord) {
         let (theta, h, n) = (self.theta, record.h, self.q.len());
         let v_theta: Vec<f64> = self
             .v
@@ -178,29 +306,26 @@ impl ElasticLedger {
         let dv = difference(&record.velocity, &self.v);
         let dq = difference(&record.q, &self.q);
         let (mass, stiffness) = (self.kinetic(&dv), self.elastic(&dq));
-        let contact = self.contact_work(record, &v_theta);
+        let [normal, tangential] = self.contact_works(record, &v_theta);
         let (kinetic, elastic) = (self.kinetic(&record.velocity), self.elastic(&record.q));
-        for (b, body) in self.bodies.iter_mut().enumerate() {
-            let numerical = (1.0 - 2.0 * theta) * (mass[b] + stiffness[b]);
-            let supply = external[b] - h * damping[b] + numerical + contact[b];
-            let change = kinetic[b] - body.kinetic + elastic[b] - body.elastic;
-            body.worst_imbalance = body.worst_imbalance.max((change - supply).abs());
-            body.kinetic = kinetic[b];
-            body.elastic = elastic[b];
-            body.external += external[b];
-            body.damping -= h * damping[b];
-            body.numerical += numerical;
-            body.contact += contact[b];
+        for (b, body) in self.accounts.bodies.iter_mut().enumerate() {
+            body.enter(&BodyAccount {
+                kinetic: kinetic[b],
+                elastic: elastic[b],
+                external: external[b],
+                damping: -h * damping[b],
+                numerical: (1.0 - 2.0 * theta) * (mass[b] + stiffness[b]),
+                contact_normal: normal[b],
+                contact_tangential: tangential[b],
+                ..BodyAccount::default()
+            });
         }
-        self.t = record.t;
-        self.q.clone_from(&record.q);
-        self.v.clone_from(&record.velocity);
     }
 
-    /// Work of the contact impulses on each body, from the rows at the start of the step.
-    fn contact_work(&self, record: &StepRecord, v_theta: &[f64]) -> Vec<f64> {
+    /// Works of normal and friction impulses on each body, from the rows at the start of the step.
+    fn contact_works(&self, record: &StepRecord, v_theta: &[f64]) -> [Vec<f64>; 2] {
         let n = v_theta.len();
-        let mut impulse = vec![0.0; n];
+        let mut impulses = [vec![0.0; n], vec![0.0; n]];
         let (mut gradient, mut rows) = (Covectors::default(), Covectors::default());
         for contact in &record.contacts {
             let p = &record.impulses[contact.start..contact.start + contact.size];
@@ -221,17 +346,17 @@ impl ElasticLedger {
             let frame = &constraint.points()[contact.point].frame;
             frame.sparse_rows(self.t, &self.q, (&gradient, 0), &mut rows);
             for (i, &p) in p.iter().enumerate() {
-                rows.add_to(i, p, &mut impulse);
+                rows.add_to(i, p, &mut impulses[usize::from(i > 0)]);
             }
         }
-        self.per_body(&impulse, v_theta)
+        impulses.map(|impulse| self.per_body(&impulse, v_theta))
     }
 
     fn observe_surfaces(&mut self, record: &StepRecord) {
-        for (surface, account) in self.system.surfaces().iter().zip(&mut self.surfaces) {
+        for (range, account) in self.ranges.iter().zip(&mut self.accounts.surfaces) {
             account.closed = 0;
             for contact in &record.contacts {
-                if !surface.constraints.contains(&contact.constraint) {
+                if !range.contains(&contact.constraint) {
                     continue;
                 }
                 account.normal += contact.work_normal;
@@ -246,14 +371,58 @@ impl ElasticLedger {
         }
     }
 
+    /// Goes on from accounts that a checkpoint kept, at the state it kept; `false` if they are those of
+    /// another system.
+    pub fn restore(&mut self, accounts: ElasticAccounts, (t, q, v): (f64, &[f64], &[f64])) -> bool {
+        let own = &self.accounts;
+        let fits = accounts.bodies.len() == own.bodies.len()
+            && accounts.surfaces.len() == own.surfaces.len();
+        if fits {
+            self.accounts = accounts;
+            self.t = t;
+            self.q.copy_from_slice(q);
+            self.v.copy_from_slice(v);
+        }
+        fits
+    }
+
+    /// All accounts.
+    pub fn accounts(&self) -> &ElasticAccounts {
+        &self.accounts
+    }
+
     /// Accounts of the bodies.
     pub fn bodies(&self) -> &[BodyAccount] {
-        &self.bodies
+        &self.accounts.bodies
     }
 
     /// Accounts of the surfaces.
     pub fn surfaces(&self) -> &[SurfaceAccount] {
-        &self.surfaces
+        &self.accounts.surfaces
+    }
+
+    /// Names of the columns of a trajectory that hold the accounts.
+    pub fn columns(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for body in self.bodies() {
+            let terms = body.terms().map(|(term, _)| term);
+            names.extend(terms.map(|term| format!("{}.{term}", body.name)));
+        }
+        for surface in self.surfaces() {
+            names.extend(["work_n", "work_t"].map(|term| format!("{}.{term}", surface.name)));
+        }
+        names
+    }
+
+    /// Writes the numbers under [`Self::columns`].
+    pub fn write_row(&self, out: &mut Vec<f64>) {
+        out.clear();
+        for body in self.bodies() {
+            out.extend(body.terms().map(|(_, value)| value));
+        }
+        for surface in self.surfaces() {
+            out.extend([surface.normal, surface.tangential]);
+        }
     }
 }
 

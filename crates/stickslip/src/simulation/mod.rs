@@ -40,7 +40,9 @@ mod summary;
 pub mod verify;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
-pub use elastic_ledger::{BodyAccount, ElasticLedger, SurfaceAccount, contact_fields};
+pub use elastic_ledger::{
+    BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount, contact_fields,
+};
 pub use run_folder::{RunFolder, RunFolderError};
 pub use simulation_loop::{OnSeveral, RunEnd, Simulation, SimulationError, SimulationSettings};
 pub use step_control::StepControl;

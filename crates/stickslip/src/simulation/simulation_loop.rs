@@ -14,7 +14,7 @@ use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWi
 use crate::systems::{ElasticScratch, MechanicalSystem};
 
 use super::step_control::{self, StepControl};
-use super::{Checkpoint, CheckpointError};
+use super::{Checkpoint, CheckpointError, ElasticAccounts, ElasticLedger};
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,6 +169,7 @@ pub struct Simulation {
     planned: Vec<f64>,
     stick_jitter: f64,
     painleve: PainleveWatch,
+    elastic: Option<ElasticLedger>,
 }
 
 impl Simulation {
@@ -245,9 +246,19 @@ impl Simulation {
             planned: Vec::new(),
             stick_jitter: 0.0,
             painleve: PainleveWatch::default(),
+            elastic: None,
         };
         simulation.start();
         Ok(simulation)
+    }
+
+    /// Keeps the accounts of elastic bodies and surfaces from here on, in the records too; nothing happens
+    /// in an impact at the initial instant that they would see.
+    #[must_use]
+    pub fn with_elastic_ledger(mut self, ledger: ElasticLedger) -> Self {
+        ledger.write_row(&mut self.record.accounts);
+        self.elastic = Some(ledger);
+        self
     }
 
     /// Record of the initial instant, with the impact that happens there if there is one.
@@ -380,6 +391,10 @@ impl Simulation {
         self.record.energy_totals = self.ledger.totals;
         self.events.observe(&self.record);
         self.painleve.observe(&self.record);
+        if let Some(ledger) = &mut self.elastic {
+            ledger.observe(&self.record);
+            ledger.write_row(&mut self.record.accounts);
+        }
         &self.record
     }
 
@@ -506,6 +521,11 @@ impl Simulation {
         &self.ledger
     }
 
+    /// The accounts of elastic bodies and surfaces, where they are kept.
+    pub fn elastic_accounts(&self) -> Option<&ElasticAccounts> {
+        self.elastic.as_ref().map(ElasticLedger::accounts)
+    }
+
     /// The certificate.
     pub fn certificate(&self) -> &Certificate {
         &self.stage.certificate
@@ -573,6 +593,10 @@ impl Simulation {
             self.system.coordinate_names(),
             self.system.velocity_names(),
             &self.layout.names(self.system.as_ref()),
+            &self
+                .elastic
+                .as_ref()
+                .map_or_else(Vec::new, ElasticLedger::columns),
         )
     }
 
@@ -591,6 +615,7 @@ impl Simulation {
         checkpoint.past = self.past.as_ref().map(PastMotion::snapshot);
         checkpoint.scheme = self.scheme.memory();
         checkpoint.painleve.clone_from(&self.painleve);
+        checkpoint.elastic = self.elastic_accounts().cloned();
         checkpoint
     }
 
@@ -618,7 +643,13 @@ impl Simulation {
             .scheme
             .as_ref()
             .is_none_or(|memory| self.scheme.recall(memory));
-        if !past || !scheme {
+        let state = &checkpoint.state;
+        let accounts = match (&mut self.elastic, checkpoint.elastic) {
+            (Some(ledger), Some(kept)) => ledger.restore(kept, (state.t, &state.q, &state.v)),
+            (None, None) => true,
+            _ => false,
+        };
+        if !past || !scheme || !accounts {
             return Err(CheckpointError::OtherPast {
                 path: "checkpoint".into(),
             });

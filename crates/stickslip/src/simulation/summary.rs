@@ -9,7 +9,7 @@ use crate::laws::generalized_set;
 use crate::records::{EventKind, StepOutcome, painleve_watch};
 
 use super::run_warnings::run_warnings;
-use super::{RunEnd, Simulation};
+use super::{BodyAccount, RunEnd, Simulation, SurfaceAccount};
 
 /// Version of the format; readers accept all earlier ones.
 pub const SUMMARY_FORMAT: u32 = 1;
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for NamedValues {
 }
 
 /// JSON has no number for what is not finite: null stands for it.
-fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+pub(super) fn nan_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
@@ -273,6 +273,12 @@ pub struct RunSummary {
     pub events: Vec<SummaryEvent>,
     /// Where the energy went.
     pub energy: EnergySummary,
+    /// Accounts of the bodies of an elastic run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bodies: Vec<BodyAccount>,
+    /// Accounts of the contact surfaces of an elastic run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<SurfaceAccount>,
     /// How far the steps satisfied their laws.
     pub certificate: CertificateSummary,
     /// How near the contacts came to the Painlevé region; none without friction.
@@ -313,6 +319,7 @@ impl RunSummary {
         let state = simulation.state();
         let system = simulation.system();
         let events = events(simulation);
+        let accounts = simulation.elastic_accounts().cloned().unwrap_or_default();
         let mut summary = Self {
             format: SUMMARY_FORMAT,
             solver: simulation.solver_name().to_string(),
@@ -331,6 +338,8 @@ impl RunSummary {
                 ..certificate
             },
             energy,
+            bodies: accounts.bodies,
+            surfaces: accounts.surfaces,
             painleve: painleve(simulation),
             thresholds: thresholds(simulation),
             stick_jitter: simulation.stick_jitter(),

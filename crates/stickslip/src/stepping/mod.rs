@@ -33,6 +33,7 @@ pub use event_driven::{
 pub use joints::JointVelocity;
 pub use moreau_contact_dynamics::MoreauContactDynamics;
 pub use moreau_jean::MoreauJean;
+pub(crate) use moreau_jean_settings::default_theta;
 pub use moreau_jean_settings::{Activation, InternalForce, MoreauJeanSettings, ThetaError};
 pub use normal_compliance_penalty::NormalCompliancePenalty;
 pub use scheme::{State, StepLimit, TimeSteppingScheme};

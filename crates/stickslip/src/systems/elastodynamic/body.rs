@@ -9,6 +9,8 @@ use super::{ElastodynamicError, Formulation, Mesh};
 /// A connected part of the mesh.
 #[derive(Clone, Debug)]
 pub struct Body {
+    /// Name: that of its mesh, numbered where the mesh falls into several parts.
+    pub name: String,
     /// Nodes, sorted.
     pub nodes: Vec<u32>,
     /// Free degrees of freedom, sorted.
@@ -24,8 +26,9 @@ pub struct Body {
 }
 
 impl Body {
-    pub(crate) fn new(_first: u32) -> Self {
+    pub(crate) fn new(name: String) -> Self {
         Self {
+            name,
             nodes: Vec::new(),
             dofs: Vec::new(),
             held: [0; 4],
@@ -116,7 +119,7 @@ impl ElastodynamicBuilder {
             let r = root(&mut parent, n);
             if number[r as usize] == NONE {
                 number[r as usize] = bodies.len() as u32;
-                bodies.push(Body::new(n));
+                bodies.push(Body::new(String::new()));
             }
             let b = number[r as usize];
             of_node[n as usize] = b;
@@ -129,6 +132,7 @@ impl ElastodynamicBuilder {
                 }
             }
         }
+        name_bodies(&self.mesh, &mut bodies);
         for &(e, d) in &assembly.elements {
             let list = self.mesh.element(e as usize).1;
             let data = &assembly.data[d as usize];
@@ -157,6 +161,22 @@ impl ElastodynamicBuilder {
             }
         }
         Ok(bodies)
+    }
+}
+
+/// Names bodies after their meshes; the parts of one mesh are numbered.
+fn name_bodies(mesh: &Mesh, bodies: &mut [Body]) {
+    let part = |body: &Body| mesh.part_of(body.nodes[0]).unwrap_or("body").to_string();
+    let parts: Vec<String> = bodies.iter().map(part).collect();
+    for (k, body) in bodies.iter_mut().enumerate() {
+        let same = |other: &&String| **other == parts[k];
+        let number = parts[..k].iter().filter(same).count() + 1;
+        let alone = mesh.part_of(body.nodes[0]).is_some() && parts.iter().filter(same).count() == 1;
+        body.name = if alone {
+            parts[k].clone()
+        } else {
+            format!("{}{number}", parts[k])
+        };
     }
 }
 

@@ -248,7 +248,7 @@ impl ElastodynamicSystem {
                 problem: format!("not positive definite at row {row}"),
             });
         }
-        let mut body = Body::new(0);
+        let mut body = Body::new("body1".to_string());
         body.dofs = (0..n as u32).collect();
         let names = |letter: char| (0..n).map(|i| format!("{letter}{i}")).collect();
         Ok(Self {

@@ -26,6 +26,8 @@ pub struct Mesh {
     start: Vec<u32>,
     element_nodes: Vec<u32>,
     groups: BTreeMap<String, Group>,
+    /// First node and name of every mesh that was joined or named.
+    parts: Vec<(u32, String)>,
 }
 
 impl Mesh {
@@ -108,7 +110,22 @@ impl Mesh {
             }
         }
         self.groups.remove(ALL);
+        self.parts
+            .push((nodes, prefix.trim_end_matches('-').to_string()));
         self.finish()
+    }
+
+    /// Names the mesh, for the accounts of its bodies.
+    pub fn named(mut self, name: &str) -> Self {
+        self.parts = vec![(0, name.to_string())];
+        self
+    }
+
+    /// Name of the part that a node belongs to, where it has one.
+    pub fn part_of(&self, node: u32) -> Option<&str> {
+        let after = self.parts.partition_point(|&(first, _)| first <= node);
+        let part = self.parts.get(after.checked_sub(1)?)?;
+        Some(part.1.as_str()).filter(|name| !name.is_empty())
     }
 
     /// Applies a map to every node.

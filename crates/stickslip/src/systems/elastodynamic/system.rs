@@ -137,11 +137,11 @@ impl ElastodynamicSystem {
         };
         self.bodies
             .iter()
-            .enumerate()
-            .filter(|(_, body)| !body.is_supported() && !touched(body) && self.mesh.is_some())
-            .map(|(k, body)| {
+            .filter(|body| !body.is_supported() && !touched(body) && self.mesh.is_some())
+            .map(|body| {
                 format!(
-                    "part {k} ({} nodes, first {}) has neither support nor contact: it will fly away",
+                    "part `{}` ({} nodes, first {}) has neither support nor contact: it will fly away",
+                    body.name,
                     body.nodes.len(),
                     body.nodes[0]
                 )
