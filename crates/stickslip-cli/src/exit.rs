@@ -14,6 +14,11 @@ pub fn not_certified() -> ExitCode {
     ExitCode::from(2)
 }
 
+/// The question does not apply to the motion.
+pub fn does_not_apply() -> ExitCode {
+    ExitCode::from(3)
+}
+
 /// The user interrupted the run.
 pub fn interrupted() -> ExitCode {
     ExitCode::from(130)

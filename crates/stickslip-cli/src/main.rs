@@ -41,7 +41,7 @@ use std::process::ExitCode;
         stickslip list                      scenes that come with the engine\n  \
         stickslip run bouncing-ball         run one, with plots\n  \
         stickslip run my-scene.toml --set mu=0.4 --until 5\n\n\
-        Exit codes: 0 done, 1 bad input, 2 the run could not be certified, 130 interrupted."
+        Exit codes: 0 done, 1 bad input, 2 the run could not be certified, 3 verify does not apply, 130 interrupted."
 )]
 struct Cli {
     #[command(subcommand)]

@@ -53,6 +53,44 @@ fn verify_accepts_its_own_run_and_refuses_a_changed_motion() {
 }
 
 #[test]
+fn verify_finds_the_formulation_of_a_run_and_the_steps_that_were_not_kept() {
+    let folder = Folder::new("verify-own");
+    let short = ["--quiet", "--until", "0.3"];
+    for (name, problem) in [("chain", "P6"), ("slender-rod", "P6"), ("ice-patch", "P3")] {
+        folder.expect(0, &[&["run", name, "--output", name][..], &short].concat());
+        let (out, _) = folder.expect(0, &["verify", name]);
+        assert!(out.contains(&format!("accepted under {problem}")), "{out}");
+        assert_eq!(name == "chain", out.contains("computed again"), "{out}");
+        // Under another coefficient of friction neither the kept steps nor their reactions are right.
+        let scene = folder.path(name).join("scene.toml");
+        let text = std::fs::read_to_string(&scene).expect("a scene");
+        let changed = text
+            .replace("mu = 0.4", "mu = 0.39")
+            .replace("mu = 0.3", "mu = 0.29");
+        std::fs::write(&scene, changed).expect("written");
+        let (out, _) = folder.expect(2, &["verify", name]);
+        let line = match name {
+            "chain" => "a kept step is not that of the scene",
+            _ => "outside its friction set",
+        };
+        assert!(out.contains(line), "{out}");
+    }
+    folder.expect(
+        0,
+        &[&["run", "bar-penalty", "--output", "soft"][..], &short].concat(),
+    );
+    let (out, _) = folder.expect(3, &["verify", "soft"]);
+    assert!(
+        out.contains("does not apply: the contacts are compliant"),
+        "{out}"
+    );
+    folder.expect(3, &["verify", "soft", "--problem", "P5"]);
+    folder.expect(3, &["verify", "chain", "--problem", "P5"]);
+    let found = folder.json(3, &["verify", "soft"]);
+    assert!(found["does_not_apply"].is_string(), "{found}");
+}
+
+#[test]
 fn maps_and_attainable_sets_are_drawn() {
     let folder = Folder::new("study");
     let map = ["study", "map", "painleve-rod", "--x", "theta0=0.6:1.3:5"];

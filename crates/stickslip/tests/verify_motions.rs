@@ -6,7 +6,9 @@ use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedRule, Im
 use stickslip::simulation::verify::*;
 use stickslip::simulation::{Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
-use stickslip::stepping::MoreauContactDynamics;
+use stickslip::stepping::{
+    MoreauContactDynamics, MoreauJean, MoreauJeanSettings, SweepingProcess, TimeSteppingScheme,
+};
 use stickslip::systems::functions::{AutoScalar, GivenRows};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
@@ -27,16 +29,55 @@ fn particle(impact: ImpactLaw, rule: FlowRule) -> GeneralizedSystem {
         .unwrap()
 }
 
-fn run(system: GeneralizedSystem) -> Motion {
+/// The schemes that make runs, with the places where their steps read their laws.
+#[derive(Clone, Copy, Debug)]
+enum Scheme {
+    Moreau,
+    MoreauJean(f64),
+    Sweeping,
+}
+
+impl Scheme {
+    fn parts(self) -> (Box<dyn TimeSteppingScheme>, Discretisation) {
+        let contact_gap = 1e-12;
+        match self {
+            Self::Moreau => (
+                Box::new(MoreauContactDynamics::new(contact_gap)),
+                Discretisation::EndOfStep { contact_gap },
+            ),
+            Self::MoreauJean(theta) => {
+                let settings = MoreauJeanSettings {
+                    theta: Some(theta),
+                    gap_tolerance: contact_gap,
+                    ..MoreauJeanSettings::default()
+                };
+                let guard = true;
+                let rule = Discretisation::Theta {
+                    theta,
+                    guard,
+                    contact_gap,
+                };
+                (Box::new(MoreauJean::new(settings).unwrap()), rule)
+            }
+            Self::Sweeping => (
+                Box::new(SweepingProcess::new(contact_gap)),
+                Discretisation::StartOfStep { contact_gap },
+            ),
+        }
+    }
+}
+
+fn run(system: GeneralizedSystem, scheme: Scheme) -> Motion {
+    let (scheme, discretisation) = scheme.parts();
     let mut simulation = Simulation::new(
         Box::new(system),
-        Box::new(MoreauContactDynamics::default()),
+        scheme,
         Box::new(GaussSeidel::default()),
         (&[0.0, 0.05], &[2.0, 0.0]),
         SimulationSettings::fixed(1e-3),
     )
     .unwrap();
-    let mut motion = Motion::of_run();
+    let mut motion = Motion::of_run(discretisation);
     motion.push(simulation.record());
     simulation.run_until(0.6, |record| {
         motion.push(record);
@@ -58,41 +99,48 @@ const NEWTON: ImpactLaw = ImpactLaw::Newton { restitution: 0.4 };
 #[test]
 fn runs_are_accepted_under_their_own_formulation() {
     let generalized = FlowRule::Generalized(GeneralizedRule::default());
-    for (impact, rule, formulations) in [
+    let fremond = ImpactLaw::Fremond { restitution: 0.4 };
+    let (jean, late) = (Scheme::MoreauJean(0.51), Scheme::MoreauJean(0.7));
+    let inelastic = &[
+        Formulation::P3,
+        Formulation::P4,
+        Formulation::P5,
+        Formulation::P6,
+        Formulation::P3Prime,
+    ][..];
+    let real = &[Formulation::P5, Formulation::P6][..];
+    let primed = &[Formulation::P3Prime, Formulation::P4Prime][..];
+    let mean = &[Formulation::Fremond][..];
+    for (impact, rule, scheme, formulations) in [
         (
             ImpactLaw::Inelastic,
             FlowRule::Coulomb,
-            &[
-                Formulation::P3,
-                Formulation::P4,
-                Formulation::P5,
-                Formulation::P6,
-                Formulation::P3Prime,
-            ][..],
+            Scheme::Moreau,
+            inelastic,
         ),
+        (ImpactLaw::Inelastic, FlowRule::Coulomb, jean, inelastic),
         (
-            NEWTON,
+            ImpactLaw::Inelastic,
             FlowRule::Coulomb,
-            &[Formulation::P5, Formulation::P6],
+            Scheme::Sweeping,
+            inelastic,
         ),
-        (
-            NEWTON,
-            generalized,
-            &[Formulation::P3Prime, Formulation::P4Prime],
-        ),
-        (
-            ImpactLaw::Fremond { restitution: 0.4 },
-            FlowRule::Coulomb,
-            &[Formulation::Fremond],
-        ),
+        (NEWTON, FlowRule::Coulomb, Scheme::Moreau, real),
+        (NEWTON, FlowRule::Coulomb, jean, real),
+        (NEWTON, FlowRule::Coulomb, late, real),
+        (NEWTON, FlowRule::Coulomb, Scheme::Sweeping, real),
+        (NEWTON, generalized, Scheme::Moreau, primed),
+        (fremond, FlowRule::Coulomb, Scheme::Moreau, mean),
+        (fremond, FlowRule::Coulomb, jean, mean),
+        (fremond, FlowRule::Coulomb, late, mean),
     ] {
-        let motion = run(particle(impact, rule));
+        let motion = run(particle(impact, rule), scheme);
         let system = particle(impact, rule);
         for &formulation in formulations {
             let report = judge(&system, &motion, formulation);
             assert!(
                 report.accepted(),
-                "{formulation:?}: {:?}",
+                "{formulation:?} {scheme:?}: {:?}",
                 report.violations
             );
         }
@@ -221,37 +269,90 @@ const CORRUPTIONS: [Corruption; 22] = [
 
 #[test]
 fn corrupted_motions_are_refused_for_the_right_reason() {
-    for (rule, formulation) in [
-        (FlowRule::Coulomb, Formulation::P5),
-        (
-            FlowRule::Generalized(GeneralizedRule::default()),
-            Formulation::P3Prime,
-        ),
+    let generalized = FlowRule::Generalized(GeneralizedRule::default());
+    let fremond = ImpactLaw::Fremond { restitution: 0.4 };
+    let jean = Scheme::MoreauJean(0.51);
+    for (impact, rule, scheme, formulation) in [
+        (NEWTON, FlowRule::Coulomb, Scheme::Moreau, Formulation::P5),
+        (NEWTON, FlowRule::Coulomb, jean, Formulation::P5),
+        (NEWTON, FlowRule::Coulomb, Scheme::Sweeping, Formulation::P5),
+        (fremond, FlowRule::Coulomb, jean, Formulation::Fremond),
+        (NEWTON, generalized, Scheme::Moreau, Formulation::P3Prime),
     ] {
-        let system = particle(NEWTON, rule);
-        let sound = run(particle(NEWTON, rule));
+        let system = particle(impact, rule);
+        let sound = run(particle(impact, rule), scheme);
         for (name, line, spoil) in CORRUPTIONS {
             let mut motion = sound.clone();
             spoil(&mut motion);
             let report = judge(&system, &motion, formulation);
             assert!(
                 !report.accepted(),
-                "{name} was accepted under {formulation:?}"
+                "{name} was accepted under {formulation:?} ({scheme:?})"
             );
             assert!(
                 report.violations.iter().any(|v| v.line == line),
-                "{name} under {formulation:?}: {:?}",
+                "{name} under {formulation:?} ({scheme:?}): {:?}",
                 report.violations
             );
         }
     }
 }
 
+/// A run judged as if it were another scheme's, or as an exact motion, is refused: where a law is read matters.
+#[test]
+fn a_run_is_judged_where_its_own_scheme_reads_its_laws() {
+    let system = particle(NEWTON, FlowRule::Coulomb);
+    let sound = run(
+        particle(NEWTON, FlowRule::Coulomb),
+        Scheme::MoreauJean(0.51),
+    );
+    let others = [
+        Some(Scheme::Moreau.parts().1),
+        Some(Scheme::Sweeping.parts().1),
+        Some(Scheme::MoreauJean(0.7).parts().1),
+        None,
+    ];
+    for discretisation in others {
+        let mut motion = sound.clone();
+        motion.discretisation = discretisation;
+        let report = judge(&system, &motion, Formulation::P5);
+        assert!(!report.accepted(), "{discretisation:?}");
+    }
+}
+
+/// One constraint and particles are conditions of a formulation, not lines that a motion violates.
+#[test]
+fn a_formulation_about_other_systems_does_not_apply() {
+    let system = GeneralizedSystem::builder(["x", "y"])
+        .mass_diagonal(&[2.0, 3.0])
+        .build(&[0.0, 0.05])
+        .unwrap();
+    let node = |t: f64| MotionNode {
+        t,
+        q: vec![2.0 * t, 0.05],
+        v_left: vec![2.0, 0.0],
+        v_right: vec![2.0, 0.0],
+        ..MotionNode::default()
+    };
+    let motion = Motion {
+        nodes: vec![node(0.0), node(0.1)],
+        discretisation: None,
+    };
+    assert!(judge(&system, &motion, Formulation::P2).accepted());
+    let report = judge(&system, &motion, Formulation::P3);
+    assert!(!report.accepted() && report.violations.is_empty());
+    let reason = report.does_not_apply.expect("a reason");
+    assert!(reason.contains("multiple of the identity"), "{reason}");
+}
+
 /// The variational form of a particle's law notices friction that is too weak, too strong or reversed.
 #[test]
 fn variational_form_of_the_particle_notices_wrong_friction() {
     let system = particle(ImpactLaw::Inelastic, FlowRule::Coulomb);
-    let sound = run(particle(ImpactLaw::Inelastic, FlowRule::Coulomb));
+    let sound = run(
+        particle(ImpactLaw::Inelastic, FlowRule::Coulomb),
+        Scheme::MoreauJean(0.51),
+    );
     assert!(judge(&system, &sound, Formulation::P3).accepted());
     for factor in [0.5, 0.0, -1.0] {
         let mut motion = sound.clone();
@@ -305,7 +406,7 @@ fn bar_that_grazes_and_then_jams_solves_p5_and_not_p3_prime() {
                 node(t0, v * t0, v, 0.0, vec![p_y, p_x]),
                 node(1.0, v * t0, 0.0, 0.0, vec![]),
             ],
-            discrete: false,
+            discretisation: None,
         };
         for formulation in [Formulation::P5, Formulation::P6] {
             let report = verify(&bar, &motion, formulation, &VerifySettings::default());
@@ -368,7 +469,7 @@ fn bar_wedged_until_released_solves_p6_and_not_p3_prime() {
             node(t0, 0.0, 0.0, vec![normal, -mu * normal]),
             node(t0 + 0.5, 0.125 * a, 0.5 * a, vec![]),
         ],
-        discrete: false,
+        discretisation: None,
     };
     let settings = VerifySettings::default();
     let real = verify(&bar, &motion, Formulation::P6, &settings);

@@ -236,7 +236,7 @@ impl Scene {
     }
 }
 
-fn theta_settings(settings: &Settings) -> MoreauJeanSettings {
+pub(super) fn theta_settings(settings: &Settings) -> MoreauJeanSettings {
     MoreauJeanSettings {
         theta: settings.theta,
         activation: match settings.activation {

@@ -54,6 +54,7 @@ mod keys;
 mod mechanics;
 mod program;
 mod reader;
+mod run_motion;
 #[allow(clippy::module_inception)]
 mod scene;
 mod scene_map;
@@ -64,12 +65,14 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod value;
+mod verification;
 mod words;
 
 pub use diagnostic::{Diagnostic, Finding, SceneError};
 pub use drawing::{Drawing, DrawnShape, Shape};
 pub use edit::Changes;
 pub use gallery::{GalleryScene, find_in_gallery, gallery, nearest_in_gallery};
+pub use run_motion::{RunMotion, RunMotionError, read_motion};
 pub use scene::{LoadError, Scene};
 pub use scene_map::{Cell, MapAxis, MapQuantity, SceneChart, SceneMap};
 pub use scene_run::{
@@ -79,6 +82,7 @@ pub use scene_run::{
 pub use schema::schema;
 pub use settings::Settings;
 pub use source::{FILE_SIZE_MAX, ReadError, SourceText};
+pub use verification::NoFormulation;
 pub use words::{
     Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
     Scheme, Sections, SeveralRule, Word,

@@ -12,7 +12,9 @@ pub(super) struct Contact {
     pub section: FrictionSection,
     pub constraint: usize,
     pub restitution: f64,
+    /// Whether it may carry an impulse, and whether it must obey the laws of contact even without one.
     pub closed: bool,
+    pub sure: bool,
 }
 
 /// What is wrong with a reaction, in units of impulse and of impulse times velocity.
@@ -108,6 +110,7 @@ fn merge_points(contacts: &[&Contact]) -> (Vec<Contact>, Vec<Vec<usize>>) {
             constraint,
             restitution: first.restitution,
             closed: first.closed,
+            sure: first.sure,
         });
     }
     (merged, places)

@@ -1,14 +1,23 @@
 //! Whether a given motion is a solution: every line of a formulation tested on it.
 //!
 //! A formulation is a list of conditions, not a scheme. [`verify`] takes a [`Motion`] (of a run, or made by hand) and a
-//! [`Formulation`] and answers accepted, or refused with the violated line, the time and the size. It uses the
-//! system, the friction sets and small dense algebra only; no scheme and no contact solver.
+//! [`Formulation`] and answers accepted, refused with the violated line, the time and the size, or that the
+//! formulation does not apply. It uses the system, the friction sets and small dense algebra only; no scheme
+//! and no contact solver. A run brings its [`Discretisation`]: where its steps read their laws.
 
-mod conditions;
+mod discretisation;
+mod exact_motion;
+mod formulation;
 mod friction;
+mod judge;
 mod motion;
+mod place;
+mod reactions;
 mod report;
+mod run_steps;
 
-pub use conditions::{VerifySettings, verify};
+pub use discretisation::Discretisation;
+pub use formulation::Formulation;
+pub use judge::{VerifySettings, verify};
 pub use motion::{Motion, MotionError, MotionNode};
-pub use report::{Formulation, Line, Verification, Violation};
+pub use report::{Line, Verification, Violation};

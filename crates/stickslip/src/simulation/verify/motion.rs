@@ -5,6 +5,8 @@ use thiserror::Error;
 
 use crate::records::StepRecord;
 
+use super::Discretisation;
+
 /// One instant of a motion and the interval that ends there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MotionNode {
@@ -19,7 +21,7 @@ pub struct MotionNode {
     /// Reaction integrated over the interval that ends here, per contact row (normal first).
     #[serde(default)]
     pub smooth: Vec<f64>,
-    /// Impulse at this instant, per contact row.
+    /// Impulse at this instant, per contact row; in a run the impulse of the step that ends here.
     #[serde(default)]
     pub atom: Vec<f64>,
 }
@@ -29,9 +31,9 @@ pub struct MotionNode {
 pub struct Motion {
     /// The nodes.
     pub nodes: Vec<MotionNode>,
-    /// Whether it came from time stepping: positions then carry errors of the order of the step.
+    /// How time became steps, if the motion is a run; a motion without it is judged as it stands.
     #[serde(default)]
-    pub discrete: bool,
+    pub discretisation: Option<Discretisation>,
 }
 
 /// Why a motion could not be read.
@@ -49,10 +51,10 @@ impl Motion {
     }
 
     /// An empty motion of a run, to be filled with [`Self::push`].
-    pub fn of_run() -> Self {
+    pub fn of_run(discretisation: Discretisation) -> Self {
         Self {
             nodes: Vec::new(),
-            discrete: true,
+            discretisation: Some(discretisation),
         }
     }
 

@@ -1,76 +1,17 @@
-//! Formulations, their lines, and what a verification says.
+//! The lines of formulations, and what a verification says.
 
 use serde::Serialize;
 
-/// A formulation of the dynamics with unilateral contact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Formulation {
-    /// Frictionless contact.
-    P2,
-    /// Coulomb friction of a particle on one surface.
-    P3,
-    /// Coulomb friction of a particle on several surfaces.
-    P4,
-    /// Coulomb friction of real-world reactions, one constraint.
-    P5,
-    /// Coulomb friction of real-world reactions, several constraints.
-    P6,
-    /// Friction of generalized reactions, one constraint.
-    P3Prime,
-    /// Friction of generalized reactions, several constraints, read on the velocities tangential to all.
-    P4Prime,
-    /// Newton's normal law with friction on the mean tangential velocity.
-    Fremond,
-}
-
-impl Formulation {
-    /// The formulation with a name: P2, P3, P4, P5, P6, P3', P4', fremond.
-    pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "P2" => Self::P2,
-            "P3" => Self::P3,
-            "P4" => Self::P4,
-            "P5" => Self::P5,
-            "P6" => Self::P6,
-            "P3'" | "P'3" => Self::P3Prime,
-            "P4'" | "P'4" => Self::P4Prime,
-            "fremond" => Self::Fremond,
-            _ => return None,
-        })
-    }
-
-    /// Whether it has one constraint only.
-    pub(super) fn one_constraint(self) -> bool {
-        matches!(self, Self::P3 | Self::P5 | Self::P3Prime)
-    }
-
-    /// Whether it is about a particle, whose mass is a multiple of the identity.
-    pub(super) fn particle(self) -> bool {
-        matches!(self, Self::P3 | Self::P4)
-    }
-
-    /// Whether friction is stated on generalized reactions.
-    pub(super) fn generalized(self) -> bool {
-        matches!(self, Self::P3Prime | Self::P4Prime)
-    }
-
-    /// Whether contact never gives energy.
-    pub(super) fn dissipative(self) -> bool {
-        matches!(
-            self,
-            Self::P2 | Self::P3Prime | Self::P4Prime | Self::Fremond
-        )
-    }
-}
+use super::Formulation;
 
 /// A line of a formulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Line {
-    /// The formulation applies to the system at all.
-    Applicable,
     /// Times increase and all numbers are finite, with as many as the system has.
     WellFormed,
+    /// A thinned run keeps the steps that its scene makes.
+    KeptSteps,
     /// The motion starts where it should.
     InitialCondition,
     /// Positions move with the velocities.
@@ -103,8 +44,8 @@ impl Line {
     /// Words for reports.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Applicable => "the formulation does not apply to this system",
             Self::WellFormed => "the motion is not well formed",
+            Self::KeptSteps => "a kept step is not that of the scene run again",
             Self::InitialCondition => "initial condition",
             Self::Kinematics => "positions do not follow the velocities",
             Self::EquationOfMotion => "equation of motion between impacts",
@@ -145,11 +86,13 @@ impl std::fmt::Display for Violation {
     }
 }
 
-/// Accepted, or the worst violation of every violated line.
+/// Accepted, refused with the worst violation of every violated line, or not to be judged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verification {
     /// The formulation.
     pub formulation: Formulation,
+    /// Why the formulation says nothing about this system or motion, if so.
+    pub does_not_apply: Option<String>,
     /// Violations, in the order of the lines.
     pub violations: Vec<Violation>,
     /// Nodes tested.
@@ -157,12 +100,13 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Whether every line holds.
+    /// Whether the formulation applies and every line holds.
     pub fn accepted(&self) -> bool {
-        self.violations.is_empty()
+        self.does_not_apply.is_none() && self.violations.is_empty()
     }
 
-    pub(super) fn note(&mut self, line: Line, t: f64, size: f64, constraint: Option<&str>) {
+    /// Enters a violation, unless a worse one of the same line is known.
+    pub fn note(&mut self, line: Line, t: f64, size: f64, constraint: Option<&str>) {
         let constraint = constraint.map(str::to_string);
         let violation = Violation {
             line,

@@ -1,0 +1,205 @@
+//! The formulation a scene belongs to, and the judgement of its motions.
+
+use thiserror::Error;
+
+use crate::laws::{ActiveSpace, FlowRule, ImpactLaw, Sections};
+use crate::simulation::verify::{
+    Discretisation, Formulation, Motion, Verification, VerifySettings, verify,
+};
+use crate::stepping::{MoreauJean, MoreauJeanSettings};
+use crate::systems::MechanicalSystem;
+use crate::systems::constraint::ContactPoint;
+
+use super::build::theta_settings;
+use super::scene::Scene;
+use super::words::{Activation, Law, Scheme};
+
+/// Why the motions of a scene are solutions of none of the formulations, nor refused by them.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoFormulation {
+    /// Elastic bodies.
+    #[error("the bodies are elastic, and the formulations are about rigid ones")]
+    Elastic,
+    /// Springs in the contacts.
+    #[error("the contacts are compliant, and the formulations are about rigid contact")]
+    Compliant,
+    /// Records that hold several events.
+    #[error(
+        "a record of the scheme event-driven holds everything since the last one, not one step"
+    )]
+    Events,
+    /// Delays, memory.
+    #[error(
+        "the forces or the friction read the past motion, and the formulations read the present only"
+    )]
+    Past,
+    /// An impact law of none of them.
+    #[error(
+        "constraint `{constraint}`: the impact law {law} is part of none of the formulations{with}"
+    )]
+    Impact {
+        /// Constraint.
+        constraint: String,
+        /// The law.
+        law: &'static str,
+        /// Under which circumstance.
+        with: &'static str,
+    },
+    /// Two laws of friction in one system.
+    #[error("some contacts have the impact law fremond and others not: no formulation has both")]
+    MixedImpacts,
+    /// Choices that the paper does not make.
+    #[error("{choice} is an extension of P4'")]
+    Extension {
+        /// The choice.
+        choice: &'static str,
+    },
+    /// Moreau's S at several contacts in space.
+    #[error("the law argmin at several contacts in space is none of the formulations")]
+    SeveralProjections,
+    /// The scene cannot be built.
+    #[error("the scene has no system: {0}")]
+    Scene(String),
+}
+
+impl Scene {
+    /// The formulation whose solutions the runs of this scene should be.
+    pub fn formulation(&self) -> Result<Formulation, NoFormulation> {
+        let system = self.judged_system()?;
+        let system = system.as_ref();
+        let points = || system.constraints().iter().flat_map(|c| c.points());
+        let frictional = |p: &&ContactPoint| p.law.tangent_dimension() > 0;
+        if points().filter(frictional).count() == 0 {
+            return Ok(Formulation::P2);
+        }
+        let one = system.constraints().len() == 1;
+        let either = |single, several| if one { single } else { several };
+        let rules = || points().map(|p| p.law.flow_rule());
+        if let Some(rule) = rules().find_map(|r| r.generalized().copied()) {
+            if !one && rule.sections == Sections::Joint {
+                let choice = "sections = \"joint\"";
+                return Err(NoFormulation::Extension { choice });
+            }
+            if !one && rule.active_space == ActiveSpace::Firm {
+                let choice = "active_space = \"firm\"";
+                return Err(NoFormulation::Extension { choice });
+            }
+            return Ok(either(Formulation::P3Prime, Formulation::P4Prime));
+        }
+        // Moreau's S is the inelastic P'3 of one contact, and in the plane Coulomb's law.
+        if rules().any(|r| r == FlowRule::KineticProjection) {
+            let planar = points().all(|p| p.law.tangent_dimension() <= 1);
+            return match (one, planar) {
+                (true, _) => Ok(Formulation::P3Prime),
+                (false, true) => Ok(Formulation::P6),
+                (false, false) => Err(NoFormulation::SeveralProjections),
+            };
+        }
+        let mean = |p: &ContactPoint| matches!(p.law.impact(), ImpactLaw::Fremond { .. });
+        if points().filter(frictional).any(mean) {
+            let all = points().filter(frictional).all(mean);
+            return all
+                .then_some(Formulation::Fremond)
+                .ok_or(NoFormulation::MixedImpacts);
+        }
+        let inelastic = points().all(|p| p.law.impact().restitution() == 0.0);
+        Ok(if inelastic && self.of_particles(system) {
+            either(Formulation::P3, Formulation::P4)
+        } else {
+            either(Formulation::P5, Formulation::P6)
+        })
+    }
+
+    /// Where the steps of the scene's scheme read their laws.
+    pub fn discretisation(&self) -> Result<Discretisation, NoFormulation> {
+        let system = self.judged_system()?;
+        let broken = |e: &dyn std::fmt::Display| NoFormulation::Scene(e.to_string());
+        Ok(match self.settings.scheme {
+            Scheme::Moreau => Discretisation::EndOfStep {
+                contact_gap: self.settings.contact_gap,
+            },
+            Scheme::SweepingProcess => Discretisation::StartOfStep { contact_gap: 0.0 },
+            Scheme::MoreauJean => {
+                let settings: MoreauJeanSettings = theta_settings(&self.settings);
+                let contact_gap = settings.gap_tolerance;
+                let scheme = MoreauJean::new(settings).map_err(|e| broken(&e))?;
+                Discretisation::Theta {
+                    theta: scheme.theta(system.as_ref()),
+                    guard: self.settings.activation == Activation::Guard,
+                    contact_gap,
+                }
+            }
+            Scheme::Penalty => return Err(NoFormulation::Compliant),
+            Scheme::EventDriven => return Err(NoFormulation::Events),
+        })
+    }
+
+    /// Tests every line of a formulation, or of the scene's own, on a motion of the scene.
+    pub fn verify(
+        &self,
+        motion: &Motion,
+        formulation: Option<Formulation>,
+    ) -> Result<Verification, NoFormulation> {
+        let system = self.judged_system()?;
+        let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
+        let settings = VerifySettings {
+            initial: motion.discretisation.map(|_| self.initial_state()),
+            impact_map: self.impact_rule(),
+            ..VerifySettings::default()
+        };
+        Ok(verify(system.as_ref(), motion, formulation, &settings))
+    }
+
+    /// The system, unless its motions are outside of all formulations.
+    fn judged_system(&self) -> Result<Box<dyn MechanicalSystem>, NoFormulation> {
+        if self.elastic().is_some() {
+            return Err(NoFormulation::Elastic);
+        }
+        if self.settings.scheme == Scheme::Penalty || self.settings.compliance_time.is_some() {
+            return Err(NoFormulation::Compliant);
+        }
+        let system = self
+            .system()
+            .map_err(|e| NoFormulation::Scene(e.to_string()))?;
+        if system.past_reading().is_some() {
+            return Err(NoFormulation::Past);
+        }
+        for constraint in system.constraints() {
+            for point in constraint.points() {
+                let friction = point.law.tangent_dimension() > 0;
+                let (law, with) = match point.law.impact() {
+                    ImpactLaw::Energetic { .. } => ("energetic", ""),
+                    ImpactLaw::Poisson { .. } => {
+                        ("poisson", ": its two phases are one impulse in a record")
+                    }
+                    ImpactLaw::Moreau { .. } if friction && self.settings.law == Law::Coulomb => (
+                        "moreau",
+                        " with Coulomb's friction, which then reads a mean velocity",
+                    ),
+                    _ => continue,
+                };
+                let constraint = constraint.name().to_string();
+                return Err(NoFormulation::Impact {
+                    constraint,
+                    law,
+                    with,
+                });
+            }
+        }
+        Ok(system)
+    }
+
+    /// Whether the mass is everywhere the same multiple of the identity.
+    fn of_particles(&self, system: &dyn MechanicalSystem) -> bool {
+        let mut mass = system.new_matrix();
+        system.mass(&self.initial_state().0, &mut mass);
+        let n = system.dof();
+        let unit = mass.get(0, 0);
+        system.mass_is_constant()
+            && system.coordinate_count() == n
+            && (0..n * n).all(|e| {
+                let target = if e / n == e % n { unit } else { 0.0 };
+                (mass.get(e / n, e % n) - target).abs() <= 1e-12 * unit
+            })
+    }
+}

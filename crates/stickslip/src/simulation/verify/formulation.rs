@@ -1,0 +1,87 @@
+//! The formulations a motion can be judged against.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A formulation of the dynamics with unilateral contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Formulation {
+    /// Frictionless contact.
+    P2,
+    /// Coulomb friction of a particle on one surface.
+    P3,
+    /// Coulomb friction of a particle on several surfaces.
+    P4,
+    /// Coulomb friction of real-world reactions, one constraint.
+    P5,
+    /// Coulomb friction of real-world reactions, several constraints.
+    P6,
+    /// Friction of generalized reactions, one constraint.
+    P3Prime,
+    /// Friction of generalized reactions, several constraints, read on the velocities tangential to all.
+    P4Prime,
+    /// Newton's normal law with friction on the mean tangential velocity.
+    Fremond,
+}
+
+impl fmt::Display for Formulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::P2 => "P2",
+            Self::P3 => "P3",
+            Self::P4 => "P4",
+            Self::P5 => "P5",
+            Self::P6 => "P6",
+            Self::P3Prime => "P3'",
+            Self::P4Prime => "P4'",
+            Self::Fremond => "fremond",
+        })
+    }
+}
+
+impl Formulation {
+    /// All formulations.
+    pub const ALL: [Self; 8] = [
+        Self::P2,
+        Self::P3,
+        Self::P4,
+        Self::P5,
+        Self::P6,
+        Self::P3Prime,
+        Self::P4Prime,
+        Self::Fremond,
+    ];
+
+    /// The formulation with a name: P2, P3, P4, P5, P6, P3' (or P'3), P4' (or P'4), fremond.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "P'3" => Some(Self::P3Prime),
+            "P'4" => Some(Self::P4Prime),
+            _ => Self::ALL.into_iter().find(|f| f.to_string() == name),
+        }
+    }
+
+    /// Whether it has one constraint only.
+    pub(super) fn one_constraint(self) -> bool {
+        matches!(self, Self::P3 | Self::P5 | Self::P3Prime)
+    }
+
+    /// Whether it is about a particle, whose mass is a multiple of the identity.
+    pub(super) fn particle(self) -> bool {
+        matches!(self, Self::P3 | Self::P4)
+    }
+
+    /// Whether friction is stated on generalized reactions.
+    pub(super) fn generalized(self) -> bool {
+        matches!(self, Self::P3Prime | Self::P4Prime)
+    }
+
+    /// Whether contact never gives energy.
+    pub(super) fn dissipative(self) -> bool {
+        matches!(
+            self,
+            Self::P2 | Self::P3Prime | Self::P4Prime | Self::Fremond
+        )
+    }
+}

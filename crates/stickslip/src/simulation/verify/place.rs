@@ -1,0 +1,194 @@
+//! Everything a line reads of the system at one time and configuration.
+
+use crate::algebra::{CholeskyFactor, PivotedCholesky, SymmetricMatrix, dot};
+use crate::systems::{ElasticScratch, Instant, MechanicalSystem};
+
+use super::friction::Contact;
+
+/// Mass, contact rows, W and gaps at (t, q).
+pub(super) struct Place {
+    pub mass: SymmetricMatrix,
+    /// Contact rows, normal first, and the local velocity at v = 0 of each.
+    pub rows: Vec<Vec<f64>>,
+    drift: Vec<f64>,
+    /// W = Hᵀ M⁻¹ H with joints held.
+    pub delassus: Vec<f64>,
+    pub contacts: Vec<Contact>,
+    /// Per constraint: gap, gradient, rate at rest, rounding of the gap.
+    pub gaps: Vec<f64>,
+    pub gradients: Vec<Vec<f64>>,
+    pub rates: Vec<f64>,
+    pub roundings: Vec<f64>,
+    /// Rows of the joints.
+    pub joints: Vec<Vec<f64>>,
+}
+
+impl Place {
+    pub fn at(system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> Self {
+        let n = system.dof();
+        let mut place = Self {
+            mass: SymmetricMatrix::zeros(n),
+            rows: Vec::new(),
+            drift: Vec::new(),
+            delassus: Vec::new(),
+            contacts: Vec::new(),
+            gaps: Vec::new(),
+            gradients: Vec::new(),
+            rates: Vec::new(),
+            roundings: Vec::new(),
+            joints: joint_rows(system, t, q),
+        };
+        system.mass(q, &mut place.mass);
+        let rest = vec![0.0; n];
+        for (index, constraint) in system.constraints().iter().enumerate() {
+            let mut gradient = vec![0.0; n];
+            constraint.gap().gradient(t, q, &mut gradient);
+            let size: f64 = gradient.iter().zip(q).map(|(g, q)| (g * q).abs()).sum();
+            place.roundings.push(16.0 * f64::EPSILON * size);
+            place.gaps.push(constraint.gap().value(t, q));
+            place.rates.push(constraint.gap().rate(t, q));
+            for point in constraint.points() {
+                let size = 1 + point.law.tangent_dimension();
+                let all = 1 + point.frame.tangent_count();
+                let (mut rows, mut drift) = (vec![0.0; all * n], vec![0.0; all]);
+                point.frame.rows(t, q, &gradient, &mut rows);
+                point.frame.drift(constraint.gap(), t, q, &mut drift);
+                let at = Instant::new(t, q, &rest);
+                place.contacts.push(Contact {
+                    start: place.rows.len(),
+                    size,
+                    section: point.section_at(&at).unwrap_or_default(),
+                    constraint: index,
+                    restitution: point.law.impact().restitution(),
+                    closed: false,
+                    sure: false,
+                });
+                let rows = rows.chunks(n).take(size).map(<[f64]>::to_vec);
+                place.rows.extend(rows);
+                place.drift.extend(drift.into_iter().take(size));
+            }
+            place.gradients.push(gradient);
+        }
+        place.condense();
+        place
+    }
+
+    /// W; zero where the mass is not definite.
+    fn condense(&mut self) {
+        let m = self.rows.len();
+        self.delassus = vec![0.0; m * m];
+        let mut factor = CholeskyFactor::default();
+        if factor.factor(&self.mass).is_err() {
+            return;
+        }
+        let respond = |row: &Vec<f64>| {
+            let mut response = row.clone();
+            factor.solve_in_place(&mut response);
+            response
+        };
+        let held: Vec<Vec<f64>> = self.joints.iter().map(respond).collect();
+        let count = held.len();
+        let gram: Vec<f64> = (0..count * count)
+            .map(|e| dot(&self.joints[e / count], &held[e % count]))
+            .collect();
+        let mut joint_factor = PivotedCholesky::default();
+        if count > 0 {
+            joint_factor.factor(count, &gram);
+        }
+        for j in 0..m {
+            let mut response = respond(&self.rows[j]);
+            if count > 0 {
+                let mut part: Vec<f64> = self.joints.iter().map(|b| dot(b, &response)).collect();
+                joint_factor.solve_in_place(&mut part);
+                for (x, c) in held.iter().zip(&part) {
+                    response.iter_mut().zip(x).for_each(|(r, x)| *r -= c * x);
+                }
+            }
+            for i in 0..m {
+                self.delassus[i * m + j] = dot(&self.rows[i], &response);
+            }
+        }
+    }
+
+    /// Local velocities of v.
+    pub fn local(&self, v: &[f64]) -> Vec<f64> {
+        let rows = self.rows.iter().zip(&self.drift);
+        rows.map(|(r, d)| dot(r, v) + d).collect()
+    }
+
+    /// Rate of a gap for the velocity v.
+    pub fn gap_rate(&self, constraint: usize, v: &[f64]) -> f64 {
+        dot(&self.gradients[constraint], v) + self.rates[constraint]
+    }
+
+    /// √W_ii: what a unit of kinetic speed can be in row i.
+    pub fn reach(&self, i: usize) -> f64 {
+        self.delassus[i * self.rows.len() + i].max(0.0).sqrt()
+    }
+
+    /// Generalized impulse of local impulses.
+    pub fn generalized_impulse(&self, p: &[f64]) -> Vec<f64> {
+        let mut total = vec![0.0; self.mass.order()];
+        for (row, p) in self.rows.iter().zip(p) {
+            total.iter_mut().zip(row).for_each(|(r, x)| *r += p * x);
+        }
+        total
+    }
+}
+
+/// Rows of the joints at (t, q).
+fn joint_rows(system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> Vec<Vec<f64>> {
+    let row = |joint: &crate::systems::BilateralConstraint| {
+        let mut row = vec![0.0; system.dof()];
+        joint.function().gradient(t, q, &mut row);
+        row
+    };
+    system.joints().iter().map(row).collect()
+}
+
+/// Force f_tot at an instant.
+pub(super) fn force(system: &dyn MechanicalSystem, t: f64, q: &[f64], v: &[f64]) -> Vec<f64> {
+    let n = system.dof();
+    let mut total = vec![0.0; n];
+    let mut part = vec![0.0; n];
+    system.force(&Instant::new(t, q, v), &mut total);
+    if system.has_potential() {
+        system.potential_gradient(q, &mut part);
+        total.iter_mut().zip(&part).for_each(|(f, g)| *f -= g);
+    }
+    if system.has_covariant_force() {
+        system.covariant_force(q, v, &mut part);
+        total.iter_mut().zip(&part).for_each(|(f, g)| *f += g);
+    }
+    if let Some(linear) = system.linear_part() {
+        if linear.stiffness.is_some() {
+            linear.elastic_force(q, &mut ElasticScratch::default(), &mut part);
+            total.iter_mut().zip(&part).for_each(|(f, k)| *f -= k);
+        }
+        if let Some(damping) = &linear.damping {
+            damping.multiply_add(-1.0, v, &mut total);
+        }
+    }
+    total
+}
+
+/// Removes the part of a covector along the rows of perfect joints (Euclidean, row by row).
+pub(super) fn remove(x: &mut [f64], rows: &[Vec<f64>]) {
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for row in rows {
+        let mut direction = row.clone();
+        for b in &basis {
+            let c = dot(b, &direction);
+            direction.iter_mut().zip(b).for_each(|(d, b)| *d -= c * b);
+        }
+        let length = dot(&direction, &direction).sqrt();
+        if length > 1e-12 {
+            direction.iter_mut().for_each(|d| *d /= length);
+            basis.push(direction);
+        }
+    }
+    for b in &basis {
+        let c = dot(b, x);
+        x.iter_mut().zip(b).for_each(|(x, b)| *x -= c * b);
+    }
+}
