@@ -8,6 +8,7 @@ use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
 use super::canvas::{Color, Fill, Point, Stroke};
 use super::figure::Figure;
 use super::legend::Sample;
+use super::obstacles::{Window, obstacles};
 use super::panel::{Item, Panel};
 use super::run_figures::{RunData, TIME};
 use super::style;
@@ -107,7 +108,7 @@ fn faces(system: &ElastodynamicSystem) -> Vec<Face> {
 }
 
 /// Place on paper and depth behind it.
-fn project(x: [f64; 3], space: usize) -> (Point, f64) {
+pub(super) fn project(x: [f64; 3], space: usize) -> (Point, f64) {
     if space < 3 {
         return ([x[0], x[1]], 0.0);
     }
@@ -119,6 +120,8 @@ fn project(x: [f64; 3], space: usize) -> (Point, f64) {
 /// One picture: faces with a value each.
 struct Shot {
     t: f64,
+    /// Middle of the bodies.
+    middle: [f64; 3],
     faces: Vec<(Vec<Point>, f64)>,
 }
 
@@ -204,9 +207,15 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
         x_range = (x_range.0.min(point[0]), x_range.1.max(point[0]));
         y_range = (y_range.0.min(point[1]), y_range.1.max(point[1]));
     }
-    let pad = 0.04 * size;
+    // Obstacles are seen around the bodies.
+    let touches = system.surfaces().iter().any(|s| s.obstacle.is_some());
+    let pad = if touches { 0.1 } else { 0.04 } * size;
     x_range = (x_range.0 - pad, x_range.1 + pad);
     y_range = (y_range.0 - pad, y_range.1 + pad);
+    let window = Window {
+        low: [x_range.0, y_range.0],
+        high: [x_range.1, y_range.1],
+    };
     let ratio = (y_range.1 - y_range.0) / (x_range.1 - x_range.0);
     let (what, unit) = match run.elastic.field {
         Field::Stress => ("von Mises stress", "Pa"),
@@ -231,6 +240,8 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
             y_range: Some(y_range),
             ..Panel::default()
         };
+        let body = (shot.middle, 0.6 * size);
+        panel.items = obstacles(system, shot.t, space, body, window);
         let edges = shot.faces.len() <= EDGES;
         for (mut points, value) in shot.faces {
             if points.len() == 2 {
@@ -303,8 +314,14 @@ fn shot(
         .collect();
     // What lies behind is drawn first.
     drawn.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let count = moved.len() as u32;
+    let middle = (0..count).fold([0.0; 3], |sum, n| {
+        let x = place(n);
+        [0, 1, 2].map(|k| sum[k] + x[k] / f64::from(count))
+    });
     Shot {
         t,
+        middle,
         faces: drawn.into_iter().map(|(_, p, value)| (p, value)).collect(),
     }
 }

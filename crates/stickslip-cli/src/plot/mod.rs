@@ -16,6 +16,7 @@ mod legend;
 mod map_figure;
 mod margin;
 mod mechanism;
+mod obstacles;
 mod overlay;
 mod panel;
 mod png;

@@ -44,6 +44,45 @@ pub(crate) fn compensated_dot(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     sum + error
 }
 
+/// Two sums of products with common left factors, each as of [`compensated_dot`]; the two lanes do the same
+/// operations, so that a processor can do them together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PairSum {
+    sum: [f64; 2],
+    error: [f64; 2],
+}
+
+impl PairSum {
+    /// Adds `a x` to both sums. With `FUSED` the rounding of a product is found by a fused multiplication,
+    /// which is only fast where the processor has one; it is the same number.
+    #[inline(always)]
+    pub fn add<const FUSED: bool>(&mut self, a: f64, x: [f64; 2]) {
+        let (ah, al) = split(a);
+        let mut sum = [0.0; 2];
+        let mut error = [0.0; 2];
+        for k in 0..2 {
+            let product = a * x[k];
+            let lost = if FUSED {
+                a.mul_add(x[k], -product)
+            } else {
+                let (xh, xl) = split(x[k]);
+                ((ah * xh - product) + ah * xl + al * xh) + al * xl
+            };
+            sum[k] = self.sum[k] + product;
+            let part = sum[k] - self.sum[k];
+            error[k] =
+                self.error[k] + (((self.sum[k] - (sum[k] - part)) + (product - part)) + lost);
+        }
+        *self = Self { sum, error };
+    }
+
+    /// The two sums.
+    #[inline(always)]
+    pub fn value(self) -> [f64; 2] {
+        [self.sum[0] + self.error[0], self.sum[1] + self.error[1]]
+    }
+}
+
 /// Vectors longer than this are multiplied with compensation.
 const LONG: usize = 1024;
 
@@ -71,6 +110,13 @@ mod tests {
             (-2.0, 134_217_728.0),
         ];
         assert_eq!(compensated_dot(pairs.into_iter()), 1.0);
+        let (mut split, mut fused) = (PairSum::default(), PairSum::default());
+        for (a, b) in pairs {
+            split.add::<false>(b, [a, -2.0 * a]);
+            fused.add::<true>(b, [a, -2.0 * a]);
+        }
+        assert_eq!(split.value(), [1.0, -2.0]);
+        assert_eq!(fused.value(), [1.0, -2.0]);
         let pairs = [(1e16, 1.0), (1.0, 1.0), (-1e16, 1.0), (0.1, 10.0)];
         assert_eq!(compensated_dot(pairs.into_iter()), 2.0);
     }

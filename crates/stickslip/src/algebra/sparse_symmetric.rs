@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compensated::compensated_dot;
+use super::compensated::{PairSum, compensated_dot};
 use rayon::prelude::*;
 
 /// Rows of one chunk of a product; fixed, so that sums have the same bits for any thread count.
@@ -208,6 +208,84 @@ impl SparseSymmetric {
         }
     }
 
+    /// Whether two matrices are values on the same pattern.
+    pub fn shares_pattern(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.pattern, &other.pattern)
+    }
+
+    /// In one pass over the shared pattern: the products of a stiffness with two vectors as if summed with
+    /// twice the digits, and that of a mass with `v`.
+    ///
+    /// # Panics
+    /// If the matrices do not share their pattern.
+    pub fn multiply_state(
+        &self,
+        mass: &Self,
+        x: &[[f64; 2]],
+        v: &[f64],
+        (forces, momenta): (&mut [[f64; 2]], &mut [f64]),
+    ) {
+        assert!(self.shares_pattern(mass), "matrices of one system");
+        #[cfg(target_arch = "x86_64")]
+        let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let rows = |(c, (forces, momenta)): (usize, (&mut [[f64; 2]], &mut [f64]))| {
+            let out = (forces, momenta);
+            #[cfg(target_arch = "x86_64")]
+            if fused {
+                // SAFETY: the processor has the instructions, as was just found.
+                return unsafe { self.state_rows_fused(mass, x, v, c * CHUNK, out) };
+            }
+            self.state_rows::<false>(mass, x, v, c * CHUNK, out);
+        };
+        let parts = (forces.chunks_mut(CHUNK), momenta.chunks_mut(CHUNK));
+        if self.values.len() < PARALLEL_ENTRIES {
+            parts.0.zip(parts.1).enumerate().for_each(rows);
+        } else {
+            let parts: Vec<_> = parts.0.zip(parts.1).enumerate().collect();
+            parts.into_par_iter().for_each(rows);
+        }
+    }
+
+    /// Rows of [`Self::multiply_state`] from `first` on.
+    #[inline(always)]
+    fn state_rows<const FUSED: bool>(
+        &self,
+        mass: &Self,
+        x: &[[f64; 2]],
+        v: &[f64],
+        first: usize,
+        (forces, momenta): (&mut [[f64; 2]], &mut [f64]),
+    ) {
+        for (k, (force, momentum)) in forces.iter_mut().zip(momenta).enumerate() {
+            let start = self.pattern.row_start[first + k] as usize;
+            let row = self.pattern.row(first + k);
+            let entries = start..start + row.len();
+            let values = self.values[entries.clone()].iter();
+            let masses = &mass.values[entries];
+            let (mut pair, mut plain) = (PairSum::default(), 0.0);
+            for ((&j, &a), m) in row.iter().zip(values).zip(masses) {
+                pair.add::<FUSED>(a, x[j as usize]);
+                plain += m * v[j as usize];
+            }
+            *force = pair.value();
+            *momentum = plain;
+        }
+    }
+
+    /// The same with instructions that not every processor has; the numbers are the same.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn state_rows_fused(
+        &self,
+        mass: &Self,
+        x: &[[f64; 2]],
+        v: &[f64],
+        first: usize,
+        out: (&mut [[f64; 2]], &mut [f64]),
+    ) {
+        self.state_rows::<true>(mass, x, v, first, out);
+    }
+
     /// Calls `write(i, (A x)_i)` for every row, in parallel for large matrices.
     pub fn multiply_with(&self, x: &[f64], out: &mut [f64], write: impl Fn(&mut f64, f64) + Sync) {
         let rows = |(c, chunk): (usize, &mut [f64])| {
@@ -272,5 +350,28 @@ mod tests {
         assert!(y[1..4999].iter().all(|&y| y == -2.0));
         let form: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
         assert!((matrix.bilinear(&x, &x) / form - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_pass_gives_the_same_products() {
+        let matrix = differences(5000);
+        let pairs: Vec<[f64; 2]> = (0..5000)
+            .map(|i| [1e8 + (i as f64).sin(), (i as f64 * 0.3).cos()])
+            .collect();
+        let v: Vec<f64> = pairs.iter().map(|pair| pair[1]).collect();
+        let (mut forces, mut momenta) = (vec![[0.0; 2]; 5000], vec![0.0; 5000]);
+        matrix.multiply_state(&matrix, &pairs, &v, (&mut forces, &mut momenta));
+        let mut split = (vec![[0.0; 2]; 5000], vec![0.0; 5000]);
+        matrix.state_rows::<false>(&matrix, &pairs, &v, 0, (&mut split.0, &mut split.1));
+        assert_eq!((&forces, &momenta), (&split.0, &split.1));
+        for k in 0..2 {
+            let x: Vec<f64> = pairs.iter().map(|pair| pair[k]).collect();
+            let mut exact = vec![0.0; 5000];
+            matrix.multiply_compensated(&x, &mut exact);
+            assert!(forces.iter().zip(&exact).all(|(f, e)| f[k] == *e));
+        }
+        let mut plain = vec![0.0; 5000];
+        matrix.multiply_with(&v, &mut plain, |o, value| *o = value);
+        assert_eq!(momenta, plain);
     }
 }

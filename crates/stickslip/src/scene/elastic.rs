@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
 use super::elastic_contact::{ElasticContact, Target, read_contacts};
-use super::elastic_mesh::{SceneMesh, padded, read_file, read_mesh};
+use super::elastic_mesh::{SceneMesh, read_file, read_mesh, vector_in};
 use super::elastic_words::{Component, Mass, Model, Strain};
 use super::expression::Expression;
 use super::keys::Variables;
@@ -91,30 +91,48 @@ fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
 /// Places of the parts of a scene, for mistakes that the system finds.
 #[derive(Default)]
 struct Places {
-    regions: Vec<(String, Range<usize>)>,
+    regions: Vec<(String, Value)>,
     groups: Vec<(String, Range<usize>)>,
+}
+
+/// Place of a key in a table, or of the table.
+fn place_of(value: &Value, key: &str) -> Range<usize> {
+    let inner = value.as_table().and_then(|table| table.value(key));
+    inner.unwrap_or(value).span.clone()
 }
 
 impl Places {
     fn of(&self, error: &ElastodynamicError) -> Option<Range<usize>> {
-        let find = |list: &[(String, Range<usize>)], name: &str| {
-            list.iter()
-                .find(|(n, _)| n == name)
-                .map(|(_, span)| span.clone())
+        let group = |name: &str| {
+            let found = self.groups.iter().find(|(n, _)| n == name);
+            found.map(|(_, span)| span.clone())
+        };
+        let region = |name: &str, key: &str| {
+            let found = self.regions.iter().find(|(n, _)| n == name);
+            found.map(|(_, value)| place_of(value, key))
         };
         match error {
             ElastodynamicError::MissingGroup { name, .. }
             | ElastodynamicError::WrongDimension { name, .. } => {
-                find(&self.regions, name).or_else(|| find(&self.groups, name))
+                region(name, "group").or_else(|| group(name))
             }
-            ElastodynamicError::Inverted { region, .. }
-            | ElastodynamicError::NotPositive { region, .. }
-            | ElastodynamicError::Poisson { region, .. } => find(&self.regions, region),
-            ElastodynamicError::TwoRegions { second, .. } => find(&self.regions, second),
-            ElastodynamicError::Component { group, .. }
-            | ElastodynamicError::UnusedNode { group, .. } => find(&self.groups, group),
+            ElastodynamicError::Inverted { region: name, .. } => region(name, "group"),
+            ElastodynamicError::NotPositive {
+                region: name, what, ..
+            } => {
+                let key = if *what == "Young's modulus" {
+                    "young"
+                } else {
+                    what
+                };
+                region(name, key)
+            }
+            ElastodynamicError::Poisson { region: name, .. } => region(name, "poisson"),
+            ElastodynamicError::TwoRegions { second, .. } => region(second, "group"),
+            ElastodynamicError::Component { group: name, .. }
+            | ElastodynamicError::UnusedNode { group: name, .. } => group(name),
             ElastodynamicError::Tangents { surface, .. }
-            | ElastodynamicError::Obstacle { surface, .. } => find(&self.groups, surface),
+            | ElastodynamicError::Obstacle { surface, .. } => group(surface),
             _ => None,
         }
     }
@@ -158,7 +176,7 @@ fn read_meshes(
     builder = read_loads(reader, elastic, builder, &mut places);
     builder = read_damping(reader, elastic, builder);
     if let Some(gravity) = elastic.value("gravity") {
-        builder = builder.gravity(padded(&reader.constants(gravity)?));
+        builder = builder.gravity(vector_in(reader, gravity, "gravity", space)?);
     }
     if text(elastic, "mass").and_then(Mass::from_word) == Some(Mass::Lumped) {
         builder = builder.mass(MassKind::Lumped);
@@ -170,17 +188,19 @@ fn read_meshes(
         target,
         law,
         span,
+        surface_span,
+        other_span,
     } in contacts
     {
         names.push((name.clone(), span.clone()));
         builder = match target {
             Target::Obstacle(surface, obstacle) => {
-                places.groups.push((surface.clone(), span));
+                places.groups.push((surface.clone(), surface_span));
                 builder.contact(&surface, obstacle, law)
             }
             Target::Surface(surface, master) => {
-                places.groups.push((surface.clone(), span.clone()));
-                places.groups.push((master.clone(), span));
+                places.groups.push((surface.clone(), surface_span));
+                places.groups.push((master.clone(), other_span));
                 builder.contact_between(&surface, &master, law)
             }
             // Contacts in a space are surfaces.
@@ -206,6 +226,7 @@ fn read_meshes(
         }
     };
     let [q0, v0] = [0, 1].map(|which| initial(reader, &system, &meshes, which));
+    report_violations(reader, &system, &q0, &names)?;
     Some(ElasticModel {
         system: Arc::new(system),
         q0,
@@ -213,6 +234,48 @@ fn read_meshes(
         contacts: names,
         files,
     })
+}
+
+/// Largest initial penetration, relative to the largest extent of the bodies.
+const PENETRATION_MAX: f64 = 1e-9;
+
+/// Reports contacts that are violated at the start, each with its deepest node.
+fn report_violations(
+    reader: &mut Reader,
+    system: &ElastodynamicSystem,
+    q0: &[f64],
+    contacts: &[(String, Range<usize>)],
+) -> Option<()> {
+    let size = system.mesh().map_or(1.0, |mesh| {
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for x in mesh.nodes() {
+            for k in 0..3 {
+                (low[k], high[k]) = (low[k].min(x[k]), high[k].max(x[k]));
+            }
+        }
+        (0..3).map(|k| high[k] - low[k]).fold(0.0, f64::max)
+    });
+    let mut fine = true;
+    for (name, span) in contacts {
+        let surface = system.surfaces().iter().find(|s| &s.name == name);
+        let range = surface.map_or(0..system.constraints().len(), |s| s.constraints.clone());
+        let own = system.constraints()[range].iter();
+        let own = own.filter(|c| surface.is_some() || c.name() == name);
+        let deepest = own
+            .map(|c| (c.gap().value(0.0, q0), c.name()))
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((gap, constraint)) = deepest {
+            if !(gap >= -PENETRATION_MAX * size) {
+                let message = format!(
+                    "contact `{name}` is violated at the start: gap {gap:.6e} at `{constraint}`"
+                );
+                let help = "bodies start apart from what they meet, or touching it";
+                reader.report(Diagnostic::at(span.clone(), message).with_help(help));
+                fine = false;
+            }
+        }
+    }
+    fine.then_some(())
 }
 
 /// Initial field of all meshes: displacement (0) or velocity (1).
@@ -289,7 +352,7 @@ fn read_regions(
             Model::Solid => Formulation::Solid,
         };
         let group = text(table, "group").unwrap_or(ALL);
-        places.regions.push((group.to_owned(), value.span.clone()));
+        places.regions.push((group.to_owned(), value.clone()));
         builder = builder.region(group, material, formulation);
     }
     builder
@@ -315,7 +378,9 @@ fn read_supports(
         else {
             continue;
         };
-        places.groups.push((group.to_owned(), value.span.clone()));
+        places
+            .groups
+            .push((group.to_owned(), place_of(value, "group")));
         let number = |word: &str| Component::from_word(word).map(|c| c as usize);
         let held: Vec<usize> = list(table, "hold")
             .iter()
@@ -361,7 +426,9 @@ fn read_loads(
             continue;
         };
         let group = text(table, "group").unwrap_or(ALL);
-        places.groups.push((group.to_owned(), value.span.clone()));
+        places
+            .groups
+            .push((group.to_owned(), place_of(value, "group")));
         let given: Vec<&str> = ["traction", "body_force", "force"]
             .into_iter()
             .filter(|key| table.get(key).is_some())
@@ -371,7 +438,10 @@ fn read_loads(
             reader.report(Diagnostic::at(value.span.clone(), message));
             continue;
         };
-        let force = table.value(kind).and_then(|v| reader.constants(v));
+        let space = builder.space();
+        let force = table
+            .value(kind)
+            .and_then(|v| vector_in(reader, v, kind, space));
         let factor = match table.value("factor") {
             Some(value) => reader.expression(value, Variables::Time),
             None => Some(reader.graph.constant(1.0)),
@@ -379,7 +449,6 @@ fn read_loads(
         let (Some(force), Some(factor)) = (force, factor) else {
             continue;
         };
-        let force = padded(&force);
         let constant = reader.graph.constant_value(factor);
         let program = Program::compile(&reader.graph, &[factor], 3);
         let vary = move |t: f64| program.value(t, &[0.0; 3]);
@@ -478,9 +547,23 @@ fn read_matrices(
         let Target::Coordinate(coordinate, above, bound, slides) = contact.target else {
             continue;
         };
-        if coordinate > n || slides.iter().any(|&k| k > n) {
-            let message = format!("the system has {n} coordinates");
-            reader.report(Diagnostic::at(contact.span.clone(), message));
+        let mut wrong = |span: &Range<usize>, message: String| {
+            reader.report(Diagnostic::at(span.clone(), message));
+        };
+        if coordinate > n {
+            let message = format!("`coordinate` is {coordinate}, the system has {n} coordinates");
+            wrong(&contact.surface_span, message);
+            continue;
+        }
+        if let Some(k) = slides.iter().find(|&&k| k > n) {
+            let message = format!("`slides` names {k}, the system has {n} coordinates");
+            wrong(&contact.other_span, message);
+            continue;
+        }
+        let twice = |(i, k): (usize, &usize)| *k == coordinate || slides[..i].contains(k);
+        if slides.iter().enumerate().any(twice) {
+            let message = "`slides` must be coordinates other than the bounded one, each once";
+            wrong(&contact.other_span, message.to_string());
             continue;
         }
         let slides: Vec<usize> = slides.iter().map(|k| k - 1).collect();
@@ -516,15 +599,24 @@ fn read_matrices(
     .map(str::to_owned)
     .collect();
     match built {
-        Ok(system) => Some(ElasticModel {
-            system: Arc::new(system),
-            q0,
-            v0,
-            contacts: names,
-            files,
-        }),
+        Ok(system) => {
+            report_violations(reader, &system, &q0, &names)?;
+            Some(ElasticModel {
+                system: Arc::new(system),
+                q0,
+                v0,
+                contacts: names,
+                files,
+            })
+        }
         Err(error) => {
-            reader.report(Diagnostic::at(value.span.clone(), error.to_string()));
+            let key = match &error {
+                ElastodynamicError::Matrix { what: "M", .. } => "mass",
+                ElastodynamicError::Matrix { what: "K", .. } => "stiffness",
+                ElastodynamicError::Matrix { what: "C", .. } => "damping",
+                _ => "",
+            };
+            reader.report(Diagnostic::at(place_of(value, key), error.to_string()));
             None
         }
     }

@@ -31,6 +31,10 @@ pub(super) struct ElasticContact {
     pub target: Target,
     pub law: ContactLaw,
     pub span: Range<usize>,
+    /// Place of the surface or coordinate.
+    pub surface_span: Range<usize>,
+    /// Place of what it meets, or of the sliding coordinates.
+    pub other_span: Range<usize>,
 }
 
 /// Keys that belong to elastic contacts, and those that do not.
@@ -78,11 +82,17 @@ pub(super) fn read_contacts(
         };
         let law = read_law(reader, table, value, tangents, settings);
         if let (Some(target), Some(law)) = (target, law) {
+            let place = |keys: [&str; 2]| {
+                let given = keys.iter().find_map(|key| table.value(key));
+                given.unwrap_or(value).span.clone()
+            };
             contacts.push(ElasticContact {
                 name,
                 target,
                 law,
                 span: value.span.clone(),
+                surface_span: place(["surface", "coordinate"]),
+                other_span: place(["against", "slides"]),
             });
         }
     }

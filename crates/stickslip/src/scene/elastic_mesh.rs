@@ -70,15 +70,45 @@ pub(super) fn read_mesh(reader: &mut Reader, value: &Value, k: usize) -> Option<
         shape => built_in(reader, table, value, shape)?,
     };
     let at = match table.value("at") {
-        Some(value) => padded(&reader.constants(value)?),
+        Some(value) => vector_in(reader, value, "at", mesh.dimension())?,
         None => [0.0; 3],
     };
+    // A node of a beam turns as well.
+    let highest = mesh.kinds().map(ElementKind::dimension).max();
+    let turns = highest == Some(1) && mesh.dimension() == 2;
+    let components = mesh.dimension() + usize::from(turns);
+    for (key, field) in ["displacement", "velocity"].into_iter().zip(&initial) {
+        if let Some(value) = table.value(key).filter(|_| field.len() > components) {
+            let message = format!(
+                "`{key}` has {} components, a node of this mesh {components}",
+                field.len()
+            );
+            reader.report(Diagnostic::at(value.span.clone(), message));
+            return None;
+        }
+    }
     let mesh = mesh.mapped(|x| [x[0] + at[0], x[1] + at[1], x[2] + at[2]]);
     Some(SceneMesh {
         name,
         mesh,
         initial,
     })
+}
+
+/// A vector with at most as many components as space has, filled up with zeros.
+pub(super) fn vector_in(
+    reader: &mut Reader,
+    value: &Value,
+    key: &str,
+    space: usize,
+) -> Option<[f64; 3]> {
+    let list = reader.constants(value)?;
+    if list[space.min(list.len())..].iter().any(|&x| x != 0.0) {
+        let message = format!("`{key}` has {} components, space has {space}", list.len());
+        reader.report(Diagnostic::at(value.span.clone(), message));
+        return None;
+    }
+    Some(padded(&list))
 }
 
 /// A vector of at most three components, filled up with zeros.

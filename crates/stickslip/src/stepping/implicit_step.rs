@@ -9,6 +9,7 @@ use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem};
 
 use super::moreau_jean_settings::InternalForce;
+use super::state_products::{StateProducts, sparse_linear};
 
 /// Data of the step that do not change during its iteration.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,11 @@ impl Character {
 pub(crate) struct ImplicitStep {
     prepared: bool,
     pub character: Character,
+    /// Whether the step of a linear mesh is made from [`StateProducts`].
+    pub fused: bool,
+    /// Products of the state at the start and at the end of the step.
+    pub start: StateProducts,
+    pub end: StateProducts,
     pub mass: SymmetricMatrix,
     operator: SymmetricMatrix,
     factored: SymmetricMatrix,
@@ -100,6 +106,9 @@ impl ImplicitStep {
             self.hessian = system.new_matrix();
         }
         system.mass(q, &mut self.mass);
+        self.fused = self.character.linear
+            && !self.character.potential
+            && sparse_linear(system, &self.mass).is_some();
         for buffer in [
             &mut self.v_theta,
             &mut self.external,
@@ -164,12 +173,41 @@ impl ImplicitStep {
         self.mean_velocity(frame, v);
         system.displace(frame.q, &self.v_theta, frame.h, &mut self.q_end);
         let linear = system.linear_part();
-        if let Some(damping) = linear.and_then(|linear| linear.damping.as_ref()) {
+        if self.fused {
+            if let Some(linear) = linear {
+                self.end.ensure(&self.mass, linear, &self.q_end, v);
+            }
+        } else if let Some(damping) = linear.and_then(|linear| linear.damping.as_ref()) {
             damping.multiply(&self.v_theta, &mut self.viscous);
         }
     }
 
-    /// Evaluates all forces for the end velocity `v`; returns whether any number changed.
+    /// The end of this step is the start of the next.
+    pub fn advance(&mut self) {
+        std::mem::swap(&mut self.start, &mut self.end);
+    }
+
+    /// Forces at the start of the step of a linear mesh, which one solve turns into the free velocity.
+    fn evaluate_fused(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) {
+        let Some(linear) = system.linear_part() else {
+            return;
+        };
+        let (h, reach) = (frame.h, frame.h * frame.theta);
+        self.start.ensure(&self.mass, linear, frame.q, frame.v);
+        let n = frame.v.len();
+        let (external, elastic) = (&self.external[..n], &self.start.elastic[..n]);
+        for (i, residual) in self.residual[..n].iter_mut().enumerate() {
+            // K q_θ at the velocity of the start
+            let [force, rate] = elastic[i];
+            *residual = h * (external[i] - (force + reach * rate));
+        }
+        for (residual, viscous) in self.residual.iter_mut().zip(&self.start.viscous) {
+            *residual -= h * viscous;
+        }
+    }
+
+    /// Evaluates all forces for the end velocity `v`; returns whether any number changed. A linear mesh is
+    /// evaluated once, at the velocity of the start.
     pub fn evaluate(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -177,6 +215,10 @@ impl ImplicitStep {
         v: &[f64],
         internal: InternalForce,
     ) -> bool {
+        if self.fused {
+            self.evaluate_fused(system, frame);
+            return true;
+        }
         let StepFrame { h, theta, .. } = *frame;
         let character = self.character;
         let linear = system.linear_part();

@@ -20,6 +20,7 @@ mod normal_compliance;
 mod normal_compliance_penalty;
 mod restitution;
 mod scheme;
+mod state_products;
 mod step_energy;
 mod sweeping_bounds;
 mod sweeping_process;

@@ -350,6 +350,7 @@ impl TimeSteppingScheme for MoreauJean {
         state.kinetic = kinetic;
         state.potential = potential;
         state.impulses.clone_from(&record.impulses);
+        self.step.advance();
     }
 
     fn warnings(&self, system: &dyn MechanicalSystem) -> Vec<String> {

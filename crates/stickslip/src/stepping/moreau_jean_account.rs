@@ -19,6 +19,9 @@ impl MoreauJean {
     ) -> (EnergyEntry, f64, f64) {
         let (h, theta, n) = (frame.h, frame.theta, frame.v.len());
         let (v_theta, v1) = (&self.step.v_theta, &self.velocity);
+        if self.step.fused {
+            return self.account_fused(frame, state, record);
+        }
         // Δv and Δq
         self.response.clear();
         self.response
@@ -97,17 +100,45 @@ impl MoreauJean {
             potential_defect,
             covariant_defect,
             joints: self.joints.work(v_theta),
-            contact_normal: record
-                .contacts
-                .iter()
-                .map(|contact| contact.work_normal)
-                .sum(),
-            contact_tangential: record
-                .contacts
-                .iter()
-                .map(|contact| contact.work_tangential)
-                .sum(),
+            contact_normal: contact_normal(record),
+            contact_tangential: contact_tangential(record),
         };
         (entry, kinetic, smooth_potential + elastic)
     }
+
+    /// The same for a linear mesh, from products at both ends of the step.
+    fn account_fused(
+        &self,
+        frame: &StepFrame,
+        state: &State,
+        record: &StepRecord,
+    ) -> (EnergyEntry, f64, f64) {
+        let (h, v_theta) = (frame.h, &self.step.v_theta);
+        let (start, end) = (&self.step.start, &self.step.end);
+        let (kinetic, elastic) = (end.kinetic(), end.elastic_energy());
+        let [mass, stiffness, damping] = start.between(end, h, frame.theta);
+        let slack = 0.5 - frame.theta;
+        let entry = EnergyEntry {
+            kinetic_change: kinetic - state.kinetic,
+            potential_change: elastic - state.potential,
+            external: h * long_dot(v_theta, &self.step.external),
+            damping,
+            numerical_mass: slack * mass,
+            numerical_stiffness: slack * stiffness,
+            potential_defect: 0.0,
+            covariant_defect: 0.0,
+            joints: self.joints.work(v_theta),
+            contact_normal: contact_normal(record),
+            contact_tangential: contact_tangential(record),
+        };
+        (entry, kinetic, elastic)
+    }
+}
+
+fn contact_normal(record: &StepRecord) -> f64 {
+    record.contacts.iter().map(|c| c.work_normal).sum()
+}
+
+fn contact_tangential(record: &StepRecord) -> f64 {
+    record.contacts.iter().map(|c| c.work_tangential).sum()
 }

@@ -242,10 +242,10 @@ impl Assembly {
         let (e, data) = self.elements[k];
         let (kind, nodes) = mesh.element(e as usize);
         ElastodynamicError::Inverted {
-            element: e as usize,
+            element: mesh.element_number(e),
             region: self.region_names[data as usize].clone(),
             kind: format!("{kind:?}"),
-            nodes: nodes.to_vec(),
+            nodes: nodes.iter().map(|&n| mesh.node_number(n)).collect(),
             determinant,
         }
     }

@@ -148,14 +148,16 @@ impl ElastodynamicBuilder {
             let space = nodes.space;
             if let Some(k) = (0..space).find(|&k| body.held[k] == 0) {
                 return Err(ElastodynamicError::SingularWithoutMass {
-                    node: body.nodes[0] as usize,
+                    node: self.mesh.node_number(body.nodes[0]),
+                    body: body.name.clone(),
                     motion: motions[k],
                 });
             }
             let rigid = [1, 3, 6][space - 1];
             if space > 1 && body.held.iter().sum::<usize>() < rigid {
                 return Err(ElastodynamicError::SingularWithoutMass {
-                    node: body.nodes[0] as usize,
+                    node: self.mesh.node_number(body.nodes[0]),
+                    body: body.name.clone(),
                     motion: "rotation",
                 });
             }
@@ -172,10 +174,10 @@ fn name_bodies(mesh: &Mesh, bodies: &mut [Body]) {
         let same = |other: &&String| **other == parts[k];
         let number = parts[..k].iter().filter(same).count() + 1;
         let alone = mesh.part_of(body.nodes[0]).is_some() && parts.iter().filter(same).count() == 1;
-        body.name = if alone {
-            parts[k].clone()
-        } else {
-            format!("{}{number}", parts[k])
+        body.name = match mesh.part_of(body.nodes[0]) {
+            None => format!("body{number}"),
+            Some(part) if alone => part.to_string(),
+            Some(part) => format!("{part}-{number}"),
         };
     }
 }

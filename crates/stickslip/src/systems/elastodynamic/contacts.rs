@@ -90,7 +90,7 @@ impl ElastodynamicBuilder {
                 if nodes.range(node).is_empty() {
                     return Err(ElastodynamicError::UnusedNode {
                         group: spec.surface.clone(),
-                        node: node as usize,
+                        node: self.mesh.node_number(node),
                     });
                 }
                 if (0..space).all(|k| nodes.free_dof(node, k).is_none()) {
@@ -125,6 +125,10 @@ impl ElastodynamicBuilder {
                 areas: used.iter().map(|&n| area[n as usize]).collect(),
                 nodes: used,
                 constraints: first..constraints.len(),
+                obstacle: match &target {
+                    Pair::Obstacle(obstacle) => Some(obstacle.clone()),
+                    Pair::Surface(_) => None,
+                },
             });
         }
         touched.sort_unstable();

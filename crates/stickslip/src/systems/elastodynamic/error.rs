@@ -30,13 +30,13 @@ pub enum ElastodynamicError {
     )]
     Inverted {
         /// Number of the element in the mesh, from 0.
-        element: usize,
+        element: u64,
         /// Region.
         region: String,
         /// Kind.
         kind: String,
         /// Nodes, from 0.
-        nodes: Vec<u32>,
+        nodes: Vec<u64>,
         /// The determinant found.
         determinant: f64,
     },
@@ -65,7 +65,7 @@ pub enum ElastodynamicError {
     #[error("element {element} belongs to the regions `{first}` and `{second}`")]
     TwoRegions {
         /// Number of the element.
-        element: usize,
+        element: u64,
         /// First region.
         first: String,
         /// Second region.
@@ -79,11 +79,13 @@ pub enum ElastodynamicError {
     NothingFree,
     /// A part without mass that can move without resistance.
     #[error(
-        "the part that holds node {node} has no mass and no support against {motion}: its stiffness is singular"
+        "part `{body}` (it holds node {node}) has no mass and no support against {motion}: its stiffness is singular"
     )]
     SingularWithoutMass {
         /// First node of the part.
-        node: usize,
+        node: u64,
+        /// The part.
+        body: String,
         /// What is free.
         motion: &'static str,
     },
@@ -103,7 +105,7 @@ pub enum ElastodynamicError {
         /// Group.
         group: String,
         /// Node.
-        node: usize,
+        node: u64,
     },
     /// A value that is not finite.
     #[error("{what} is {value}, expected a finite number")]

@@ -495,6 +495,8 @@ impl<'a> Reader<'a> {
                 mesh.add_to_group(name, e);
             }
         }
-        Ok(mesh.finish())
+        let nodes = self.nodes.iter().map(|&(tag, _)| tag).collect();
+        let elements = self.elements.iter().map(|&(_, number, _)| number).collect();
+        Ok(mesh.finish().with_file_numbers(nodes, elements))
     }
 }

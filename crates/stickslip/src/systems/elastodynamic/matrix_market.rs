@@ -245,12 +245,12 @@ impl ElastodynamicSystem {
         if let Err(row) = trial.factor(&sum) {
             return Err(ElastodynamicError::Matrix {
                 what: "M + K",
-                problem: format!("not positive definite at row {row}"),
+                problem: format!("not positive definite at row {}", row + 1),
             });
         }
         let mut body = Body::new("body1".to_string());
         body.dofs = (0..n as u32).collect();
-        let names = |letter: char| (0..n).map(|i| format!("{letter}{i}")).collect();
+        let names = |letter: char| (1..=n).map(|i| format!("{letter}{i}")).collect();
         Ok(Self {
             mesh: None,
             nodes: Arc::new(NodeMap {

@@ -28,6 +28,8 @@ pub struct Mesh {
     groups: BTreeMap<String, Group>,
     /// First node and name of every mesh that was joined or named.
     parts: Vec<(u32, String)>,
+    /// Numbers of nodes and elements in the file they come from; empty if they are counted from 0.
+    file_numbers: [Vec<u64>; 2],
 }
 
 impl Mesh {
@@ -112,7 +114,32 @@ impl Mesh {
         self.groups.remove(ALL);
         self.parts
             .push((nodes, prefix.trim_end_matches('-').to_string()));
+        self.file_numbers = Default::default();
         self.finish()
+    }
+
+    /// Numbers of nodes and elements in the file the mesh comes from, by which mistakes are told.
+    pub(super) fn with_file_numbers(mut self, nodes: Vec<u64>, elements: Vec<u64>) -> Self {
+        self.file_numbers = [nodes, elements];
+        self
+    }
+
+    /// Number of a node in its file; its place from 0 in a mesh that has no file or several.
+    pub fn node_number(&self, node: u32) -> u64 {
+        let numbers = &self.file_numbers[0];
+        numbers
+            .get(node as usize)
+            .copied()
+            .unwrap_or(u64::from(node))
+    }
+
+    /// Number of an element in its file; its place from 0 in a mesh that has no file or several.
+    pub fn element_number(&self, element: u32) -> u64 {
+        let numbers = &self.file_numbers[1];
+        numbers
+            .get(element as usize)
+            .copied()
+            .unwrap_or(u64::from(element))
     }
 
     /// Names the mesh, for the accounts of its bodies.
@@ -126,6 +153,11 @@ impl Mesh {
         let after = self.parts.partition_point(|&(first, _)| first <= node);
         let part = self.parts.get(after.checked_sub(1)?)?;
         Some(part.1.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// Kinds of all elements.
+    pub fn kinds(&self) -> impl Iterator<Item = ElementKind> + '_ {
+        self.kinds.iter().copied()
     }
 
     /// Applies a map to every node.

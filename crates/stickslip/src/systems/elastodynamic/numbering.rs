@@ -54,7 +54,7 @@ impl ElastodynamicBuilder {
                 let before = region_of[e as usize];
                 if before != NONE {
                     return Err(ElastodynamicError::TwoRegions {
-                        element: e as usize,
+                        element: self.mesh.element_number(e),
                         first: names[before as usize].to_string(),
                         second: self.regions[r].0.clone(),
                     });
@@ -103,7 +103,7 @@ impl ElastodynamicBuilder {
             if have == 0 {
                 Err(ElastodynamicError::UnusedNode {
                     group: group.to_string(),
-                    node: node as usize,
+                    node: self.mesh.node_number(node),
                 })
             } else if component >= have {
                 Err(ElastodynamicError::Component {

@@ -145,6 +145,16 @@ impl Obstacle {
         }
     }
 
+    /// Shape, in its place at rest.
+    pub fn shape(&self) -> &ObstacleShape {
+        &self.shape
+    }
+
+    /// Displacement at a time.
+    pub fn displacement(&self, t: f64) -> [f64; 3] {
+        self.motion.as_ref().map_or([0.0; 3], |motion| motion(t).0)
+    }
+
     /// Velocity at a time.
     pub(crate) fn velocity(&self, t: f64) -> [f64; 3] {
         self.motion.as_ref().map_or([0.0; 3], |motion| motion(t).1)

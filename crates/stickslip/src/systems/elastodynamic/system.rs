@@ -14,6 +14,7 @@ use super::body::Body;
 use super::builder::{ElastodynamicBuilder, LoadFactor};
 use super::finite_strain::FiniteStrain;
 use super::nodes::NodeMap;
+use super::obstacle::Obstacle;
 use super::{ElastodynamicError, Mesh};
 
 /// A load vector with its factor in time.
@@ -34,6 +35,8 @@ pub struct ContactSurface {
     pub areas: Vec<f64>,
     /// Constraints of the system.
     pub constraints: Range<usize>,
+    /// The obstacle that the nodes meet; none for the surface of another body.
+    pub obstacle: Option<Arc<Obstacle>>,
 }
 
 /// A spatially discretised elastic system `M dv + (K q + C v) dt = F dt + H di`.
