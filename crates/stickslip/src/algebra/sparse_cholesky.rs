@@ -326,28 +326,39 @@ mod tests {
 
     #[test]
     fn few_nonzeros_on_the_right_give_the_same_answer() {
-        let matrix = grid(90);
-        let n = 90 * 90;
+        // Three unknowns at every place of a grid, so that there are supernodes.
+        let points = grid(60);
+        let n = 3 * points.pattern().order();
+        let rows: Vec<Vec<u32>> = (0..n)
+            .map(|i| {
+                let near = points.pattern().row(i / 3).iter();
+                near.flat_map(|&j| 3 * j..3 * j + 3).collect()
+            })
+            .collect();
+        let pattern = Arc::new(SparsePattern::from_rows(&rows));
+        let entry = |i: usize, j: usize| if i == j { 16.0 } else { -1.0 };
+        let values = (0..n).flat_map(|i| {
+            let row = pattern.row(i).iter();
+            row.map(move |&j| entry(i, j as usize))
+        });
+        let matrix = SparseSymmetric::from_values(pattern.clone(), values.collect());
         let mut factor = SparseCholesky::analyse(matrix.pattern());
         factor.factor(&matrix).expect("positive definite");
-        // Large enough for supernodes.
-        assert!(matches!(
-            factor.symbolic.raw(),
-            SymbolicCholeskyRaw::Supernodal(_)
-        ));
-        let mut sparse = vec![0.0; n];
-        for k in 0..90 {
-            sparse[k] = 1.0 + (k as f64).sin();
-        }
+        let raw = factor.symbolic.raw();
+        assert!(matches!(raw, SymbolicCholeskyRaw::Supernodal(_)));
+        // The first row of the grid alone, everything, and the sum of both.
+        let first = |k: usize| if k < 180 { 1.0 + (k as f64).sin() } else { 0.0 };
+        let sparse: Vec<f64> = (0..n).map(first).collect();
         let full: Vec<f64> = (0..n).map(|k| (0.1 * k as f64).cos()).collect();
         let sum: Vec<f64> = sparse.iter().zip(&full).map(|(a, b)| a + b).collect();
         let [x, y, z] = [sparse, full, sum].map(|mut b| {
             factor.solve_in_place(&mut b);
             b
         });
-        for i in 0..n {
-            assert!((x[i] + y[i] - z[i]).abs() < 1e-14, "{i}");
-        }
+        assert!((0..n).all(|i| (x[i] + y[i] - z[i]).abs() < 1e-13));
+        let mut back = vec![0.0; n];
+        matrix.multiply_with(&x, &mut back, |o, value| *o = value);
+        assert!((0..n).all(|i| (back[i] - first(i)).abs() < 1e-13));
     }
 
     #[test]
