@@ -51,11 +51,11 @@ impl Scheme {
                     gap_tolerance: contact_gap,
                     ..MoreauJeanSettings::default()
                 };
-                let guard = true;
                 let rule = Discretisation::Theta {
                     theta,
-                    guard,
+                    opening: Opening::MeanVelocity,
                     contact_gap,
+                    discrete_gradient: false,
                 };
                 (Box::new(MoreauJean::new(settings).unwrap()), rule)
             }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::laws::{ActiveSpace, FlowRule, ImpactLaw, Sections};
 use crate::simulation::verify::{
-    Discretisation, Formulation, Motion, Verification, VerifySettings, verify,
+    Discretisation, Formulation, Motion, Opening, Verification, VerifySettings, verify,
 };
 use crate::stepping::{MoreauJean, MoreauJeanSettings};
 use crate::systems::MechanicalSystem;
@@ -12,14 +12,11 @@ use crate::systems::constraint::ContactPoint;
 
 use super::build::theta_settings;
 use super::scene::Scene;
-use super::words::{Activation, Law, Scheme};
+use super::words::{Activation, InternalForce, Law, Scheme};
 
-/// Why the motions of a scene are solutions of none of the formulations, nor refused by them.
+/// Why the motions of a scene are neither solutions of one of the formulations nor refused by it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoFormulation {
-    /// Elastic bodies.
-    #[error("the bodies are elastic, and the formulations are about rigid ones")]
-    Elastic,
     /// Springs in the contacts.
     #[error("the contacts are compliant, and the formulations are about rigid contact")]
     Compliant,
@@ -28,11 +25,6 @@ pub enum NoFormulation {
         "a record of the scheme event-driven holds everything since the last one, not one step"
     )]
     Events,
-    /// Delays, memory.
-    #[error(
-        "the forces or the friction read the past motion, and the formulations read the present only"
-    )]
-    Past,
     /// An impact law of none of them.
     #[error(
         "constraint `{constraint}`: the impact law {law} is part of none of the formulations{with}"
@@ -125,8 +117,14 @@ impl Scene {
                 let scheme = MoreauJean::new(settings).map_err(|e| broken(&e))?;
                 Discretisation::Theta {
                     theta: scheme.theta(system.as_ref()),
-                    guard: self.settings.activation == Activation::Guard,
+                    opening: match self.settings.activation {
+                        Activation::Guard => Opening::MeanVelocity,
+                        Activation::Forecast => Opening::Restitution,
+                        Activation::Paper => Opening::Free,
+                    },
                     contact_gap,
+                    discrete_gradient: self.settings.internal_force
+                        == InternalForce::DiscreteGradient,
                 }
             }
             Scheme::Penalty => return Err(NoFormulation::Compliant),
@@ -142,28 +140,26 @@ impl Scene {
     ) -> Result<Verification, NoFormulation> {
         let system = self.judged_system()?;
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
-        let settings = VerifySettings {
+        let mut settings = VerifySettings {
             initial: motion.discretisation.map(|_| self.initial_state()),
             impact_map: self.impact_rule(),
             ..VerifySettings::default()
         };
+        // A run is as precise as its contact problems were solved.
+        if motion.discretisation.is_some() {
+            settings.tolerance = settings.tolerance.max(100.0 * self.settings.tolerance);
+        }
         Ok(verify(system.as_ref(), motion, formulation, &settings))
     }
 
     /// The system, unless its motions are outside of all formulations.
     fn judged_system(&self) -> Result<Box<dyn MechanicalSystem>, NoFormulation> {
-        if self.elastic().is_some() {
-            return Err(NoFormulation::Elastic);
-        }
         if self.settings.scheme == Scheme::Penalty || self.settings.compliance_time.is_some() {
             return Err(NoFormulation::Compliant);
         }
         let system = self
             .system()
             .map_err(|e| NoFormulation::Scene(e.to_string()))?;
-        if system.past_reading().is_some() {
-            return Err(NoFormulation::Past);
-        }
         for constraint in system.constraints() {
             for point in constraint.points() {
                 let friction = point.law.tangent_dimension() > 0;

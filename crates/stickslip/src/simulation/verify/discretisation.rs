@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A run is a motion whose velocity is a step function: over a step of length h from (t₀, q₀, v₀) to
 /// (t₁, q₁, v₁) all forces and impulses act at once. It solves a formulation if each line holds, step
 /// by step, at the place and for the velocities at which the scheme states it: nothing is then left of order
-/// h but the position, whose error has the bounds that [`super::verify`] derives.
+/// h but the gap, whose error has the bound that [`super::verify`] derives.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discretisation {
@@ -26,20 +26,56 @@ pub enum Discretisation {
     Theta {
         /// θ.
         theta: f64,
-        /// Whether a contact that already opens is only kept from closing by the mean velocity v_θ.
-        guard: bool,
+        /// What holds for a contact that takes part although it opens.
+        opening: Opening,
         /// Forecast gap up to which a contact takes part.
         contact_gap: f64,
+        /// Whether a potential acts by a force whose work over the step is exactly its change.
+        #[serde(default)]
+        discrete_gradient: bool,
     },
 }
 
+/// What a theta step asks of a contact that is closed at the forecast gap and opens already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Opening {
+    /// The mean velocity v_θ does not close it.
+    MeanVelocity,
+    /// What it asks of one that closes: the restitution reflects its velocity.
+    Restitution,
+    /// Nothing: it takes no part.
+    Free,
+}
+
 impl Discretisation {
+    /// Whether its numbers are those of a scheme.
+    pub(super) fn is_valid(self) -> bool {
+        let theta = match self {
+            Self::Theta { theta, .. } => theta,
+            _ => 1.0,
+        };
+        (0.5..=1.0).contains(&theta) && self.contact_gap() >= 0.0 && self.contact_gap().is_finite()
+    }
+
     /// Weight of v₁ in the velocity with which the position moves.
     pub(super) fn weight(self) -> f64 {
         match self {
             Self::EndOfStep { .. } => 0.0,
             Self::StartOfStep { .. } => 1.0,
             Self::Theta { theta, .. } => theta,
+        }
+    }
+
+    /// Whether a contact that is closed and opens at this rate takes part, for sure and perhaps; rounding decides about
+    /// the rates in between.
+    pub(super) fn takes_part(self, rate: f64) -> (bool, bool) {
+        match self {
+            Self::Theta {
+                opening: Opening::Free,
+                ..
+            } => (rate <= 0.5e-10, rate <= 2e-10),
+            _ => (true, true),
         }
     }
 
@@ -51,6 +87,11 @@ impl Discretisation {
     /// Whether the forces of a step know its impulses, so that a left velocity is only a name.
     pub(super) fn implicit(self) -> bool {
         matches!(self, Self::Theta { .. })
+    }
+
+    /// Whether a potential acts by its discrete gradient.
+    pub(super) fn discrete_gradient(self) -> bool {
+        matches!(self, Self::Theta { discrete_gradient, .. } if discrete_gradient)
     }
 
     /// Gap up to which a contact takes part in a step.
@@ -76,8 +117,11 @@ impl Discretisation {
     pub(super) fn rebound(self, e: f64, u_n: f64) -> f64 {
         match self {
             _ if u_n <= 0.0 => -e * u_n,
-            Self::Theta { theta, guard, .. } if guard => -(1.0 - theta) / theta * u_n,
-            Self::Theta { .. } => -e * u_n,
+            Self::Theta { theta, opening, .. } => match opening {
+                Opening::MeanVelocity => -(1.0 - theta) / theta * u_n,
+                Opening::Restitution => -e * u_n,
+                Opening::Free => 0.0,
+            },
             _ => 0.0,
         }
     }

@@ -1,5 +1,7 @@
 //! The lines of a motion that is given as it is: densities on intervals, atoms at nodes.
 
+use crate::algebra::dot;
+
 use super::judge::Judge;
 use super::place::{Place, force, remove};
 use super::reactions::Reaction;
@@ -9,11 +11,11 @@ impl Judge<'_> {
     /// Every node and the interval before it.
     pub(super) fn exact_motion(&self, report: &mut Verification) {
         for (k, node) in self.motion.nodes.iter().enumerate() {
-            let mut place = Place::at(self.system, node.t, &node.q);
-            for contact in &mut place.contacts {
-                contact.closed = place.gaps[contact.constraint] <= self.settings.gap_tolerance;
-                contact.sure = contact.closed;
-            }
+            let mut place = Place::at(self.system, node.t, &node.q, &node.v_right);
+            place.close(|place, contact| {
+                let closed = place.gaps[contact.constraint] <= self.settings.gap_tolerance;
+                (closed, closed)
+            });
             for (index, &gap) in place.gaps.iter().enumerate() {
                 if gap < -self.settings.gap_tolerance {
                     report.note(Line::NonPenetration, node.t, -gap, self.name(index));
@@ -76,7 +78,7 @@ impl Judge<'_> {
                 after: &local,
             };
             self.reaction_laws(place, &reaction, report);
-            self.dissipation(b.t, &b.smooth, &local, report);
+            self.dissipation(b.t, dot(&b.smooth, &local), report);
         }
     }
 
@@ -112,7 +114,7 @@ impl Judge<'_> {
             self.reaction_laws(place, &reaction, report);
             let rebound = |e: f64, u: f64| e * (-u).max(0.0);
             self.impact_law(place, &reaction, &before, &rebound, report);
-            self.dissipation(node.t, &node.atom, &mean, report);
+            self.dissipation(node.t, dot(&node.atom, &mean), report);
         }
     }
 }

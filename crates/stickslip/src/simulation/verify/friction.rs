@@ -2,7 +2,7 @@
 
 use crate::algebra::lcp::{LcpOutcome, solve_lcp, solve_lcp_short};
 use crate::algebra::{PivotedCholesky, dot};
-use crate::laws::{FrictionSection, GeneralizedSet, PerGradient};
+use crate::laws::{FrictionSection, GeneralizedSet, PerGradient, PerUnitNormal, SetUnit};
 
 /// One contact at an instant.
 pub(super) struct Contact {
@@ -10,6 +10,8 @@ pub(super) struct Contact {
     pub start: usize,
     pub size: usize,
     pub section: FrictionSection,
+    /// What the section is measured per, where friction is stated on generalized reactions.
+    pub unit: SetUnit,
     pub constraint: usize,
     pub restitution: f64,
     /// Whether it may carry an impulse, and whether it must obey the laws of contact even without one.
@@ -107,6 +109,7 @@ fn merge_points(contacts: &[&Contact]) -> (Vec<Contact>, Vec<Vec<usize>>) {
             start,
             size: places.len() - start,
             section,
+            unit: first.unit,
             constraint,
             restitution: first.restitution,
             closed: first.closed,
@@ -207,7 +210,13 @@ pub(super) fn generalized(
                 let local: Vec<f64> = (0..c.size * c.size)
                     .map(|e| entry(c.start + e / c.size, c.start + e % c.size))
                     .collect();
-                GeneralizedSet::from_cone(&local, c.section.clone())
+                let section = c.section.clone();
+                match c.unit {
+                    SetUnit::CoulombCone => GeneralizedSet::from_cone(&local, section),
+                    SetUnit::PerGradient => GeneralizedSet::given(section),
+                    SetUnit::PerUnitNormal => GeneralizedSet::<PerUnitNormal>::given(section)
+                        .per_gradient(local[0].sqrt()),
+                }
             })
         })
         .collect();

@@ -11,12 +11,13 @@ mod formulation;
 mod friction;
 mod judge;
 mod motion;
+mod past;
 mod place;
 mod reactions;
 mod report;
 mod run_steps;
 
-pub use discretisation::Discretisation;
+pub use discretisation::{Discretisation, Opening};
 pub use formulation::Formulation;
 pub use judge::{VerifySettings, verify};
 pub use motion::{Motion, MotionError, MotionNode};

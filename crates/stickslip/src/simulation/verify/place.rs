@@ -1,6 +1,7 @@
 //! Everything a line reads of the system at one time and configuration.
 
 use crate::algebra::{CholeskyFactor, PivotedCholesky, SymmetricMatrix, dot};
+use crate::laws::SetUnit;
 use crate::systems::{ElasticScratch, Instant, MechanicalSystem};
 
 use super::friction::Contact;
@@ -11,7 +12,7 @@ pub(super) struct Place {
     /// Contact rows, normal first, and the local velocity at v = 0 of each.
     pub rows: Vec<Vec<f64>>,
     drift: Vec<f64>,
-    /// W = Hᵀ M⁻¹ H with joints held.
+    /// W = Hᵀ M⁻¹ H of the closed contacts, with joints held.
     pub delassus: Vec<f64>,
     pub contacts: Vec<Contact>,
     /// Per constraint: gap, gradient, rate at rest, rounding of the gap.
@@ -24,10 +25,11 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub fn at(system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> Self {
+    /// The place (t, q), to which friction that remembers comes with the velocity v; all contacts are open.
+    pub fn at(system: &dyn MechanicalSystem, t: f64, q: &[f64], v: &[f64]) -> Self {
         let n = system.dof();
         let mut place = Self {
-            mass: SymmetricMatrix::zeros(n),
+            mass: system.new_matrix(),
             rows: Vec::new(),
             drift: Vec::new(),
             delassus: Vec::new(),
@@ -39,7 +41,8 @@ impl Place {
             joints: joint_rows(system, t, q),
         };
         system.mass(q, &mut place.mass);
-        let rest = vec![0.0; n];
+        let past = system.past();
+        let at = Instant { t, q, v, past };
         for (index, constraint) in system.constraints().iter().enumerate() {
             let mut gradient = vec![0.0; n];
             constraint.gap().gradient(t, q, &mut gradient);
@@ -53,11 +56,13 @@ impl Place {
                 let (mut rows, mut drift) = (vec![0.0; all * n], vec![0.0; all]);
                 point.frame.rows(t, q, &gradient, &mut rows);
                 point.frame.drift(constraint.gap(), t, q, &mut drift);
-                let at = Instant::new(t, q, &rest);
+                let rule = point.law.flow_rule();
+                let rule = rule.generalized();
                 place.contacts.push(Contact {
                     start: place.rows.len(),
                     size,
                     section: point.section_at(&at).unwrap_or_default(),
+                    unit: rule.map_or(SetUnit::default(), |rule| rule.unit),
                     constraint: index,
                     restitution: point.law.impact().restitution(),
                     closed: false,
@@ -69,14 +74,25 @@ impl Place {
             }
             place.gradients.push(gradient);
         }
-        place.condense();
         place
     }
 
-    /// W; zero where the mass is not definite.
+    /// Closes contacts and computes their W, which is zero where the mass is not definite.
+    pub fn close(&mut self, closing: impl Fn(&Self, &Contact) -> (bool, bool)) {
+        for k in 0..self.contacts.len() {
+            let (closed, sure) = closing(self, &self.contacts[k]);
+            self.contacts[k].closed = closed;
+            self.contacts[k].sure = sure;
+        }
+        self.condense();
+    }
+
     fn condense(&mut self) {
         let m = self.rows.len();
         self.delassus = vec![0.0; m * m];
+        if self.contacts.iter().all(|c| !c.closed) {
+            return;
+        }
         let mut factor = CholeskyFactor::default();
         if factor.factor(&self.mass).is_err() {
             return;
@@ -95,7 +111,9 @@ impl Place {
         if count > 0 {
             joint_factor.factor(count, &gram);
         }
-        for j in 0..m {
+        let closed = self.contacts.iter().filter(|c| c.closed);
+        let wanted: Vec<usize> = closed.flat_map(|c| c.start..c.start + c.size).collect();
+        for &j in &wanted {
             let mut response = respond(&self.rows[j]);
             if count > 0 {
                 let mut part: Vec<f64> = self.joints.iter().map(|b| dot(b, &response)).collect();
@@ -104,7 +122,7 @@ impl Place {
                     response.iter_mut().zip(x).for_each(|(r, x)| *r -= c * x);
                 }
             }
-            for i in 0..m {
+            for &i in &wanted {
                 self.delassus[i * m + j] = dot(&self.rows[i], &response);
             }
         }
@@ -148,14 +166,24 @@ fn joint_rows(system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> Vec<Vec<f64>>
 
 /// Force f_tot at an instant.
 pub(super) fn force(system: &dyn MechanicalSystem, t: f64, q: &[f64], v: &[f64]) -> Vec<f64> {
+    let mut gradient = vec![0.0; system.dof()];
+    if system.has_potential() {
+        system.potential_gradient(q, &mut gradient);
+    }
+    force_beside(system, (t, q, v), &gradient)
+}
+
+/// Force f_tot at an instant (t, q, v), with the given gradient of the potential.
+pub(super) fn force_beside(
+    system: &dyn MechanicalSystem,
+    (t, q, v): (f64, &[f64], &[f64]),
+    gradient: &[f64],
+) -> Vec<f64> {
     let n = system.dof();
     let mut total = vec![0.0; n];
     let mut part = vec![0.0; n];
     system.force(&Instant::new(t, q, v), &mut total);
-    if system.has_potential() {
-        system.potential_gradient(q, &mut part);
-        total.iter_mut().zip(&part).for_each(|(f, g)| *f -= g);
-    }
+    total.iter_mut().zip(gradient).for_each(|(f, g)| *f -= g);
     if system.has_covariant_force() {
         system.covariant_force(q, v, &mut part);
         total.iter_mut().zip(&part).for_each(|(f, g)| *f += g);

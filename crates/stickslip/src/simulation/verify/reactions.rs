@@ -166,12 +166,10 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
-        let size = p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let pressed = self.pressed(place, p);
         let targets = self.targets(place, before, rebound);
-        for (contact, target) in place.contacts.iter().zip(targets) {
+        for ((contact, target), pressed) in place.contacts.iter().zip(targets).zip(pressed) {
             let i = contact.start;
-            let own = &p[i..i + contact.size];
-            let pressed = own.iter().any(|x| x.abs() > self.settings.tolerance * size);
             if !contact.closed || !(pressed || contact.sure) {
                 continue;
             }
@@ -190,6 +188,31 @@ impl Judge<'_> {
                 );
             }
         }
+    }
+
+    /// Which contacts are pressed: by their own impulse, or by the normal part λ of a generalized reaction, in which
+    /// friction of one constraint can have a part along the normal of another.
+    fn pressed(&self, place: &Place, p: &[f64]) -> Vec<bool> {
+        let size = p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let slack = self.settings.tolerance * size;
+        let own = |c: &Contact| p[c.start..c.start + c.size].iter().any(|x| x.abs() > slack);
+        if !self.formulation.generalized() || size == 0.0 {
+            return place.contacts.iter().map(own).collect();
+        }
+        let closed: Vec<&Contact> = place.contacts.iter().filter(|c| c.closed).collect();
+        let motion = (&vec![0.0; p.len()][..], self.speed);
+        let (_, multipliers) = friction::generalized(&closed, &place.delassus, p, motion);
+        let mut constraints: Vec<usize> = closed.iter().map(|c| c.constraint).collect();
+        constraints.dedup();
+        let multiplier = |c: &Contact| {
+            let place = constraints.iter().position(|&k| k == c.constraint);
+            place.map_or(0.0, |k| multipliers[k])
+        };
+        place
+            .contacts
+            .iter()
+            .map(|c| multiplier(c) > slack)
+            .collect()
     }
 
     /// Normal velocity after that the impact law asks of every contact.

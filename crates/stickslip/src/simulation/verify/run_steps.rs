@@ -1,9 +1,11 @@
 //! The lines of a run, step by step.
 
-use crate::algebra::SymmetricMatrix;
+use crate::algebra::dot;
+use crate::systems::MechanicalSystem;
 
 use super::judge::Judge;
-use super::place::{Place, force, remove};
+use super::past::Past;
+use super::place::{Place, force, force_beside, remove};
 use super::reactions::Reaction;
 use super::{Discretisation, Formulation, Line, MotionNode, Verification};
 
@@ -11,45 +13,52 @@ impl Judge<'_> {
     /// The initial instant and every step after it.
     pub(super) fn run(&self, rule: Discretisation, report: &mut Verification) {
         let nodes = &self.motion.nodes;
-        let mut here = Place::at(self.system, nodes[0].t, &nodes[0].q);
+        let mut past = Past::new(self.system, self.motion);
+        let first = &nodes[0];
+        let mut here = past.reading(|s| Place::at(s, first.t, &first.q, &first.v_left));
         for (index, &gap) in here.gaps.iter().enumerate() {
             if gap < -self.settings.gap_tolerance {
-                report.note(Line::NonPenetration, nodes[0].t, -gap, self.name(index));
+                report.note(Line::NonPenetration, first.t, -gap, self.name(index));
             }
         }
         // An impact at the initial instant is a step without length.
-        if rule.at_end() || nodes[0].atom.iter().any(|&p| p != 0.0) {
-            self.close(&mut here, rule, 0.0, &nodes[0].v_left);
-            self.impact_equation(&here, &nodes[0], report);
-            self.contact_laws(&here, rule, &nodes[0].v_left, &nodes[0], report);
+        if rule.at_end() || first.atom.iter().any(|&p| p != 0.0) {
+            self.close(&mut here, rule, 0.0, &first.v_left);
+            self.impact_equation(&here, first, report);
+            self.contact_laws(&here, rule, &first.v_left, first, report);
         }
         let mut depths = vec![0.0; here.gaps.len()];
         for pair in nodes.windows(2) {
             let (a, b) = (&pair[0], &pair[1]);
-            let mut there = Place::at(self.system, b.t, &b.q);
+            let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
             self.kinematics(rule, a, b, report);
             self.penetration((&here, &there), (a, b), &mut depths, report);
             let place = if rule.at_end() { &mut there } else { &mut here };
             self.close(place, rule, b.t - a.t, &a.v_right);
-            self.equation_of_step(place, rule, a, b, report);
+            past.reading(|s| self.equation_of_step(s, place, rule, (a, b), report));
             self.contact_laws(place, rule, &a.v_right, b, report);
-            here = there;
+            past.enter(b);
+            here = if past.is_read() && !rule.at_end() {
+                past.reading(|s| Place::at(s, b.t, &b.q, &b.v_right))
+            } else {
+                there
+            };
         }
     }
 
     /// Which contacts take part in a step of length h that began with the velocity v.
     fn close(&self, place: &mut Place, rule: Discretisation, h: f64, v: &[f64]) {
-        for k in 0..place.contacts.len() {
-            let c = place.contacts[k].constraint;
+        place.close(|place, contact| {
+            let c = contact.constraint;
             let gap = match rule {
                 Discretisation::Theta { .. } => place.gaps[c] + h * place.gap_rate(c, v),
                 _ => place.gaps[c],
             };
             // Two ways to add up one gap differ by rounding; in between either answer is right.
             let limit = rule.contact_gap().max(place.roundings[c]);
-            place.contacts[k].closed = gap <= 1.25 * limit;
-            place.contacts[k].sure = gap <= 0.75 * limit;
-        }
+            let (sure, perhaps) = rule.takes_part(place.gap_rate(c, v));
+            (gap <= 1.25 * limit && perhaps, gap <= 0.75 * limit && sure)
+        });
     }
 
     /// q₁ = q₀ ⊕ h v with v the mean of both velocities that the scheme names.
@@ -106,68 +115,55 @@ impl Judge<'_> {
         }
     }
 
-    /// M (v₁ − v₀) = h f + H p, with mass and force anywhere between the values that they take in the step.
+    /// M (v₁ − v₀) = h f + H p, with mass and force where the scheme states them.
     fn equation_of_step(
         &self,
+        system: &dyn MechanicalSystem,
         place: &Place,
         rule: Discretisation,
-        a: &MotionNode,
-        b: &MotionNode,
+        (a, b): (&MotionNode, &MotionNode),
         report: &mut Verification,
     ) {
         let (h, n) = (b.t - a.t, self.system.dof());
-        // Forces at the start, at the end with both velocities, and at the mean of both.
         let theta = rule.weight();
         let middle = mean(&a.v_right, &b.v_right, theta);
         let mut q = vec![0.0; a.q.len()];
-        self.system.displace(&a.q, &middle, h * theta, &mut q);
-        let t = a.t + theta * h;
-        let forces = [
-            force(self.system, a.t, &a.q, &a.v_right),
-            force(self.system, t, &q, &middle),
-            force(self.system, b.t, &b.q, &a.v_right),
-            force(self.system, b.t, &b.q, &b.v_right),
-        ];
-        let masses: Vec<SymmetricMatrix> = if self.system.mass_is_constant() {
-            vec![place.mass.clone()]
-        } else {
-            let mut mass = place.mass.clone();
-            [&a.q, &q, &b.q]
-                .map(|q| {
-                    self.system.mass(q, &mut mass);
-                    mass.clone()
-                })
-                .to_vec()
+        system.displace(&a.q, &middle, h * theta, &mut q);
+        let (t, q, v) = match rule {
+            Discretisation::EndOfStep { .. } => (b.t, &b.q, &a.v_right),
+            Discretisation::StartOfStep { .. } => (a.t, &a.q, &a.v_right),
+            Discretisation::Theta { .. } => (a.t + theta * h, &q, &middle),
         };
+        let force = if rule.discrete_gradient() {
+            let gradient = discrete_gradient(system, place, (&a.q, q, &b.q), &middle, h);
+            force_beside(system, (t, q, v), &gradient)
+        } else {
+            force(system, t, q, v)
+        };
+        let mut mass = place.mass.clone();
+        if rule.implicit() && !system.mass_is_constant() {
+            system.mass(q, &mut mass);
+        }
+        // How far momentum, force and impulse are from balance beyond rounding, in parts of the momentum at hand.
         let defect = |to: &[f64], from: &[f64], h: f64, impulse: &[f64]| -> f64 {
             let change: Vec<f64> = to.iter().zip(from).map(|(x, y)| x - y).collect();
-            let momenta: Vec<Vec<f64>> = masses
-                .iter()
-                .map(|mass| {
-                    let mut momentum = vec![0.0; n];
-                    mass.multiply(&change, &mut momentum);
-                    momentum
-                })
-                .collect();
-            let (momentum, force) = (ends(&momenta, n), ends(&forces, n));
-            let centre = |e: &(f64, f64)| 0.5 * (e.0 + e.1);
-            let radius = |e: &(f64, f64)| 0.5 * (e.1 - e.0);
+            let mut momentum = vec![0.0; n];
+            mass.multiply(&change, &mut momentum);
             let mut off: Vec<f64> = (0..n)
-                .map(|i| centre(&momentum[i]) - h * centre(&force[i]) - impulse[i])
+                .map(|i| momentum[i] - h * force[i] - impulse[i])
                 .collect();
             remove(&mut off, &place.joints);
             (0..n)
                 .map(|i| {
                     let scale = self.momentum_scale(place, i);
-                    let size = scale + centre(&momentum[i]).abs() + impulse[i].abs();
-                    let slack = radius(&momentum[i])
-                        + h * radius(&force[i])
-                        + self.settings.tolerance * size;
-                    (off[i].abs() - slack) / scale
+                    let size = scale + momentum[i].abs() + impulse[i].abs();
+                    (off[i].abs() - self.settings.tolerance * size) / scale
                 })
                 .fold(
                     f64::NEG_INFINITY,
-                    |s, x| if x.is_nan() { x } else { s.max(x) },
+                    |s, x| {
+                        if x.is_nan() { x } else { s.max(x) }
+                    },
                 )
         };
         let impulse = place.generalized_impulse(&b.atom);
@@ -211,9 +207,11 @@ impl Judge<'_> {
                 report.note(Line::Admissible, b.t, size, self.name(contact.constraint));
             }
         }
-        if b.atom.iter().all(|&p| p == 0.0) {
+        if place.contacts.iter().all(|c| !c.closed) && b.atom.iter().all(|&p| p == 0.0) {
             return;
         }
+        let mut impulse = b.atom.clone();
+        impulse.resize(after.len(), 0.0);
         let mut read = after.clone();
         if self.formulation == Formulation::Fremond {
             for contact in &place.contacts {
@@ -225,21 +223,63 @@ impl Judge<'_> {
         }
         let reaction = Reaction {
             t: b.t,
-            impulse: &b.atom,
+            impulse: &impulse,
             read: &read,
             after: &after,
         };
-        self.reaction_laws(place, &reaction, report);
+        if impulse.iter().any(|&p| p != 0.0) {
+            self.reaction_laws(place, &reaction, report);
+        }
         let rebound = |e: f64, u: f64| rule.rebound(e, u);
         self.impact_law(place, &reaction, &before, &rebound, report);
-        // Work of the impulse on the displacement of the step, or of the jump where the step is explicit.
-        let moved = if rule.implicit() {
-            mean(&before, &after, rule.weight())
+        // The work of an impulse is that of the jump where the step is explicit. An implicit step has two accounts, of its
+        // displacement and of its kinetic energy, whose difference is the damping of the scheme: contact gives energy
+        // if both say so.
+        let left = if rule.implicit() {
+            before.clone()
         } else {
-            mean(&place.local(&b.v_left), &after, 0.5)
+            place.local(&b.v_left)
         };
-        self.dissipation(b.t, &b.atom, &moved, report);
+        let work = |weight: f64| dot(&impulse, &mean(&left, &after, weight));
+        let least = if rule.implicit() {
+            work(0.5).min(work(rule.weight()))
+        } else {
+            work(0.5)
+        };
+        self.dissipation(b.t, least, report);
     }
+}
+
+/// A gradient whose work over a step from q₀ to q₁ is the change of the potential: the system's own, or that at the
+/// mean place, corrected along the displacement in the kinetic metric.
+fn discrete_gradient(
+    system: &dyn MechanicalSystem,
+    place: &Place,
+    (q0, q, q1): (&[f64], &[f64], &[f64]),
+    v: &[f64],
+    h: f64,
+) -> Vec<f64> {
+    let n = system.dof();
+    let mut gradient = vec![0.0; n];
+    if !system.has_potential() || system.discrete_gradient(q0, q1, &mut gradient) {
+        return gradient;
+    }
+    system.potential_gradient(q, &mut gradient);
+    if system.potential_is_linear() {
+        return gradient;
+    }
+    let moved: Vec<f64> = v.iter().map(|v| h * v).collect();
+    let mut momentum = vec![0.0; n];
+    place.mass.multiply(&moved, &mut momentum);
+    let (before, after) = (system.potential(q0), system.potential(q1));
+    let (along, length) = (dot(&moved, &gradient), dot(&moved, &momentum));
+    let missing = after - before - along;
+    if length > 0.0 && missing.abs() > 16.0 * f64::EPSILON * (before.abs() + after.abs()) {
+        let part = missing / length;
+        let pairs = gradient.iter_mut().zip(&momentum);
+        pairs.for_each(|(g, m)| *g += part * m);
+    }
+    gradient
 }
 
 /// (1 − weight) a + weight b.
@@ -248,15 +288,4 @@ fn mean(a: &[f64], b: &[f64], weight: f64) -> Vec<f64> {
     pairs
         .map(|(a, b)| (1.0 - weight) * a + weight * b)
         .collect()
-}
-
-/// Least and largest value of every component.
-fn ends(list: &[Vec<f64>], n: usize) -> Vec<(f64, f64)> {
-    let end = |i: usize| {
-        list.iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |e, x| {
-                (e.0.min(x[i]), e.1.max(x[i]))
-            })
-    };
-    (0..n).map(end).collect()
 }
