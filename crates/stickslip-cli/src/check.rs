@@ -29,11 +29,16 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         let result = scene_argument::load(file, &Changes::new());
         // What only shows when the run is put together is a mistake of the scene, too.
         let result = result.and_then(|named| {
-            named.scene.simulation()?;
-            Ok(named)
+            let warnings = named.scene.simulation()?.warnings();
+            Ok((named, warnings))
         });
         match result {
-            Ok(named) if !args.json => say(format!("{file}: {}", praise(&named))),
+            Ok((named, warnings)) if !args.json => {
+                say(format!("{file}: {}", praise(&named)));
+                for warning in warnings {
+                    say(format!("{file}: warning: {warning}"));
+                }
+            }
             Ok(_) => {}
             Err(error) => {
                 wrong = true;

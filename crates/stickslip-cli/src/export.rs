@@ -15,7 +15,7 @@ use crate::plot_command::read_run;
 #[command(after_help = "Example:\n  stickslip run elastic-block\n  \
         stickslip export runs/elastic-block --every 20\n  \
         paraview runs/elastic-block/paraview/elastic-block.pvd\n\n\
-        Fields: displacement, velocity, stress, contact pressure, gap, stick (1) and slip (2).")]
+        Fields: displacement, velocity, stress, contact pressure, gap (not a number where no contact is), stick (1) and slip (2).")]
 pub struct ExportArgs {
     /// Folder of a run, finished or not.
     #[arg(value_name = "DIR")]

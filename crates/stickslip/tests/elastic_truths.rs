@@ -296,6 +296,51 @@ fn accounts_of_two_bodies_and_their_surface_add_up() {
 }
 
 #[test]
+fn accounts_of_bodies_at_finite_strain_add_up_and_close() {
+    let system = two_blocks(ImpactLaw::Fremond { restitution: 0.0 });
+    let system = Arc::into_inner(system).unwrap();
+    let system = Arc::new(system.with_finite_strain().unwrap());
+    let mut v = vec![0.0; system.dof()];
+    for pair in system.bodies()[1].dofs.chunks(2) {
+        v[pair[0] as usize] = 0.6;
+        v[pair[1] as usize] = -1.0;
+    }
+    let q = vec![0.0; system.dof()];
+    for internal in [InternalForce::DiscreteGradient, InternalForce::AtTheta] {
+        let settings = MoreauJeanSettings {
+            internal_force: internal,
+            ..theta(0.51)
+        };
+        let ledger = ElasticLedger::new(system.clone(), 0.51, (0.0, &q, &v));
+        let mut ledger = ledger.with_internal_force(internal);
+        let run = run(&system, settings, (&q, &v), (5e-4, 0.1), |record| {
+            ledger.observe(record);
+        });
+        let (totals, state) = (&run.ledger().totals, run.state());
+        let sum = |term: fn(&BodyAccount) -> f64| ledger.bodies().iter().map(term).sum::<f64>();
+        let scale = run.ledger().energy_start;
+        let numerical = totals.numerical_mass + totals.potential_defect;
+        for (found, expected) in [
+            (sum(|b| b.kinetic), state.kinetic),
+            (sum(|b| b.elastic), state.potential),
+            (sum(|b| b.numerical), numerical),
+            (sum(|b| b.contact_normal), totals.contact_normal),
+            (sum(|b| b.contact_tangential), totals.contact_tangential),
+        ] {
+            assert!(
+                (found - expected).abs() < 1e-11 * scale,
+                "{found} {expected}"
+            );
+        }
+        // To the tolerance of the iteration on the forces.
+        for body in ledger.bodies() {
+            assert!(body.worst_imbalance < 1e-10 * scale, "{body:?}");
+        }
+        assert!(ledger.bodies()[0].elastic > 0.0 && ledger.bodies()[1].elastic > 0.0);
+    }
+}
+
+#[test]
 fn given_motion_carries_a_bar_and_drives_its_standing_wave() {
     let (length, n) = (1.0, 80);
     let material = Material::new(4.0, 0.0, 1.0);

@@ -189,10 +189,14 @@ pub fn obstacles(
     window: Window,
 ) -> Vec<Item> {
     let mut items = Vec::new();
-    for surface in system.surfaces() {
-        let Some(obstacle) = &surface.obstacle else {
-            continue;
-        };
+    let mut all: Vec<_> = system
+        .surfaces()
+        .iter()
+        .filter_map(|surface| surface.obstacle.as_ref())
+        .collect();
+    // Round ones stand out from planes.
+    all.sort_by_key(|obstacle| !matches!(obstacle.shape(), ObstacleShape::Plane { .. }));
+    for obstacle in all {
         let (polygon, inside) = outline(obstacle, t, space, body, window);
         let mut polygon = seen(polygon, window);
         if polygon.len() < 3 {
@@ -208,9 +212,37 @@ pub fn obstacles(
             items.push(Item::Area(polygon.clone(), fill));
         }
         polygon.push(polygon[0]);
-        items.push(Item::Curve(polygon, Stroke::solid(Color::INK, 0.9)));
+        let stroke = Stroke::solid(Color::INK, 0.9);
+        for edge in edges(&polygon, window) {
+            items.push(Item::Curve(edge, stroke));
+        }
     }
     items
+}
+
+/// The outline without what is only the border of the window.
+fn edges(polygon: &[Point], window: Window) -> Vec<Vec<Point>> {
+    let Window { low, high } = window;
+    let on_border = |a: Point, b: Point| {
+        (0..2).any(|k| {
+            let near = 1e-9 * (high[k] - low[k]);
+            let on = |side: f64| (a[k] - side).abs() < near && (b[k] - side).abs() < near;
+            on(low[k]) || on(high[k])
+        })
+    };
+    let mut out: Vec<Vec<Point>> = vec![Vec::new()];
+    for pair in polygon.windows(2) {
+        if on_border(pair[0], pair[1]) {
+            out.push(Vec::new());
+        } else if let Some(line) = out.last_mut() {
+            if line.is_empty() {
+                line.push(pair[0]);
+            }
+            line.push(pair[1]);
+        }
+    }
+    out.retain(|line| !line.is_empty());
+    out
 }
 
 #[cfg(test)]
@@ -238,6 +270,14 @@ mod tests {
         let quarter = seen(polygon, window);
         assert!(quarter.iter().all(|p| p[0] <= 1.0 && p[1] <= 1.0));
         assert!(quarter.iter().all(|p| p[0] >= -1e-12 && p[1] >= -1e-12));
+        // Its rim is one line, without the two sides of the window.
+        let mut closed = quarter.clone();
+        closed.push(quarter[0]);
+        let rim: usize = edges(&closed, window)
+            .iter()
+            .map(|line| line.len() - 1)
+            .sum();
+        assert_eq!(rim, CORNERS / 4);
         // An oblique cylinder cuts the plane in an ellipse, longer along its axis.
         let oblique = Obstacle::cylinder([0.0; 3], [1.0, 0.0, 1.0], 0.5);
         let (polygon, _) = outline(&oblique, 0.0, 2, ([0.0; 3], 1.0), window);

@@ -163,7 +163,8 @@ impl Scene {
         }
         let theta = self.settings.theta;
         let theta = theta.unwrap_or_else(|| stepping::default_theta(system.as_ref()));
-        Some(ElasticLedger::new(system, theta, (0.0, q, v)))
+        let internal = theta_settings(&self.settings).internal_force;
+        Some(ElasticLedger::new(system, theta, (0.0, q, v)).with_internal_force(internal))
     }
 
     /// The solver of the contact problems.

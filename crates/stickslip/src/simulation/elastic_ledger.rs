@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::algebra::Covectors;
 use crate::records::StepRecord;
+use crate::stepping::InternalForce;
 use crate::systems::elastodynamic::ContactFields;
 use crate::systems::{ElasticScratch, ElastodynamicSystem, MechanicalSystem};
 
@@ -126,8 +127,8 @@ pub struct ElasticAccounts {
 /// up to those of their surface.
 ///
 /// # Behaviour to know
-/// Elastic energy is that of the linear stiffness; several bodies with finite strain, or stepped by another
-/// scheme than the theta scheme, have accounts of their surfaces only.
+/// Several bodies that are stepped by another scheme than the theta scheme have accounts of their surfaces
+/// only. With finite strain the numerical part holds the integration defect of the potential.
 ///
 /// # Cost
 /// A single body has the account of the run; several cost a few products with the matrices per step.
@@ -139,6 +140,7 @@ pub struct ElasticLedger {
     /// Constraints of every surface.
     ranges: Vec<Range<usize>>,
     theta: f64,
+    internal: InternalForce,
     t: f64,
     q: Vec<f64>,
     v: Vec<f64>,
@@ -156,9 +158,6 @@ impl ElasticLedger {
         ledger.theta = theta;
         let bodies = ledger.system.bodies().iter();
         let names: Vec<String> = bodies.map(|body| body.name.clone()).collect();
-        if names.len() > 1 && ledger.system.has_potential() {
-            return ledger;
-        }
         let (kinetic, elastic) = match names.len() {
             1 => {
                 let linear = ledger.system.linear_part();
@@ -182,6 +181,13 @@ impl ElasticLedger {
         ledger
     }
 
+    /// The internal force of the scheme at finite strain (that at θ if not told).
+    #[must_use]
+    pub fn with_internal_force(mut self, internal: InternalForce) -> Self {
+        self.internal = internal;
+        self
+    }
+
     /// Accounts of the surfaces only, for any scheme.
     pub fn of_surfaces(system: Arc<ElastodynamicSystem>, (t, q, v): (f64, &[f64], &[f64])) -> Self {
         // Every contact of a system of matrices is a surface of its own.
@@ -202,6 +208,7 @@ impl ElasticLedger {
             system,
             ranges,
             theta: 0.5,
+            internal: InternalForce::default(),
             t,
             q: q.to_vec(),
             v: v.to_vec(),
@@ -233,7 +240,39 @@ impl ElasticLedger {
         twice.into_iter().map(|x| 0.5 * x).collect()
     }
 
+    /// Elastic energy of every body.
     fn elastic(&self, q: &[f64]) -> Vec<f64> {
+        let finite = self.system.finite_energies(q);
+        finite.unwrap_or_else(|| self.linear_energy(q))
+    }
+
+    /// ΔV − Δq·f of every body at finite strain, with the internal force f of the scheme.
+    fn potential_defect(&self, record: &StepRecord, v_theta: &[f64], energy: &[f64]) -> Vec<f64> {
+        let (h, mut force) = (record.h, vec![0.0; self.q.len()]);
+        let discrete = self.internal == InternalForce::DiscreteGradient
+            && h != 0.0
+            && self
+                .system
+                .discrete_gradient(&self.q, &record.q, &mut force);
+        if !discrete {
+            let reach = h * self.theta;
+            let middle = self.q.iter().zip(v_theta).map(|(q, v)| q + reach * v);
+            let middle: Vec<f64> = middle.collect();
+            self.system.potential_gradient(&middle, &mut force);
+        }
+        let works = self.per_body(v_theta, &force);
+        let before = self.accounts.bodies.iter().map(|body| body.elastic);
+        let change = energy
+            .iter()
+            .zip(before)
+            .map(|(after, before)| after - before);
+        change
+            .zip(works)
+            .map(|(change, work)| change - h * work)
+            .collect()
+    }
+
+    fn linear_energy(&self, q: &[f64]) -> Vec<f64> {
         let mut force = vec![0.0; q.len()];
         let Some(linear) = self.system.linear_part() else {
             return vec![0.0; self.system.bodies().len()];
@@ -305,16 +344,21 @@ impl ElasticLedger {
             |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
         let dv = difference(&record.velocity, &self.v);
         let dq = difference(&record.q, &self.q);
-        let (mass, stiffness) = (self.kinetic(&dv), self.elastic(&dq));
+        let (mass, stiffness) = (self.kinetic(&dv), self.linear_energy(&dq));
         let [normal, tangential] = self.contact_works(record, &v_theta);
         let (kinetic, elastic) = (self.kinetic(&record.velocity), self.elastic(&record.q));
+        let defect = if self.system.has_potential() {
+            self.potential_defect(record, &v_theta, &elastic)
+        } else {
+            vec![0.0; elastic.len()]
+        };
         for (b, body) in self.accounts.bodies.iter_mut().enumerate() {
             body.enter(&BodyAccount {
                 kinetic: kinetic[b],
                 elastic: elastic[b],
                 external: external[b],
                 damping: -h * damping[b],
-                numerical: (1.0 - 2.0 * theta) * (mass[b] + stiffness[b]),
+                numerical: (1.0 - 2.0 * theta) * (mass[b] + stiffness[b]) + defect[b],
                 contact_normal: normal[b],
                 contact_tangential: tangential[b],
                 ..BodyAccount::default()

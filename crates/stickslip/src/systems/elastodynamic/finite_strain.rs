@@ -187,21 +187,38 @@ impl FiniteStrain {
             .collect()
     }
 
+    /// Strain energy of one element.
+    fn element_energy(&self, system: &ElastodynamicSystem, q: &[f64], k: usize) -> f64 {
+        let element = self.points(system, k);
+        let u = Self::displacements(system, q, element.nodes);
+        let pairs = pairs(element.data.formulation);
+        let mut sum = 0.0;
+        for (g, volume) in &element.points {
+            let strain = green(&Self::gradient_of(&u, g), pairs);
+            let stress = stress(element.data, &strain, pairs.len());
+            let product: f64 = strain.iter().zip(&stress).map(|(a, b)| a * b).sum();
+            sum += 0.5 * volume * product;
+        }
+        sum
+    }
+
+    /// Strain energy of every body.
+    pub fn energies(&self, system: &ElastodynamicSystem, q: &[f64]) -> Vec<f64> {
+        let mut body_of = vec![0; system.nodes.len()];
+        for (b, body) in system.bodies.iter().enumerate() {
+            body.nodes.iter().for_each(|&n| body_of[n as usize] = b);
+        }
+        let mut out = vec![0.0; system.bodies.len()];
+        for k in 0..self.count(system) {
+            let node = self.points(system, k).nodes[0];
+            out[body_of[node as usize]] += self.element_energy(system, q, k);
+        }
+        out
+    }
+
     /// Strain energy.
     pub fn energy(&self, system: &ElastodynamicSystem, q: &[f64]) -> f64 {
-        let element = |k: usize| {
-            let element = self.points(system, k);
-            let u = Self::displacements(system, q, element.nodes);
-            let pairs = pairs(element.data.formulation);
-            let mut sum = 0.0;
-            for (g, volume) in &element.points {
-                let strain = green(&Self::gradient_of(&u, g), pairs);
-                let stress = stress(element.data, &strain, pairs.len());
-                let product: f64 = strain.iter().zip(&stress).map(|(a, b)| a * b).sum();
-                sum += 0.5 * volume * product;
-            }
-            sum
-        };
+        let element = |k: usize| self.element_energy(system, q, k);
         let count = self.count(system);
         let sums: Vec<f64> = (0..count.div_ceil(CHUNK))
             .into_par_iter()

@@ -214,6 +214,12 @@ impl ElastodynamicSystem {
         }
     }
 
+    /// Elastic energy of every body at finite strain; none for linear strain.
+    pub fn finite_energies(&self, q: &[f64]) -> Option<Vec<f64>> {
+        let finite = self.finite.as_ref()?;
+        Some(finite.energies(self, q))
+    }
+
     /// Static equilibrium under the loads at time `t` without contact.
     ///
     /// # Errors
