@@ -345,6 +345,37 @@ fn a_formulation_about_other_systems_does_not_apply() {
     assert!(reason.contains("multiple of the identity"), "{reason}");
 }
 
+/// A file may say that it is a run, and of which kind; numbers that no scheme has are not well formed.
+#[test]
+fn a_motion_file_tells_its_discretisation() {
+    let text = |theta: f64| {
+        let node = |t: f64, v: f64| {
+            let y = 0.05 - 4.905 * t * t;
+            let v = format!("[0.0, {v}]");
+            format!(r#"{{"t": {t}, "q": [0.0, {y}], "v_left": {v}, "v_right": {v}}}"#)
+        };
+        let rule =
+            format!(r#"{{"theta": {theta}, "opening": "mean-velocity", "contact_gap": 1e-12}}"#);
+        let nodes = format!("{}, {}", node(0.0, 0.0), node(0.01, -0.0981));
+        format!(r#"{{"nodes": [{nodes}], "discretisation": {{"theta": {rule}}}}}"#)
+    };
+    let system = particle(NEWTON, FlowRule::Coulomb);
+    let settings = VerifySettings::default();
+    // Free fall is that of the rule with θ = ½, which is exact there, and of no other.
+    for (theta, expected) in [
+        (0.5, &[][..]),
+        (1.0, &[Line::Kinematics]),
+        (0.2, &[Line::WellFormed]),
+    ] {
+        let motion = Motion::from_json(&text(theta)).unwrap();
+        let rule = motion.discretisation.expect("a rule");
+        assert!(matches!(rule, Discretisation::Theta { theta: x, .. } if x == theta));
+        let report = verify(&system, &motion, Formulation::P5, &settings);
+        let lines: Vec<Line> = report.violations.iter().map(|v| v.line).collect();
+        assert_eq!(lines, expected, "{report:?}");
+    }
+}
+
 /// The variational form of a particle's law notices friction that is too weak, too strong or reversed.
 #[test]
 fn variational_form_of_the_particle_notices_wrong_friction() {
