@@ -139,20 +139,21 @@ impl BlockSparse {
         }
     }
 
-    /// |A||x| + |b|, the size of the terms that round in A x + b.
-    pub fn absolute_multiply_plus(&self, x: &[f64], b: &[f64], y: &mut [f64]) {
+    /// y = A x + b and |A||x| + |b|, the size of the terms that round in it, in one pass over A.
+    pub fn multiply_plus_with_sizes(&self, x: &[f64], b: &[f64], y: &mut [f64], sizes: &mut [f64]) {
         match self.size {
-            2 => self.absolute_fixed::<2>(x, b, y),
-            3 => self.absolute_fixed::<3>(x, b, y),
+            2 => self.with_sizes_fixed::<2>(x, b, y, sizes),
+            3 => self.with_sizes_fixed::<3>(x, b, y, sizes),
             d => {
+                self.multiply_plus(x, b, y);
                 for i in 0..self.blocks() {
                     for k in 0..d {
-                        y[d * i + k] = b[d * i + k].abs();
+                        sizes[d * i + k] = b[d * i + k].abs();
                     }
                     for (j, block) in self.row(i) {
                         for c in 0..d {
                             for k in 0..d {
-                                y[d * i + k] += (block[d * c + k] * x[d * j + c]).abs();
+                                sizes[d * i + k] += (block[d * c + k] * x[d * j + c]).abs();
                             }
                         }
                     }
@@ -161,21 +162,30 @@ impl BlockSparse {
         }
     }
 
-    /// The sizes for blocks of an order known to the compiler.
-    fn absolute_fixed<const D: usize>(&self, x: &[f64], b: &[f64], y: &mut [f64]) {
+    /// The product and the sizes for blocks of an order known to the compiler.
+    fn with_sizes_fixed<const D: usize>(
+        &self,
+        x: &[f64],
+        b: &[f64],
+        y: &mut [f64],
+        sizes: &mut [f64],
+    ) {
         for i in 0..self.blocks() {
-            let mut sum = [0.0; D];
+            let (mut sum, mut size) = ([0.0; D], [0.0; D]);
             for (j, block) in self.row(i) {
                 let x = &x[D * j..D * j + D];
                 let block = &block[..D * D];
                 for c in 0..D {
                     for k in 0..D {
-                        sum[k] += (block[D * c + k] * x[c]).abs();
+                        let term = block[D * c + k] * x[c];
+                        sum[k] += term;
+                        size[k] += term.abs();
                     }
                 }
             }
             for k in 0..D {
-                y[D * i + k] = sum[k] + b[D * i + k].abs();
+                y[D * i + k] = sum[k] + b[D * i + k];
+                sizes[D * i + k] = size[k] + b[D * i + k].abs();
             }
         }
     }

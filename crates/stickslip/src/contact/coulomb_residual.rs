@@ -28,7 +28,7 @@
 //!
 //! # Cost
 //!
-//! Two products with W.
+//! One pass over W.
 //!
 //! # Tested by
 //!
@@ -70,11 +70,12 @@ impl CoulombResidual {
         let q = problem.free_velocity();
         // Without impulses nothing need be multiplied.
         let at_rest = r.iter().all(|&x| x == 0.0);
-        let u = if at_rest {
-            q.to_vec()
-        } else {
-            problem.velocity(r)
-        };
+        let mut u = q.to_vec();
+        let mut terms = q.to_vec();
+        if !at_rest {
+            let w = problem.matrix();
+            w.multiply_plus_with_sizes(r, q, &mut u, &mut terms);
+        }
         let q_norm = match norm(q) {
             0.0 => 1.0,
             positive => positive,
@@ -85,13 +86,13 @@ impl CoulombResidual {
         } else {
             1.0
         };
-        let mut terms = u.clone();
-        if !at_rest {
-            problem.matrix().absolute_multiply_plus(r, q, &mut terms);
-        }
+        let natural = |rho| match d {
+            2 => natural_map::<2>(&u, r, problem.friction(), rho),
+            _ => natural_map::<3>(&u, r, problem.friction(), rho),
+        };
         let residual = Self {
-            error: natural_map(&u, r, problem.friction(), d, 1.0) / q_norm,
-            scaled_error: natural_map(&u, r, problem.friction(), d, rho) / (rho * q_norm),
+            error: natural(1.0) / q_norm,
+            scaled_error: natural(rho) / (rho * q_norm),
             floor: 8.0 * EPSILON * (norm(&terms) + norm(r)) / q_norm,
         };
         (residual, u)
@@ -120,8 +121,8 @@ impl CoulombResidual {
             .sum::<f64>()
             .sqrt();
         Self {
-            error: natural_map(u, r, friction, 3, 1.0) / q_norm,
-            scaled_error: natural_map(u, r, friction, 3, rho) / (rho * q_norm),
+            error: natural_map::<3>(u, r, friction, 1.0) / q_norm,
+            scaled_error: natural_map::<3>(u, r, friction, rho) / (rho * q_norm),
             floor: 8.0 * EPSILON * (moved + size + norm(r)) / q_norm,
         }
     }
@@ -146,18 +147,17 @@ fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// ‖r − P_K(r − ρ(u + μ|u_T| e_N))‖ over all contacts of dimension `d`.
-fn natural_map(u: &[f64], r: &[f64], friction: &[f64], d: usize, rho: f64) -> f64 {
+/// ‖r − P_K(r − ρ(u + μ|u_T| e_N))‖ over all contacts of dimension `D`.
+fn natural_map<const D: usize>(u: &[f64], r: &[f64], friction: &[f64], rho: f64) -> f64 {
     let mut sum = 0.0;
-    for (i, &mu) in friction.iter().enumerate() {
-        let (u, r) = (&u[d * i..d * i + d], &r[d * i..d * i + d]);
-        let slip = norm(&u[1..]);
-        let mut z = [0.0; 3];
+    for ((u, r), &mu) in u.chunks_exact(D).zip(r.chunks_exact(D)).zip(friction) {
+        let slip = norm(&u[1..D]);
+        let mut z = [0.0; D];
         z[0] = r[0] - rho * (u[0] + mu * slip);
-        for k in 1..d {
+        for k in 1..D {
             z[k] = r[k] - rho * u[k];
         }
-        let tangential = norm(&z[1..d]);
+        let tangential = norm(&z[1..]);
         let (normal, factor) = if mu * tangential <= -z[0] {
             (0.0, 0.0)
         } else if tangential <= mu * z[0] {
@@ -167,7 +167,7 @@ fn natural_map(u: &[f64], r: &[f64], friction: &[f64], d: usize, rho: f64) -> f6
             (normal, mu * normal / tangential)
         };
         sum += (r[0] - normal).powi(2);
-        for k in 1..d {
+        for k in 1..D {
             sum += (r[k] - factor * z[k]).powi(2);
         }
     }

@@ -72,7 +72,13 @@ impl<'a> Progress<'a> {
             start: Instant::now(),
             u: vec![0.0; start.len()],
         };
-        progress.check(&start);
+        if start.iter().all(|&x| x == 0.0) {
+            // Without impulses nothing need be multiplied.
+            progress.check_with(&start, &problem.q);
+            progress.u.copy_from_slice(&problem.q);
+        } else {
+            progress.check(&start);
+        }
         progress
     }
 

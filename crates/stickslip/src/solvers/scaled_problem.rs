@@ -43,35 +43,41 @@ impl ScaledProblem {
             let s = (trace / d as f64).sqrt();
             scale.push(if s > 0.0 && block[0] > 0.0 { s } else { 1.0 });
         }
-        let mut value = Vec::with_capacity(9 * column.len() + 1);
+        let inverse: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
+        let mut value = vec![0.0; 9 * column.len() + 1];
         let mut diagonal = Vec::with_capacity(n);
         for i in 0..n {
+            let row = row_start[i] as usize..row_start[i + 1] as usize;
+            let out = value[9 * row.start..9 * row.end].chunks_exact_mut(9);
+            let blocks = values[d * d * row.start..d * d * row.end].chunks_exact(d * d);
             let mut own = [0.0; 9];
-            for k in row_start[i] as usize..row_start[i + 1] as usize {
-                let j = column[k] as usize;
-                let factor = 1.0 / (scale[i] * scale[j]);
-                let block = &values[k * d * d..(k + 1) * d * d];
-                let mut scaled = [0.0; 9];
-                for c in 0..d {
-                    for r in 0..d {
-                        scaled[3 * c + r] = block[d * c + r] * factor;
+            for ((out, block), &j) in out.zip(blocks).zip(&column[row]) {
+                let j = j as usize;
+                let factor = inverse[i] * inverse[j];
+                if d == 3 {
+                    for k in 0..9 {
+                        out[k] = block[k] * factor;
+                    }
+                } else {
+                    for c in 0..d {
+                        for r in 0..d {
+                            out[3 * c + r] = block[d * c + r] * factor;
+                        }
                     }
                 }
                 if i == j {
                     if d == 2 {
-                        scaled[8] = scaled[4];
+                        out[8] = out[4];
                     }
                     for c in 0..3 {
                         for r in 0..3 {
-                            own[3 * r + c] = scaled[3 * c + r];
+                            own[3 * r + c] = out[3 * c + r];
                         }
                     }
                 }
-                value.extend_from_slice(&scaled);
             }
             diagonal.push(own);
         }
-        value.push(0.0);
         let free = problem.free_velocity();
         let mut q = vec![0.0; 3 * n];
         for i in 0..n {
