@@ -22,14 +22,15 @@
 //!
 //! # Cost
 //!
-//! One rank-one update of a front per chosen row: far less than a factorisation of W, as fronts shrink with
-//! the rows dropped.
+//! Rows times rank squared of every front: far less than a factorisation of W where the rank is small.
 //!
 //! # Tested by
 //!
 //! Tests below.
 
 use super::multifrontal::SymbolicMultifrontal;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 
 /// A pivot is taken at once if it keeps this fraction of its diagonal entry.
 const GOOD_PIVOT: f64 = 1e-3;
@@ -62,7 +63,7 @@ pub fn spanning_rows(
             let (list, postponed, _) = &left[child as usize];
             rows.extend_from_slice(&list[..*postponed]);
         }
-        let mut open = rows.len();
+        let open = rows.len();
         rows.extend_from_slice(&front.scalars[front.eliminated..]);
         let order = rows.len();
         for (k, &row) in rows.iter().enumerate() {
@@ -91,102 +92,123 @@ pub fn spanning_rows(
                 }
             }
         }
-        let mut state = Elimination {
-            matrix,
-            order,
-            rows,
-        };
+        let mut state = Elimination::new(matrix, order);
         // Good pivots now; at the root whatever is left.
         let least = if has_parent[f] { GOOD_PIVOT } else { DEPENDENT };
-        let mut done = 0;
-        while done < open {
-            let (at, ratio) = state.best_pivot(done, open, diagonal);
-            if ratio <= least {
+        let ratio = |state: &Elimination, k: usize| {
+            let original = diagonal[rows[k] as usize];
+            if original > 0.0 && !state.taken[k] {
+                state.pivots[k] / original
+            } else {
+                0.0
+            }
+        };
+        loop {
+            let mut best = (0, 0.0);
+            for k in 0..open {
+                let ratio = ratio(&state, k);
+                if ratio > best.1 {
+                    best = (k, ratio);
+                }
+            }
+            if best.1 <= least {
                 break;
             }
-            state.swap(done, at);
-            state.eliminate(done);
-            chosen.push(state.rows[done] as usize);
+            state.eliminate(best.0);
+            chosen.push(rows[best.0] as usize);
             if chosen.len() > limit {
                 return None;
             }
-            done += 1;
         }
         // Drop dependent rows, keep the others for the parent.
-        let mut kept: Vec<usize> = (done..open)
-            .filter(|&k| state.ratio(k, diagonal) > DEPENDENT)
+        let mut kept: Vec<usize> = (0..open)
+            .filter(|&k| ratio(&state, k) > DEPENDENT)
             .collect();
-        open = kept.len();
-        kept.extend(
-            front
-                .eliminated
-                .max(state.rows.len() - (front.scalars.len() - front.eliminated))
-                ..order,
-        );
-        let list: Vec<u32> = kept.iter().map(|&k| state.rows[k]).collect();
-        let mut contribution = Vec::with_capacity(kept.len() * kept.len());
-        for &r in &kept {
-            contribution.extend(kept.iter().map(|&c| state.matrix[r * order + c]));
-        }
-        left[f] = (list, open, contribution);
+        let postponed = kept.len();
+        kept.extend(open..order);
+        let list: Vec<u32> = kept.iter().map(|&k| rows[k]).collect();
+        left[f] = (list, postponed, state.remainder(&kept));
     }
     Some(chosen)
 }
 
-/// Dense front, row-major, rows and columns permuted alike.
+/// Dense front whose pivots are eliminated one by one; rows and columns are brought up to date only when they are
+/// taken, so that the cost is that of the chosen ones.
 struct Elimination {
+    /// The front as assembled, row-major.
     matrix: Vec<f64>,
     order: usize,
-    rows: Vec<u32>,
+    /// Columns of L and rows of U, one after the other.
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    /// Diagonal after the eliminations so far.
+    pivots: Vec<f64>,
+    taken: Vec<bool>,
 }
 
 impl Elimination {
-    fn ratio(&self, k: usize, diagonal: &[f64]) -> f64 {
-        let original = diagonal[self.rows[k] as usize];
-        if original > 0.0 {
-            self.matrix[k * self.order + k] / original
-        } else {
-            0.0
+    fn new(matrix: Vec<f64>, order: usize) -> Self {
+        Self {
+            pivots: matrix.iter().step_by(order + 1).copied().collect(),
+            matrix,
+            order,
+            lower: Vec::new(),
+            upper: Vec::new(),
+            taken: vec![false; order],
         }
     }
 
-    fn best_pivot(&self, from: usize, to: usize, diagonal: &[f64]) -> (usize, f64) {
-        let mut best = (from, 0.0);
-        for k in from..to {
-            let ratio = self.ratio(k, diagonal);
-            if ratio > best.1 {
-                best = (k, ratio);
+    fn eliminate(&mut self, p: usize) {
+        let n = self.order;
+        let mut row = self.matrix[p * n..(p + 1) * n].to_vec();
+        let mut column: Vec<f64> = self.matrix[p..].iter().step_by(n).copied().collect();
+        for (l, u) in self.lower.chunks_exact(n).zip(self.upper.chunks_exact(n)) {
+            let (of_row, of_column) = (l[p], u[p]);
+            for (x, u) in row.iter_mut().zip(u) {
+                *x -= of_row * u;
+            }
+            for (x, l) in column.iter_mut().zip(l) {
+                *x -= of_column * l;
             }
         }
-        best
+        let inverse = 1.0 / row[p];
+        for ((pivot, u), l) in self.pivots.iter_mut().zip(&row).zip(&mut column) {
+            *l *= inverse;
+            *pivot -= *l * u;
+        }
+        self.taken[p] = true;
+        self.upper.append(&mut row);
+        self.lower.append(&mut column);
     }
 
-    fn swap(&mut self, a: usize, b: usize) {
-        if a == b {
-            return;
+    /// What the eliminations leave of the listed rows and columns, row-major.
+    fn remainder(&self, kept: &[usize]) -> Vec<f64> {
+        let (n, size) = (self.order, kept.len());
+        if size == 0 {
+            return Vec::new();
         }
-        self.rows.swap(a, b);
-        for k in 0..self.order {
-            self.matrix.swap(a * self.order + k, b * self.order + k);
+        let rank = self.lower.len() / n;
+        let mut out = Vec::with_capacity(size * size);
+        for &r in kept {
+            out.extend(kept.iter().map(|&c| self.matrix[r * n + c]));
         }
-        for k in 0..self.order {
-            self.matrix.swap(k * self.order + a, k * self.order + b);
-        }
-    }
-
-    fn eliminate(&mut self, k: usize) {
-        let order = self.order;
-        let (top, bottom) = self.matrix.split_at_mut((k + 1) * order);
-        let pivot_row = &top[k * order..];
-        let inverse = 1.0 / pivot_row[k];
-        for row in bottom.chunks_exact_mut(order) {
-            let factor = row[k] * inverse;
-            if factor != 0.0 {
-                for (x, p) in row[k + 1..].iter_mut().zip(&pivot_row[k + 1..]) {
-                    *x -= factor * p;
-                }
-            }
-        }
+        let gather = |from: &[f64]| -> Vec<f64> {
+            let parts = from.chunks_exact(n);
+            parts
+                .flat_map(|part| kept.iter().map(|&k| part[k]))
+                .collect()
+        };
+        let (lower, upper) = (gather(&self.lower), gather(&self.upper));
+        // Row-major storage is column-major storage of the transpose: outᵀ −= Uᵀ Lᵀ.
+        matmul(
+            MatMut::from_column_major_slice_mut(&mut out, size, size),
+            Accum::Add,
+            MatRef::from_column_major_slice(&upper, size, rank),
+            MatRef::from_row_major_slice(&lower, rank, size),
+            -1.0,
+            Par::Seq,
+        );
+        out
     }
 }
 

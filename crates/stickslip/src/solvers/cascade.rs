@@ -167,13 +167,13 @@ fn solve_in_order(
                 Strategy::Accelerated(None),
                 Strategy::Newton(NewtonRun::default()),
                 Strategy::Interior(None, NewtonRun::default()),
-                Strategy::Gradient(None),
                 Strategy::Plain(None, Momentum::Capped),
+                Strategy::Gradient(None),
             ],
             CoulombMethod::Portfolio => vec![
                 Strategy::Accelerated(None),
-                Strategy::Gradient(None),
                 Strategy::Plain(None, Momentum::Capped),
+                Strategy::Gradient(None),
             ],
             CoulombMethod::AcceleratedGaussSeidel => vec![Strategy::Accelerated(None)],
             CoulombMethod::GaussSeidel => vec![Strategy::Plain(None, Momentum::None)],
@@ -216,6 +216,8 @@ fn run_coloured(progress: &mut Progress<'_>, start: &[f64]) {
 /// Products of a first-order strategy, Newton steps of a second-order one, in its first turn.
 const FIRST_PRODUCTS: u64 = 400;
 const FIRST_NEWTON_STEPS: u64 = 30;
+/// Error from which proximal Newton is tried before the interior point.
+const FAIR_START: f64 = 1e-4;
 /// Rounds without any progress after which the solve is given up.
 const IDLE_TURNS: u32 = 60;
 
@@ -238,8 +240,9 @@ fn run(
                 FIRST_PRODUCTS
             },
             factor: match strategy {
-                Strategy::Accelerated(_) | Strategy::Newton(_) => 1.0,
-                Strategy::Interior(..) => 0.6,
+                Strategy::Accelerated(_) => 1.0,
+                // They end most solves that sweeps do not.
+                Strategy::Newton(_) | Strategy::Interior(..) => 0.3,
                 Strategy::Gradient(_) | Strategy::Plain(..) => 2.0,
             },
             strategy,
@@ -259,6 +262,14 @@ fn run(
             find_reduced_form(system, progress, problem);
             let operations = system.operations();
             costs.set_operations(progress, operations);
+            // From a poor start Newton's method mostly fails, the interior point does not mind.
+            if progress.best_error > FAIR_START {
+                for turn in &mut turns {
+                    if matches!(turn.strategy, Strategy::Newton(_)) {
+                        turn.factor *= 2.0;
+                    }
+                }
+            }
             if progress.limits.trace {
                 eprintln!(
                     "{:>9.4} s  operations {operations:.2e} {costs:?} reduced {}",
@@ -291,8 +302,17 @@ fn run(
         let at_start = turn.strategy.best();
         loop {
             let error = progress.best_error;
-            let before = turn.strategy.best();
-            let solved = turn.strategy.advance(progress, system, start, turn.count);
+            // Newton's method begins at the best point known.
+            let from_best = matches!(turn.strategy, Strategy::Newton(_));
+            let from = if from_best { error } else { initial };
+            let before = turn.strategy.best().min(from);
+            let half = turn.count / 2;
+            let mut solved = turn.strategy.advance(progress, system, start, half);
+            let middle = turn.strategy.best();
+            if !solved {
+                let rest = turn.count - half;
+                solved = turn.strategy.advance(progress, system, start, rest);
+            }
             turn.spent += unit * turn.count as f64;
             if progress.best_error < error {
                 name = turn.strategy.name();
@@ -311,7 +331,13 @@ fn run(
                 return name;
             }
             // A digit gained, or the end in sight for less than the others would cost: go on.
-            let gained = (before.min(initial) / turn.strategy.best()).log10();
+            // Sweeps are judged by the second half of the turn, their first steps being worth most; Newton's
+            // method, which advances by leaps, by the whole.
+            let gained = if turn.strategy.is_second_order() {
+                (before / turn.strategy.best()).log10()
+            } else {
+                2.0 * (middle / turn.strategy.best()).log10()
+            };
             let missing = (turn.strategy.best() / progress.limits.tolerance).log10();
             let predicted = missing / gained * unit * turn.count as f64;
             if gained < 1.0 && !(gained > 0.0 && predicted < others) {

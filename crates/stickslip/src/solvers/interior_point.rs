@@ -35,6 +35,9 @@ use super::newton_system::{Block, ContactTerms, NewtonSystem, apply, times};
 use super::progress::Progress;
 use super::sweep::multiply;
 
+/// Refinements of every solution of the linear system, at most.
+const REFINEMENTS: usize = 4;
+
 /// State of a run, which can be continued at any time.
 #[derive(Debug)]
 pub struct InteriorPointArm {
@@ -308,7 +311,7 @@ impl InteriorPointArm {
             right[3 * i + 2] = residual[3 * i + 2] + eh[2];
         }
         let mut dz = vec![0.0; 3 * n];
-        let error = system.solve(&right, &mut dz, 2);
+        let error = system.solve(&right, &mut dz, REFINEMENTS);
         if !error.is_finite() {
             return None;
         }

@@ -77,6 +77,10 @@ pub(crate) fn inverse(a: &Block) -> Block {
     ]
 }
 
+/// Relative residual below which a solution is not refined. The interior point needs it so small: with 1e-10 the impulses of light
+/// contacts are wrong, and its iterates with them.
+const ENOUGH: f64 = 1e-13;
+
 /// One contact's part of the system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactTerms {
@@ -106,8 +110,9 @@ struct Pattern {
     reduced: bool,
     symbolic: SymbolicMultifrontal,
     /// Unreduced: for each active contact the place of its row's blocks (value offset, block index).
-    /// Reduced: for each contact by its index, value offsets of all pairs of its links.
     places: Vec<Vec<usize>>,
+    /// Reduced: for each contact by its index, where each pair of its freedoms is added.
+    scatter: Vec<Vec<u32>>,
     mass_places: Vec<usize>,
     length: usize,
     /// Number of active contacts when the choice was made.
@@ -215,6 +220,7 @@ impl<'a> NewtonSystem<'a> {
             reduced: false,
             symbolic: SymbolicMultifrontal::new(&vec![3; self.list.len()], &blocks),
             places,
+            scatter: Vec::new(),
             mass_places: Vec::new(),
             length: 9 * blocks.len(),
             contacts: 0,
@@ -230,10 +236,9 @@ impl<'a> NewtonSystem<'a> {
             columns[*row].push(*column);
         }
         for &i in contacts {
-            for a in &form.links[i] {
-                for b in &form.links[i] {
-                    columns[a.node].push(b.node);
-                }
+            let nodes = &form.links[i].nodes;
+            for &a in nodes {
+                columns[a].extend_from_slice(nodes);
             }
         }
         let mut first = Vec::with_capacity(n);
@@ -257,19 +262,26 @@ impl<'a> NewtonSystem<'a> {
             let at = columns[row].binary_search(&column).unwrap_or(0);
             blocks[first[row] + at].value
         };
-        let mut places = vec![Vec::new(); form.links.len()];
+        let mut scatter = vec![Vec::new(); form.links.len()];
         for &i in contacts {
             let links = &form.links[i];
-            places[i] = links
-                .iter()
-                .flat_map(|a| links.iter().map(|b| find(a.node, b.node)))
-                .collect();
+            let mut targets = Vec::with_capacity(links.freedoms() * links.freedoms());
+            for &a in &links.nodes {
+                for row in 0..form.sizes[a] {
+                    for &b in &links.nodes {
+                        let at = find(a, b) + row * form.sizes[b];
+                        targets.extend((at..at + form.sizes[b]).map(|at| at as u32));
+                    }
+                }
+            }
+            scatter[i] = targets;
         }
         let mass_places = form.mass.iter().map(|(r, c, _)| find(*r, *c)).collect();
         Pattern {
             reduced: true,
             symbolic: SymbolicMultifrontal::new(&form.sizes, &blocks),
-            places,
+            places: Vec::new(),
+            scatter,
             mass_places,
             length,
             contacts: 0,
@@ -316,33 +328,24 @@ impl<'a> NewtonSystem<'a> {
                     *out += m;
                 }
             }
-            let mut half = Vec::new();
+            let mut line = Vec::new();
             for &i in &self.list {
-                let place = &pattern.places[i];
-                let d = times(&terms[i].c_inverse, &terms[i].a);
                 let links = &form.links[i];
-                let mut place = place.iter();
-                for a in links {
-                    half.clear();
-                    for row in a.left.chunks_exact(3) {
-                        for c in 0..3 {
-                            half.push(row[0] * d[c] + row[1] * d[3 + c] + row[2] * d[6 + c]);
-                        }
+                let d = times(&terms[i].c_inverse, &terms[i].a);
+                let freedoms = links.freedoms();
+                let (r0, rest) = links.right.split_at(freedoms);
+                let (r1, r2) = rest.split_at(freedoms);
+                line.resize(freedoms, 0.0);
+                let targets = pattern.scatter[i].chunks_exact(freedoms.max(1));
+                for (l, targets) in links.left.chunks_exact(3).zip(targets) {
+                    let h0 = l[0] * d[0] + l[1] * d[3] + l[2] * d[6];
+                    let h1 = l[0] * d[1] + l[1] * d[4] + l[2] * d[7];
+                    let h2 = l[0] * d[2] + l[1] * d[5] + l[2] * d[8];
+                    for (((line, r0), r1), r2) in line.iter_mut().zip(r0).zip(r1).zip(r2) {
+                        *line = h0 * r0 + h1 * r1 + h2 * r2;
                     }
-                    for b in links {
-                        let size = form.sizes[b.node];
-                        // As many places as pairs.
-                        let at = place.next().copied().unwrap_or(0);
-                        let (r0, rest) = b.right.split_at(size);
-                        let (r1, r2) = rest.split_at(size);
-                        for (h, out) in half
-                            .chunks_exact(3)
-                            .zip(self.values[at..].chunks_exact_mut(size.max(1)))
-                        {
-                            for c in 0..size {
-                                out[c] += h[0] * r0[c] + h[1] * r1[c] + h[2] * r2[c];
-                            }
-                        }
+                    for (&at, x) in targets.iter().zip(&line) {
+                        self.values[at as usize] += x;
                     }
                 }
             }
@@ -378,7 +381,7 @@ impl<'a> NewtonSystem<'a> {
                 return error.min(if new.is_finite() { new } else { f64::INFINITY });
             }
             error = new;
-            if error < 1e-13 {
+            if error < ENOUGH {
                 break;
             }
         }
@@ -429,22 +432,28 @@ impl<'a> NewtonSystem<'a> {
         let mut y = vec![0.0; pattern.symbolic.order()];
         for &i in &self.list {
             let c = apply(&self.terms[i].c_inverse, &b[3 * i..3 * i + 3]);
-            for link in &form.links[i] {
-                let y = &mut y[first[link.node]..];
-                for (y, row) in y.iter_mut().zip(link.left.chunks_exact(3)) {
-                    *y += row[0] * c[0] + row[1] * c[1] + row[2] * c[2];
+            let links = &form.links[i];
+            for (a, &node) in links.nodes.iter().enumerate() {
+                let rows = &links.left[3 * links.first[a]..3 * links.first[a + 1]];
+                for (y, l) in y[first[node]..].iter_mut().zip(rows.chunks_exact(3)) {
+                    *y += l[0] * c[0] + l[1] * c[1] + l[2] * c[2];
                 }
             }
         }
         self.factor.solve(&pattern.symbolic, &mut y);
+        let mut gathered = Vec::new();
         for &i in &self.list {
             let mut h = [0.0; 3];
-            for link in &form.links[i] {
-                let size = form.sizes[link.node];
-                let y = &y[first[link.node]..first[link.node] + size];
-                for (h, row) in h.iter_mut().zip(link.right.chunks_exact(size.max(1))) {
-                    *h += row.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
-                }
+            let links = &form.links[i];
+            gathered.clear();
+            for (&node, ends) in links.nodes.iter().zip(links.first.windows(2)) {
+                gathered.extend_from_slice(&y[first[node]..first[node] + ends[1] - ends[0]]);
+            }
+            for (h, row) in h
+                .iter_mut()
+                .zip(links.right.chunks_exact(gathered.len().max(1)))
+            {
+                *h = row.iter().zip(&gathered).map(|(a, b)| a * b).sum();
             }
             let t = &self.terms[i];
             let ah = apply(&t.a, &h);

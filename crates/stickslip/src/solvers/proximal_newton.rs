@@ -24,9 +24,9 @@
 //!
 //! # Behaviour to know
 //!
-//! κ decides: 1 is the usual choice and needs 3 to 10 times more steps than 1e-4. What
-//! stalls near 1e-9 with κ = 1e-4 often finishes with 1e-3 or 1e-2. The error may rise for the first 15
-//! outer steps on rock piles.
+//! κ decides: 1 is the usual choice and needs 3 to 10 times more steps than 1e-4. The inner loop ends at the rounding
+//! of F, ε‖ρ(|W||r| + |q|)‖, or earlier: asked for more it fails, a grows and the method stands still, at 1e-9 on jams and
+//! walls. The error may rise for the first 15 outer steps on rock piles, and stay for 400 Newton steps on walls.
 //!
 //! # Cost
 //!
@@ -59,6 +59,8 @@ pub struct ProximalNewtonArm {
     error: f64,
     hold: u32,
     failures: u32,
+    /// Outer steps in a row without an inner one.
+    idle: u32,
     beta: f64,
     /// Factor of the inner tolerance, reduced when the inner loop idles.
     inner_factor: f64,
@@ -66,7 +68,7 @@ pub struct ProximalNewtonArm {
     pub(crate) steps: u64,
     /// Smallest true error this arm has seen.
     pub(crate) best: f64,
-    /// Set when 13 inner loops failed in a row.
+    /// Set when 13 inner loops in a row failed or had nothing to do.
     pub(crate) failed: bool,
 }
 
@@ -91,8 +93,9 @@ impl ProximalNewtonArm {
             error,
             hold: 0,
             failures: 0,
+            idle: 0,
             beta: 1.0,
-            inner_factor: 1e-2,
+            inner_factor: 1e-3,
             steps: 0,
             best: error,
             failed: false,
@@ -115,6 +118,9 @@ impl ProximalNewtonArm {
         let error = progress.check_with(&self.r, &self.u);
         if converged && inner == 0 {
             self.inner_factor = (0.03 * self.inner_factor).max(1e-8);
+            self.idle += 1;
+        } else {
+            self.idle = 0;
         }
         if converged && error.is_finite() {
             self.failures = 0;
@@ -137,8 +143,8 @@ impl ProximalNewtonArm {
                 self.r = center;
                 self.u = center_u;
             }
-            self.failed = self.failures >= 13;
         }
+        self.failed = self.failures >= 13 || self.idle >= 13;
         self.best = self.best.min(self.error);
         progress.done()
     }
@@ -164,6 +170,9 @@ impl ProximalNewtonArm {
                 ]
             })
             .collect();
+        // What rounding leaves of F is no failure.
+        let rounding = self.rounding(progress, &rho);
+        let tolerance = tolerance.max(rounding);
         // v = (W + a) r + q − a r_k; at the start r = r_k, so v = u.
         let mut v = self.u.clone();
         let mut now = evaluate(&self.r, &v, &problem.mu, &rho);
@@ -267,6 +276,30 @@ impl ProximalNewtonArm {
             now = evaluate(&self.r, &v, &problem.mu, &rho);
         }
         (INNER_STEPS, now.norm <= tolerance)
+    }
+
+    /// Rounding of the Alart-Curnier function at the current point: ε ‖ρ(|W||r| + |q|)‖.
+    fn rounding(&self, progress: &Progress<'_>, rho: &[[f64; 2]]) -> f64 {
+        let p = progress.problem;
+        let mut sum = 0.0;
+        for i in 0..p.contacts() {
+            let mut size = [0.0; 3];
+            for c in 0..3 {
+                size[c] = p.q[3 * i + c].abs();
+            }
+            for k in p.row_start[i] as usize..p.row_start[i + 1] as usize {
+                let r = &self.r[3 * p.column[k] as usize..];
+                let w = &p.value[9 * k..9 * k + 9];
+                for c in 0..3 {
+                    for row in 0..3 {
+                        size[row] += (w[3 * c + row] * r[c]).abs();
+                    }
+                }
+            }
+            let [n, t] = rho[i];
+            sum += (n * size[0]).powi(2) + t * t * (size[1] * size[1] + size[2] * size[2]);
+        }
+        f64::EPSILON * sum.sqrt()
     }
 
     fn extrapolate(&mut self, progress: &mut Progress<'_>, center: &[f64]) {

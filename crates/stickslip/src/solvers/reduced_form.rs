@@ -34,12 +34,53 @@ use crate::contact::coulomb_problem::BodyForm;
 
 /// One contact seen from one node.
 #[derive(Clone, Debug)]
-pub(crate) struct NodeLink {
-    pub node: usize,
+struct NodeLink {
+    node: usize,
     /// Rows of Hᵀ: 3 × size, row-major.
-    pub right: Vec<f64>,
+    right: Vec<f64>,
     /// Columns of H: size × 3, row-major.
+    left: Vec<f64>,
+}
+
+/// The part of H that belongs to one contact, gathered from its nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct ContactLinks {
+    pub nodes: Vec<usize>,
+    /// First freedom of each node among those of the contact; their number at the end.
+    pub first: Vec<usize>,
+    /// Columns of H: three numbers per freedom.
     pub left: Vec<f64>,
+    /// Rows of Hᵀ, one after the other: 3 × freedoms.
+    pub right: Vec<f64>,
+}
+
+impl ContactLinks {
+    fn new(links: Vec<NodeLink>) -> Self {
+        let mut first = vec![0];
+        let mut left = Vec::new();
+        for link in &links {
+            left.extend_from_slice(&link.left);
+            first.push(left.len() / 3);
+        }
+        let mut right = Vec::with_capacity(left.len());
+        for row in 0..3 {
+            for link in &links {
+                let size = link.right.len() / 3;
+                right.extend_from_slice(&link.right[row * size..(row + 1) * size]);
+            }
+        }
+        Self {
+            nodes: links.into_iter().map(|link| link.node).collect(),
+            first,
+            left,
+            right,
+        }
+    }
+
+    /// Number of freedoms of the contact.
+    pub fn freedoms(&self) -> usize {
+        self.left.len() / 3
+    }
 }
 
 /// W = Hᵀ M⁻¹ H in scaled variables.
@@ -48,7 +89,7 @@ pub struct ReducedForm {
     pub(crate) sizes: Vec<usize>,
     /// Blocks of M: row node, column node, row-major values.
     pub(crate) mass: Vec<(usize, usize, Vec<f64>)>,
-    pub(crate) links: Vec<Vec<NodeLink>>,
+    pub(crate) links: Vec<ContactLinks>,
 }
 
 impl ReducedForm {
@@ -69,7 +110,7 @@ impl ReducedForm {
             .iter()
             .zip(&problem.scale)
             .map(|(links, s)| {
-                links
+                let links = links
                     .iter()
                     .map(|link| {
                         let size = sizes[link.body];
@@ -86,7 +127,8 @@ impl ReducedForm {
                             left,
                         }
                     })
-                    .collect()
+                    .collect();
+                ContactLinks::new(links)
             })
             .collect();
         Some(Self { sizes, mass, links })
@@ -144,6 +186,7 @@ impl ReducedForm {
                 }
             }
         }
+        let links = links.into_iter().map(ContactLinks::new).collect();
         Some(Self { sizes, mass, links })
     }
 }

@@ -11,9 +11,9 @@ use super::projected_gradient::ProjectedGradientArm;
 use super::proximal_newton::ProximalNewtonArm;
 
 /// Ladder of κ in the proximal Newton method.
-const KAPPAS: [f64; 3] = [1e-4, 1e-3, 1e-2];
+const KAPPAS: [f64; 4] = [1e-4, 1e-6, 1e-3, 1e-2];
 /// Newton steps without a halved error after which the next κ is tried.
-const PATIENCE: u64 = 100;
+const PATIENCE: u64 = 500;
 /// Interior point iterations at most.
 const INTERIOR_ITERATIONS: u32 = 40;
 
@@ -38,14 +38,14 @@ impl Costs {
         if self.newton.is_finite() {
             self.newton
         } else {
-            10.0 * self.product + 3000.0 * progress.problem.contacts() as f64
+            5.0 * self.product + 1500.0 * progress.problem.contacts() as f64
         }
     }
 
     /// Cost of one Newton step once the operations of a factorisation are known.
     pub fn set_operations(&mut self, progress: &Progress<'_>, operations: f64) {
         let p = progress.problem;
-        self.newton = operations / 6.0 + 12.0 * self.product + 2500.0 * p.contacts() as f64;
+        self.newton = operations / 12.0 + 6.0 * self.product + 1250.0 * p.contacts() as f64;
     }
 }
 
