@@ -165,8 +165,8 @@ fn solve_in_order(
         let strategies = match method {
             CoulombMethod::Cascade => vec![
                 Strategy::Accelerated(None),
-                Strategy::Newton(NewtonRun::default()),
-                Strategy::Interior(None, NewtonRun::default()),
+                Strategy::Newton(NewtonRun::from_sweeps()),
+                Strategy::Interior(None, NewtonRun::from_interior()),
                 Strategy::Plain(None, Momentum::Capped),
                 Strategy::Gradient(None),
             ],
@@ -180,10 +180,10 @@ fn solve_in_order(
             CoulombMethod::ProjectedGradient => vec![Strategy::Gradient(None)],
             CoulombMethod::ProximalNewton => {
                 GaussSeidelArm::new(&progress, &start, Momentum::Full).advance(&mut progress, 100);
-                vec![Strategy::Newton(NewtonRun::default())]
+                vec![Strategy::Newton(NewtonRun::from_sweeps())]
             }
             CoulombMethod::InteriorPoint => {
-                vec![Strategy::Interior(None, NewtonRun::default())]
+                vec![Strategy::Interior(None, NewtonRun::from_interior())]
             }
             CoulombMethod::ColouredGaussSeidel => Vec::new(),
         };

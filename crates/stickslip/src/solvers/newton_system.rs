@@ -25,7 +25,7 @@
 //!
 //! # Cost
 //!
-//! One factorisation per call of `factor`; the pattern is analysed again only when the active set changes.
+//! One factorisation per call of `factor`; the pattern is analysed again only when the active set outgrows it or shrinks much.
 //!
 //! # Tested by
 //!
@@ -117,8 +117,8 @@ struct Pattern {
     length: usize,
     /// Number of active contacts when the choice was made.
     contacts: usize,
-    /// Whether the pattern holds every contact, active or not.
-    for_all: bool,
+    /// Contacts the pattern holds, active or not.
+    members: Vec<usize>,
 }
 
 impl<'a> NewtonSystem<'a> {
@@ -156,51 +156,63 @@ impl<'a> NewtonSystem<'a> {
                 self.active = vec![true; self.problem.contacts()];
                 self.list = (0..self.problem.contacts()).collect();
             }
-            self.analyse();
+            self.analyse(&[]);
         }
         self.pattern
             .as_ref()
             .map_or(0.0, |pattern| pattern.symbolic.operations())
     }
 
-    /// Chooses the cheaper form. A reduced pattern made for all contacts serves every active set, so
-    /// a cheap one is kept; the choice is made again when the active set has changed by a third.
-    fn analyse(&mut self) {
+    /// Whether the pattern at hand holds all active contacts and not many more. One of all contacts in reduced form
+    /// serves until their number has changed by a third: then the other form may be cheaper.
+    fn pattern_serves(&self) -> bool {
+        let Some(pattern) = &self.pattern else {
+            return false;
+        };
         let active = self.list.len();
-        if let Some(pattern) = &self.pattern
-            && pattern.reduced
-            && pattern.for_all
-            && 3 * active > 2 * pattern.contacts
-            && 2 * active < 3 * pattern.contacts
-        {
-            return;
+        if pattern.reduced && pattern.members.len() == self.problem.contacts() {
+            return 3 * active > 2 * pattern.contacts && 2 * active < 3 * pattern.contacts;
         }
-        let mut best = self.unreduced_pattern();
-        best.contacts = active;
+        let mut held = vec![false; self.problem.contacts()];
+        for &i in &pattern.members {
+            held[i] = true;
+        }
+        4 * active >= 3 * pattern.members.len() && self.list.iter().all(|&i| held[i])
+    }
+
+    /// Chooses the cheaper form. Contacts that were active `before` stay in the pattern if they are few:
+    /// many become active again.
+    fn analyse(&mut self, before: &[usize]) {
+        let mut members = self.list.clone();
+        members.extend(before.iter().copied().filter(|&i| !self.active[i]));
+        if 5 * members.len() > 6 * self.list.len() {
+            members.truncate(self.list.len());
+        }
+        members.sort_unstable();
+        let mut best = self.unreduced_pattern(&members);
         if let Some(form) = &self.reduced {
             let all: Vec<usize> = (0..self.problem.contacts()).collect();
             let mut candidate = self.reduced_pattern(form, &all);
-            candidate.for_all = true;
             if candidate.symbolic.operations() > 5e7 {
-                candidate = self.reduced_pattern(form, &self.list);
+                candidate = self.reduced_pattern(form, &members);
             }
-            candidate.contacts = active;
             if candidate.symbolic.operations() < best.symbolic.operations() {
                 best = candidate;
             }
         }
+        best.contacts = self.list.len();
         self.pattern = Some(best);
     }
 
-    fn unreduced_pattern(&self) -> Pattern {
+    fn unreduced_pattern(&self, members: &[usize]) -> Pattern {
         let p = self.problem;
         let mut index = vec![usize::MAX; p.contacts()];
-        for (k, &i) in self.list.iter().enumerate() {
+        for (k, &i) in members.iter().enumerate() {
             index[i] = k;
         }
         let mut blocks = Vec::new();
-        let mut places = Vec::with_capacity(self.list.len());
-        for (row, &i) in self.list.iter().enumerate() {
+        let mut places = Vec::with_capacity(members.len());
+        for (row, &i) in members.iter().enumerate() {
             let mut place = Vec::new();
             for k in p.row_start[i] as usize..p.row_start[i + 1] as usize {
                 let column = index[p.column[k] as usize];
@@ -218,13 +230,13 @@ impl<'a> NewtonSystem<'a> {
         }
         Pattern {
             reduced: false,
-            symbolic: SymbolicMultifrontal::new(&vec![3; self.list.len()], &blocks),
+            symbolic: SymbolicMultifrontal::new(&vec![3; members.len()], &blocks),
             places,
             scatter: Vec::new(),
             mass_places: Vec::new(),
             length: 9 * blocks.len(),
             contacts: 0,
-            for_all: false,
+            members: members.to_vec(),
         }
     }
 
@@ -285,16 +297,20 @@ impl<'a> NewtonSystem<'a> {
             mass_places,
             length,
             contacts: 0,
-            for_all: false,
+            members: contacts.to_vec(),
         }
     }
 
     /// Factors the system of the contacts marked active with the given terms, one per contact.
     pub(crate) fn factor(&mut self, active: &[bool], terms: &[ContactTerms]) {
         if self.active != active || self.pattern.is_none() {
-            self.active = active.to_vec();
-            self.list = (0..active.len()).filter(|&i| active[i]).collect();
-            self.analyse();
+            self.active.clear();
+            self.active.extend_from_slice(active);
+            let list = (0..active.len()).filter(|&i| active[i]).collect();
+            let before = std::mem::replace(&mut self.list, list);
+            if !self.pattern_serves() {
+                self.analyse(&before);
+            }
         }
         self.terms.clear();
         self.terms.extend_from_slice(terms);
@@ -304,11 +320,19 @@ impl<'a> NewtonSystem<'a> {
         self.values.resize(pattern.length, 0.0);
         let p = self.problem;
         if !pattern.reduced {
-            for (&i, place) in self.list.iter().zip(&pattern.places) {
+            for (&i, place) in pattern.members.iter().zip(&pattern.places) {
                 let t = &terms[i];
+                let active = self.active[i];
                 for pair in place.chunks_exact(2) {
                     let w = &p.value[9 * pair[0]..9 * pair[0] + 9];
                     let out = &mut self.values[pair[1]..pair[1] + 9];
+                    if !active {
+                        // Its impulse does not change.
+                        if p.column[pair[0]] as usize == i {
+                            (out[0], out[4], out[8]) = (1.0, 1.0, 1.0);
+                        }
+                        continue;
+                    }
                     for c in 0..3 {
                         let column = apply(&t.a, &w[3 * c..3 * c + 3]);
                         for r in 0..3 {
@@ -417,12 +441,16 @@ impl<'a> NewtonSystem<'a> {
     fn solve_once(&self, b: &[f64], x: &mut [f64]) {
         let Some(pattern) = &self.pattern else { return };
         if !pattern.reduced {
-            let mut local = Vec::with_capacity(3 * self.list.len());
-            for &i in &self.list {
-                local.extend_from_slice(&b[3 * i..3 * i + 3]);
+            let mut local = Vec::with_capacity(3 * pattern.members.len());
+            for &i in &pattern.members {
+                if self.active[i] {
+                    local.extend_from_slice(&b[3 * i..3 * i + 3]);
+                } else {
+                    local.extend([0.0; 3]);
+                }
             }
             self.factor.solve(&pattern.symbolic, &mut local);
-            for (&i, value) in self.list.iter().zip(local.chunks_exact(3)) {
+            for (&i, value) in pattern.members.iter().zip(local.chunks_exact(3)) {
                 x[3 * i..3 * i + 3].copy_from_slice(value);
             }
             return;

@@ -10,8 +10,13 @@ use super::progress::Progress;
 use super::projected_gradient::ProjectedGradientArm;
 use super::proximal_newton::ProximalNewtonArm;
 
-/// Ladder of κ in the proximal Newton method.
-const KAPPAS: [f64; 4] = [1e-4, 1e-6, 1e-3, 1e-2];
+/// Ladder of κ in the proximal Newton method. From sweeps small ones need fewer steps on jams and columns, from the
+/// interior point 1e-4 on walls and towers.
+const KAPPAS_FROM_SWEEPS: [f64; 4] = [1e-6, 1e-4, 1e-3, 1e-2];
+const KAPPAS_FROM_INTERIOR: [f64; 4] = [1e-4, 1e-6, 1e-3, 1e-2];
+/// Proximal weight at the start.
+const WEIGHT_FROM_SWEEPS: f64 = 1e-1;
+const WEIGHT_FROM_INTERIOR: f64 = 1e-3;
 /// Newton steps without a halved error after which the next κ is tried.
 const PATIENCE: u64 = 500;
 /// Interior point iterations at most.
@@ -62,8 +67,10 @@ pub(crate) enum Strategy {
 }
 
 /// Proximal Newton with its ladder of κ.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct NewtonRun {
+    kappas: [f64; 4],
+    weight: f64,
     arm: Option<ProximalNewtonArm>,
     rung: usize,
     halving: (u64, f64),
@@ -72,24 +79,49 @@ pub(crate) struct NewtonRun {
 }
 
 impl NewtonRun {
+    /// A run that begins where sweeps have come to.
+    pub fn from_sweeps() -> Self {
+        Self::new(KAPPAS_FROM_SWEEPS, WEIGHT_FROM_SWEEPS)
+    }
+
+    /// A run that begins where the interior point has come to.
+    pub fn from_interior() -> Self {
+        Self::new(KAPPAS_FROM_INTERIOR, WEIGHT_FROM_INTERIOR)
+    }
+
+    fn new(kappas: [f64; 4], weight: f64) -> Self {
+        Self {
+            kappas,
+            weight,
+            arm: None,
+            rung: 0,
+            halving: (0, f64::INFINITY),
+            start: Vec::new(),
+            start_error: f64::INFINITY,
+        }
+    }
+
     /// At most `count` Newton steps; true if solved.
     fn advance(
         &mut self,
         progress: &mut Progress<'_>,
         system: &mut NewtonSystem<'_>,
-        weight: f64,
         count: u64,
     ) -> bool {
         let mut used = 0;
         while used < count && !progress.out_of_budget() {
             if self.arm.is_none() {
                 let better = progress.best_error < 0.5 * self.start_error;
-                if self.start.is_empty() || self.rung >= KAPPAS.len() || (better && self.rung > 0) {
+                if self.start.is_empty()
+                    || self.rung >= self.kappas.len()
+                    || (better && self.rung > 0)
+                {
                     // First time, the ladder is used up, or a better point is known by now.
                     self.start = progress.best.clone();
-                    self.rung %= KAPPAS.len();
+                    self.rung %= self.kappas.len();
                 }
-                let arm = ProximalNewtonArm::new(progress, &self.start, weight, KAPPAS[self.rung]);
+                let kappa = self.kappas[self.rung];
+                let arm = ProximalNewtonArm::new(progress, &self.start, self.weight, kappa);
                 self.start_error = arm.best;
                 self.halving = (0, arm.best);
                 self.arm = Some(arm);
@@ -174,7 +206,7 @@ impl Strategy {
                 }
                 arm.as_mut().is_some_and(|arm| arm.advance(progress, count))
             }
-            Self::Newton(run) => run.advance(progress, system, 1e-1, count),
+            Self::Newton(run) => run.advance(progress, system, count),
             Self::Interior(arm, run) => {
                 let mut left = count;
                 if run.start.is_empty() {
@@ -201,7 +233,7 @@ impl Strategy {
                         run.start = arm.best_x.clone();
                     }
                 }
-                run.advance(progress, system, 1e-3, left)
+                run.advance(progress, system, left)
             }
         }
     }
