@@ -259,7 +259,7 @@ fn run(
             && costs.newton.is_infinite()
             && (!first || turns[0].strategy.is_second_order())
         {
-            find_reduced_form(system, progress, problem);
+            find_reduced_form(system, progress.problem, problem);
             let operations = system.operations();
             costs.set_operations(progress, operations);
             // From a poor start Newton's method mostly fails, the interior point does not mind.
@@ -392,17 +392,17 @@ fn cheapest(turns: &[Turn], costs: &Costs) -> usize {
 }
 
 /// Reduced form from bodies, or from a skeleton of W where the unreduced systems are dear.
-fn find_reduced_form(
+pub(crate) fn find_reduced_form(
     system: &mut NewtonSystem<'_>,
-    progress: &Progress<'_>,
+    scaled: &ScaledProblem,
     problem: &CoulombProblem,
 ) {
     if let Some(bodies) = problem.bodies() {
-        if let Some(form) = ReducedForm::from_bodies(progress.problem, bodies) {
+        if let Some(form) = ReducedForm::from_bodies(scaled, bodies) {
             system.set_reduced(form);
         }
     } else if system.operations() > 2e7
-        && let Some(form) = ReducedForm::skeleton(progress.problem, 0.6)
+        && let Some(form) = ReducedForm::skeleton(scaled, 0.6)
     {
         system.set_reduced(form);
     }

@@ -5,8 +5,13 @@
 //! Impulses r and r' give the same motion if W (r − r') = 0. At a solution the null space of W
 //! restricted to what the law leaves free is explored: a sticking contact may change its impulse inside the cone, a
 //! sliding one only along its own impulse, an open one not at all. The point of least norm in the scaled
-//! variables over that set is found by an accelerated projected gradient method on ½ γ|x|² + ½ |B(x − x₀)|²
-//! with B the rows that must vanish, in an augmented Lagrangian iteration.
+//! variables over that set C is found by the augmented Lagrangian method,
+//!
+//! ```text
+//! x ← argmin over C of ½|x|² + ½σ(x − x₀)ᵀW(x − x₀) + sᵀ(x − x₀),     s ← s + σW(x − x₀),
+//! ```
+//!
+//! with a penalty σ that grows from 1 to 1e6; each minimum is found by a semismooth Newton method.
 //!
 //! # Source
 //!
@@ -19,16 +24,19 @@
 //!
 //! # Behaviour to know
 //!
-//! Least norm is meant in scaled variables, |x|² = Σ trace(W_ii)/3 |r_i|², which has the same unit for every contact.
+//! Least norm is meant in scaled variables, |x|² = Σ trace(W_ii)/3 |r_i|², which has the same unit for every contact. Where W has a
+//! skew part the norm is least up to that part.
 //!
 //! # Cost
 //!
-//! A few hundred products with W.
+//! Some tens of factorisations of [`super::newton_system`].
 //!
 //! # Tested by
 //!
 //! Tests below.
 
+use super::cascade::find_reduced_form;
+use super::newton_system::{ContactTerms, NewtonSystem};
 use super::scaled_problem::{ScaledProblem, project_cone};
 use super::sweep::{Instructions, multiply, product};
 use crate::algebra::multifrontal::{PatternBlock, SymbolicMultifrontal};
@@ -95,77 +103,179 @@ pub fn least_impulses(
     ratio
 }
 
+/// Penalty of a change of motion at the start, its growth from one update to the next, and the largest one, scaled
+/// diagonals being one.
+const FIRST_PENALTY: f64 = 1.0;
+const GROWTH: f64 = 5.0;
+const LARGEST_PENALTY: f64 = 1e6;
+/// Growth below which the search is given up.
+const LEAST_GROWTH: f64 = 1.05;
+/// Updates of the multipliers, Newton steps of each, and halvings of a step, at most.
+const UPDATES: usize = 60;
+const NEWTON_STEPS: usize = 40;
+const HALVINGS: usize = 10;
+/// Relative change of the impulses in an update below which they are found.
+const STEADY: f64 = 1e-7;
+
 /// Replaces the impulses of a solution by those of least norm with the same motion; returns the ratio of the
 /// new norm to the old one (1 if nothing better was found).
 pub fn minimum_norm(problem: &CoulombProblem, impulses: &mut Vec<f64>) -> f64 {
     let scaled = ScaledProblem::new(problem, false);
-    let how = Instructions::detect();
     let start = scaled.variables(impulses);
     let before = CoulombResidual::of(problem, impulses);
-    let m = start.len();
-    let mut u0 = vec![0.0; m];
-    product(&scaled, how, &start, &mut u0);
-    // Largest eigenvalue of W by the power method.
-    let mut v = vec![1.0; m];
-    let mut w = vec![0.0; m];
-    let mut largest = 1.0;
-    for _ in 0..30 {
-        multiply(&scaled, how, &v, &mut w);
-        largest = norm(&w) / norm(&v).max(f64::MIN_POSITIVE);
-        let size = norm(&w);
-        if size == 0.0 {
-            return 1.0;
-        }
-        for (v, w) in v.iter_mut().zip(&w) {
-            *v = w / size;
-        }
-    }
-    // Dual ascent: x(y) = P(−W y) minimises ½|x|² + yᵀW(x − x₀) over the free set; accelerated in y.
-    let free = FreeSet::new(&scaled, &start, &u0);
-    let step = 1.0 / (1.05 * largest).powi(2);
-    let (mut y, mut old) = (vec![0.0; m], vec![0.0; m]);
-    let mut theta = 1.0f64;
-    let mut best: Option<(f64, Vec<f64>)> = None;
-    let mut z = vec![0.0; m];
-    let mut z_old = vec![0.0; m];
-    for iteration in 0..4000 {
-        multiply(&scaled, how, &y, &mut w);
-        let x = free.project(&scaled, &w);
-        let difference: Vec<f64> = x.iter().zip(&start).map(|(a, b)| a - b).collect();
-        multiply(&scaled, how, &difference, &mut w);
-        if iteration % 50 == 49 {
-            let candidate = scaled.impulses(&x);
-            let residual = CoulombResidual::of(problem, &candidate);
-            let size = norm(&x);
-            let good = residual.error <= (2.0 * before.error).max(before.floor).max(1e-14);
-            if good && best.as_ref().is_none_or(|b| size < b.0) {
-                best = Some((size, candidate));
+    let mut u0 = vec![0.0; start.len()];
+    product(&scaled, Instructions::detect(), &start, &mut u0);
+    let free = FreeSet::new(&scaled, &u0);
+    let mut system = NewtonSystem::new(&scaled, None);
+    find_reduced_form(&mut system, &scaled, problem);
+    let mut search = Search::new(&scaled, &free, &start);
+    let mut found: Option<(f64, Vec<f64>)> = None;
+    for _ in 0..UPDATES {
+        let old = search.x.clone();
+        if !search.minimise(&mut system) {
+            if search.growth < LEAST_GROWTH {
                 break;
             }
+            search.step_back(&old);
+            continue;
         }
-        for k in 0..m {
-            z[k] = y[k] + step * w[k];
+        let candidate = scaled.impulses(&search.x);
+        let residual = CoulombResidual::of(problem, &candidate);
+        let good = residual.error <= (2.0 * before.error).max(before.floor).max(1e-14);
+        let size = norm(&search.x);
+        if good {
+            found = Some((size, candidate));
         }
-        let next = 0.5 * (1.0 + (1.0 + 4.0 * theta * theta).sqrt());
-        let against: f64 = (0..m).map(|k| (y[k] - z[k]) * (z[k] - z_old[k])).sum();
-        let beta = if against > 0.0 {
-            0.0
-        } else {
-            (theta - 1.0) / next
-        };
-        theta = if against > 0.0 { 1.0 } else { next };
-        old.copy_from_slice(&z_old);
-        for k in 0..m {
-            y[k] = z[k] + beta * (z[k] - old[k]);
+        let moved = distance(&search.x, &old);
+        if good && moved <= STEADY * size {
+            break;
         }
-        z_old.copy_from_slice(&z);
+        search.update();
     }
-    match best {
+    match found {
         Some((size, candidate)) if size <= norm(&start) => {
             *impulses = candidate;
             size / norm(&start).max(f64::MIN_POSITIVE)
         }
         _ => 1.0,
+    }
+}
+
+/// State of the search: ½|x|² + ½σ(x − x₀)ᵀW(x − x₀) + sᵀ(x − x₀) over the free set, by Newton's method on
+/// F(x) = x − P(z), z = −σW(x − x₀) − s.
+struct Search<'a> {
+    problem: &'a ScaledProblem,
+    free: &'a FreeSet,
+    how: Instructions,
+    start: &'a [f64],
+    x: Vec<f64>,
+    penalty: f64,
+    growth: f64,
+    /// Penalty of the last minimum found.
+    reached: f64,
+    /// Multipliers, already multiplied by W.
+    s: Vec<f64>,
+    /// W(x − x₀).
+    moved: Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    fn new(problem: &'a ScaledProblem, free: &'a FreeSet, start: &'a [f64]) -> Self {
+        Self {
+            problem,
+            free,
+            how: Instructions::detect(),
+            start,
+            x: start.to_vec(),
+            penalty: FIRST_PENALTY,
+            growth: GROWTH,
+            reached: FIRST_PENALTY / GROWTH,
+            s: vec![0.0; start.len()],
+            moved: vec![0.0; start.len()],
+        }
+    }
+
+    /// The next multipliers and penalty.
+    fn update(&mut self) {
+        for (s, moved) in self.s.iter_mut().zip(&self.moved) {
+            *s += self.penalty * moved;
+        }
+        self.reached = self.penalty;
+        self.penalty = (self.growth * self.penalty).min(LARGEST_PENALTY);
+    }
+
+    /// Back to `x` with a penalty half way, by ratio, to the last that worked; it grows more slowly from there.
+    fn step_back(&mut self, x: &[f64]) {
+        self.x.copy_from_slice(x);
+        self.growth = self.growth.sqrt();
+        self.penalty = self.growth * self.reached;
+    }
+
+    /// Point whose projection x should be, and F.
+    fn evaluate(&self, x: &[f64], moved: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let z: Vec<f64> = (0..x.len())
+            .map(|k| -(self.penalty * moved[k] + self.s[k]))
+            .collect();
+        let mut f = self.free.project(self.problem, &z);
+        for (f, x) in f.iter_mut().zip(x) {
+            *f = x - *f;
+        }
+        (z, f)
+    }
+
+    /// Minimises over x; false if Newton's method does not get there.
+    fn minimise(&mut self, system: &mut NewtonSystem<'_>) -> bool {
+        let m = self.x.len();
+        let mut difference: Vec<f64> = (0..m).map(|k| self.x[k] - self.start[k]).collect();
+        multiply(self.problem, self.how, &difference, &mut self.moved);
+        let (mut step, mut change) = (vec![0.0; m], vec![0.0; m]);
+        let active = self.free.active();
+        let mut reached = false;
+        for _ in 0..NEWTON_STEPS {
+            let (z, f) = self.evaluate(&self.x, &self.moved);
+            let size = norm(&f);
+            reached = size <= 1e-8 * norm(&self.x);
+            if size <= 1e-11 * norm(&self.x) {
+                break;
+            }
+            let terms = self.free.linearize(self.problem, &z, self.penalty);
+            system.factor(&active, &terms);
+            let right: Vec<f64> = f.iter().map(|f| -f).collect();
+            let error = system.solve(&right, &mut step, 4);
+            if !(error < 0.5) {
+                break;
+            }
+            multiply(self.problem, self.how, &step, &mut change);
+            let mut best = (size, 0.0);
+            let mut length = 1.0;
+            for _ in 0..HALVINGS {
+                let x: Vec<f64> = (0..m).map(|k| self.x[k] + length * step[k]).collect();
+                let moved: Vec<f64> = (0..m).map(|k| self.moved[k] + length * change[k]).collect();
+                let trial = norm(&self.evaluate(&x, &moved).1);
+                if trial < best.0 {
+                    best = (trial, length);
+                }
+                if trial <= (1.0 - 1e-4 * length) * size {
+                    break;
+                }
+                length *= 0.5;
+            }
+            if best.1 == 0.0 {
+                break;
+            }
+            for k in 0..m {
+                self.x[k] += best.1 * step[k];
+                difference[k] = self.x[k] - self.start[k];
+            }
+            multiply(self.problem, self.how, &difference, &mut self.moved);
+        }
+        // On the free set exactly, whatever is left of F.
+        self.x = self.free.project(self.problem, &self.x);
+        for k in 0..m {
+            difference[k] = self.x[k] - self.start[k];
+        }
+        multiply(self.problem, self.how, &difference, &mut self.moved);
+        reached
     }
 }
 
@@ -182,12 +292,12 @@ enum Freedom {
 }
 
 impl FreeSet {
-    fn new(problem: &ScaledProblem, x: &[f64], u: &[f64]) -> Self {
+    fn new(problem: &ScaledProblem, u: &[f64]) -> Self {
         let size = norm(u).max(norm(&problem.q)) * 1e-7;
         let kind = (0..problem.contacts())
             .map(|i| {
-                let (x, u) = (&x[3 * i..3 * i + 3], &u[3 * i..3 * i + 3]);
-                if u[0] > size {
+                let u = &u[3 * i..3 * i + 3];
+                if u[0] > size || problem.diagonal[i][0] <= 0.0 {
                     Freedom::Nothing
                 } else if u[1].hypot(u[2]) <= size {
                     Freedom::Cone
@@ -196,8 +306,6 @@ impl FreeSet {
                     let slip = u[1].hypot(u[2]);
                     let d = [1.0, -mu * u[1] / slip, -mu * u[2] / slip];
                     let length = (1.0 + mu * mu).sqrt();
-                    // At the tip the direction follows from the velocity alone.
-                    let _ = x;
                     Freedom::Ray(d.map(|d| d / length))
                 }
             })
@@ -205,11 +313,19 @@ impl FreeSet {
         Self { kind }
     }
 
-    /// Projection of −w.
-    fn project(&self, problem: &ScaledProblem, w: &[f64]) -> Vec<f64> {
-        let mut x = vec![0.0; w.len()];
+    /// Contacts that may carry an impulse.
+    fn active(&self) -> Vec<bool> {
+        let kinds = self.kind.iter();
+        kinds
+            .map(|kind| !matches!(kind, Freedom::Nothing))
+            .collect()
+    }
+
+    /// Projection of z.
+    fn project(&self, problem: &ScaledProblem, z: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; z.len()];
         for (i, kind) in self.kind.iter().enumerate() {
-            let z = [-w[3 * i], -w[3 * i + 1], -w[3 * i + 2]];
+            let z = [z[3 * i], z[3 * i + 1], z[3 * i + 2]];
             let p = match kind {
                 Freedom::Nothing => [0.0; 3],
                 Freedom::Cone => project_cone(&z, problem.mu[i]),
@@ -222,6 +338,57 @@ impl FreeSet {
         }
         x
     }
+
+    /// F'(x) = I + σ D W, D the derivative of the projection at z.
+    fn linearize(&self, problem: &ScaledProblem, z: &[f64], penalty: f64) -> Vec<ContactTerms> {
+        let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        let kinds = self.kind.iter().enumerate();
+        kinds
+            .map(|(i, kind)| {
+                let z = &z[3 * i..3 * i + 3];
+                let derivative = match kind {
+                    Freedom::Nothing => [0.0; 9],
+                    Freedom::Cone => cone_derivative(z, problem.mu[i]),
+                    Freedom::Ray(d) if z[0] * d[0] + z[1] * d[1] + z[2] * d[2] >= 0.0 => {
+                        std::array::from_fn(|k| d[k / 3] * d[k % 3])
+                    }
+                    Freedom::Ray(_) => [0.0; 9],
+                };
+                ContactTerms {
+                    a: derivative.map(|d| penalty * d),
+                    c: identity,
+                    c_inverse: identity,
+                }
+            })
+            .collect()
+    }
+}
+
+/// Derivative of the projection on the cone |z_T| ≤ μ z_N, row-major.
+fn cone_derivative(z: &[f64], mu: f64) -> [f64; 9] {
+    let tangential = z[1].hypot(z[2]);
+    // At the tip, where the search begins, the whole cone is open.
+    if mu * tangential <= -z[0] && z[0] < 0.0 {
+        return [0.0; 9];
+    }
+    if tangential <= mu * z[0] {
+        return [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    }
+    let t = [z[1] / tangential, z[2] / tangential];
+    let d = [1.0, mu * t[0], mu * t[1]];
+    let inverse = 1.0 / (1.0 + mu * mu);
+    let bend = mu * (z[0] + mu * tangential) * inverse / tangential;
+    let mut out: [f64; 9] = std::array::from_fn(|k| d[k / 3] * d[k % 3] * inverse);
+    out[4] += bend * (1.0 - t[0] * t[0]);
+    out[5] -= bend * t[0] * t[1];
+    out[7] -= bend * t[0] * t[1];
+    out[8] += bend * (1.0 - t[1] * t[1]);
+    out
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let squares = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
+    squares.sum::<f64>().sqrt()
 }
 
 fn norm(x: &[f64]) -> f64 {
