@@ -36,6 +36,7 @@ use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
 use super::coloured_sweep::ColouredSweep;
 use super::locality::{better_order, reordered, restored};
 use super::newton_system::NewtonSystem;
+use super::planar_lemke::{FEW_CONTACTS, lemke};
 use super::progress::{Progress, SolverLimits};
 use super::reduced_form::ReducedForm;
 use super::scaled_problem::ScaledProblem;
@@ -64,11 +65,13 @@ pub enum CoulombMethod {
     InteriorPoint,
     /// Plain damped sweeps in coloured order, on several threads with the bits of one.
     ColouredGaussSeidel,
+    /// Lemke's method, for problems in the plane.
+    Lemke,
 }
 
 impl CoulombMethod {
     /// All methods, the default first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Cascade,
         Self::AcceleratedGaussSeidel,
         Self::GaussSeidel,
@@ -77,6 +80,7 @@ impl CoulombMethod {
         Self::ProximalNewton,
         Self::InteriorPoint,
         Self::ColouredGaussSeidel,
+        Self::Lemke,
     ];
 
     /// Name on the command line and in tables.
@@ -90,6 +94,7 @@ impl CoulombMethod {
             Self::ProximalNewton => "proximal-newton",
             Self::InteriorPoint => "interior-point",
             Self::ColouredGaussSeidel => "coloured-gauss-seidel",
+            Self::Lemke => "lemke",
         }
     }
 
@@ -185,9 +190,11 @@ fn solve_in_order(
             CoulombMethod::InteriorPoint => {
                 vec![Strategy::Interior(None, NewtonRun::from_interior())]
             }
-            CoulombMethod::ColouredGaussSeidel => Vec::new(),
+            CoulombMethod::ColouredGaussSeidel | CoulombMethod::Lemke => Vec::new(),
         };
-        if strategies.is_empty() {
+        if method == CoulombMethod::Lemke {
+            lemke(&mut progress);
+        } else if strategies.is_empty() {
             run_coloured(&mut progress, &start);
         } else {
             name = run(&mut progress, &mut system, problem, strategies, &start);
@@ -253,7 +260,17 @@ fn run(
     let initial = progress.best_error;
     let mut name = turns[0].strategy.name();
     let mut first = true;
+    let mut pivoted = false;
     loop {
+        // Small problems in the plane that sweeps did not end are pivoted.
+        let pivots = turns.len() > 1 && turns.iter().any(|turn| turn.strategy.is_second_order());
+        if pivots && turns[0].spent > 0.0 && !pivoted && progress.problem.contacts() <= FEW_CONTACTS
+        {
+            pivoted = true;
+            if lemke(progress) {
+                return CoulombMethod::Lemke.name();
+            }
+        }
         let needs_costs = turns.iter().any(|turn| turn.strategy.is_second_order());
         if needs_costs
             && costs.newton.is_infinite()

@@ -47,6 +47,7 @@ pub mod newton_system;
 pub mod one_contact;
 mod one_step_cascade;
 mod patch;
+mod planar_lemke;
 pub mod progress;
 pub mod projected_gradient;
 pub mod proximal_newton;
