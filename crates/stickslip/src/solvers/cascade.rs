@@ -36,6 +36,7 @@ use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
 use super::coloured_sweep::ColouredSweep;
 use super::locality::{better_order, reordered, restored};
 use super::newton_system::NewtonSystem;
+use super::one_contact::coulomb_disc::{DiscOutcome, PreparedDisc};
 use super::planar_lemke::{FEW_CONTACTS, lemke};
 use super::progress::{Progress, SolverLimits};
 use super::reduced_form::ReducedForm;
@@ -111,21 +112,28 @@ pub fn solve(
     limits: &SolverLimits,
     guess: Option<&[f64]>,
 ) -> CoulombSolution {
-    // Contacts that all open, or nearly: no impulses are the answer, and nothing need be prepared.
     let begin = Instant::now();
-    let zero = vec![0.0; problem.dimension() * problem.contacts()];
-    let (residual, velocities) = CoulombResidual::with_velocity(problem, &zero);
-    if guess.is_none() && residual.measured(limits.scale_free) <= limits.tolerance {
-        return CoulombSolution {
-            impulses: zero,
-            velocities,
-            status: CoulombStatus::Converged,
-            residual,
-            products: 0,
-            factorizations: 0,
-            method: method.name(),
-            time: begin.elapsed(),
-        };
+    if guess.is_none() {
+        // Contacts that all open, or nearly, and few contacts that hardly feel each other: no impulses, or one exact visit of
+        // each, are the answer, and nothing need be prepared.
+        let zero = vec![0.0; problem.dimension() * problem.contacts()];
+        let visited = (method == CoulombMethod::Cascade).then(|| visit_each(problem));
+        for (products, impulses) in [Some(zero), visited.flatten()].into_iter().enumerate() {
+            let Some(impulses) = impulses else { continue };
+            let (residual, velocities) = CoulombResidual::with_velocity(problem, &impulses);
+            if residual.measured(limits.scale_free) <= limits.tolerance {
+                return CoulombSolution {
+                    impulses,
+                    velocities,
+                    status: CoulombStatus::Converged,
+                    residual,
+                    products: products as u64,
+                    factorizations: 0,
+                    method: method.name(),
+                    time: begin.elapsed(),
+                };
+            }
+        }
     }
     // Contacts in an arbitrary order are sorted first.
     if let Some(order) = better_order(problem)
@@ -148,6 +156,47 @@ pub fn solve(
         return solution;
     }
     solve_in_order(problem, method, limits, guess)
+}
+
+/// Stored blocks of W up to which every contact is visited once before anything is prepared.
+const FEW_BLOCKS: usize = 1000;
+
+/// Impulses after one exact visit of each contact in space; `None` where there are many, or a contact has no solution.
+fn visit_each(problem: &CoulombProblem) -> Option<Vec<f64>> {
+    let matrix = problem.matrix();
+    if problem.dimension() != 3 || matrix.stored_blocks() > FEW_BLOCKS {
+        return None;
+    }
+    let mut r = vec![0.0; 3 * problem.contacts()];
+    for (i, (q, &mu)) in problem
+        .free_velocity()
+        .chunks_exact(3)
+        .zip(problem.friction())
+        .enumerate()
+    {
+        let mut u = [q[0], q[1], q[2]];
+        for (j, block) in matrix.row(i) {
+            // Contacts not visited yet have no impulse.
+            if j < i {
+                for c in 0..3 {
+                    for k in 0..3 {
+                        u[k] += block[3 * c + k] * r[3 * j + c];
+                    }
+                }
+            }
+        }
+        if u[0] >= 0.0 {
+            continue;
+        }
+        let own = matrix.diagonal(i);
+        let w = std::array::from_fn(|k| own[3 * (k % 3) + k / 3]);
+        let (impulse, outcome) = PreparedDisc::new(&w, mu, 0.0).solve(&u, &mut 0.0);
+        if outcome == DiscOutcome::NoSolution {
+            return None;
+        }
+        r[3 * i..3 * i + 3].copy_from_slice(&impulse);
+    }
+    Some(r)
 }
 
 /// The solve itself, contacts taken as they come.
