@@ -2,9 +2,11 @@
 //!
 //! # What it computes
 //!
-//! Impulses of a [`CoulombProblem`] to a tolerance of the natural map. Strategies take turns: sweeps with full
-//! momentum, proximal Newton from the best point known, interior point followed by proximal Newton, projected gradient,
-//! sweeps with capped momentum. The next turn goes to the strategy that will have cost least after it; turns
+//! Impulses of a [`CoulombProblem`] to a tolerance of the natural map. No impulses at all, and one exact visit of each of few
+//! contacts, are tried first; small problems in the plane are pivoted after the first sweeps. Otherwise strategies take turns:
+//! sweeps with full momentum, proximal Newton from the best point known, interior point followed by proximal Newton, sweeps with capped
+//! momentum, projected gradient. The next turn goes to the strategy that will have cost least after it, by weights: Newton's method counts
+//! for a third, and less than the interior point once sweeps have come within 1e-4; turns
 //! double; a strategy that gains a digit, or whose rate promises the end for less than any other turn
 //! would cost, goes on; one that stands still or lags behind waits longer. Every strategy keeps its state between turns and
 //! leaves its best point to the others.
