@@ -53,11 +53,11 @@ fn report(name: &str, problem: &CoulombProblem) {
     let n = problem.contacts();
     let bytes = 76.0 * problem.matrix().stored_blocks() as f64;
     let one = triad(bytes as usize, 1);
-    let two = triad(bytes as usize, 2);
     let main_memory = triad(MAIN_MEMORY, 1);
+    let two = triad(MAIN_MEMORY, 2);
     println!(
-        "{name}: {n} contacts, W {:.1} MB, triad of main memory {main_memory:.1} GB/s, as large as W {one:.1} GB/s, by two threads \
-         {two:.1} GB/s",
+        "{name}: {n} contacts, W {:.1} MB, triad of main memory {main_memory:.1} GB/s, by two threads {two:.1} GB/s, as large as W \
+         {one:.1} GB/s",
         bytes / 1e6
     );
     // A point in the middle of the solve, so that contacts stick, slip and open.
@@ -115,8 +115,8 @@ fn report(name: &str, problem: &CoulombProblem) {
     println!(
         "  two threads: {:.2} times one, bandwidth {:.2} times, share {:.0} %, same bits: {}",
         t1 / t2,
-        two / one,
-        100.0 * (t1 / t2) / (two / one),
+        two / main_memory,
+        100.0 * (t1 / t2) / (two / main_memory),
         x1 == x2
     );
 }
