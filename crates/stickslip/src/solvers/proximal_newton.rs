@@ -246,21 +246,21 @@ impl ProximalNewtonArm {
                 change[c] += a * step[c];
             }
             let mut length = 1.0;
-            let mut best: Option<(f64, Evaluation)> = None;
+            let mut best: Option<(f64, f64)> = None;
             while length >= 1.0 / 40.0 {
                 let r: Vec<f64> = (0..3 * n).map(|c| self.r[c] + length * step[c]).collect();
                 let w: Vec<f64> = (0..3 * n).map(|c| v[c] + length * change[c]).collect();
                 let trial = evaluate(&r, &w, &problem.mu, &rho);
                 let enough = trial.norm <= (1.0 - 1e-4 * length) * now.norm;
-                if trial.norm.is_finite() && best.as_ref().is_none_or(|b| trial.norm < b.1.norm) {
-                    best = Some((length, trial));
+                if trial.norm.is_finite() && best.is_none_or(|b| trial.norm < b.1) {
+                    best = Some((length, trial.norm));
                 }
                 if enough {
                     break;
                 }
                 length *= 0.5;
             }
-            let Some((length, evaluation)) = best else {
+            let Some((length, _)) = best else {
                 return (k + 1, false);
             };
             for c in 0..3 * n {
@@ -272,7 +272,6 @@ impl ProximalNewtonArm {
             for c in 0..3 * n {
                 v[c] += a * (self.r[c] - center[c]);
             }
-            let _ = evaluation;
             now = evaluate(&self.r, &v, &problem.mu, &rho);
         }
         (INNER_STEPS, now.norm <= tolerance)
