@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use stickslip::contact::OneStepContactProblem;
+use stickslip::contact::ContactProblem;
 use stickslip::laws::{
     FlowRule, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactRule, PerUnitNormal, SetGeometry,
     SetUnit, StandardImpact,
@@ -79,7 +79,7 @@ pub fn run(args: &InspectArgs) -> ExitCode {
     let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
     let m = problem.size();
     for block in problem.blocks() {
-        let constraint = &system.constraints()[block.id.constraint];
+        let constraint = &system.constraints()[block.key.constraint()];
         let range = block.range();
         let w: Vec<f64> = (0..block.size * block.size)
             .map(|e| {
@@ -87,7 +87,11 @@ pub fn run(args: &InspectArgs) -> ExitCode {
                 problem.delassus()[i * m + j]
             })
             .collect();
-        say(format!("\n{} point {}:", constraint.name(), block.id.point));
+        say(format!(
+            "\n{} point {}:",
+            constraint.name(),
+            block.key.point()
+        ));
         say(format!(
             "  normal row      {}",
             list(problem.row(range.start))
@@ -161,10 +165,14 @@ pub fn run(args: &InspectArgs) -> ExitCode {
 fn impact_map(
     scene: &Scene,
     system: &dyn MechanicalSystem,
-    mut problem: OneStepContactProblem,
+    mut problem: ContactProblem,
     samples: usize,
 ) {
-    let constraints: Vec<usize> = problem.blocks().iter().map(|b| b.id.constraint).collect();
+    let constraints: Vec<usize> = problem
+        .blocks()
+        .iter()
+        .map(|b| b.key.constraint())
+        .collect();
     if constraints.is_empty() || constraints.windows(2).any(|pair| pair[0] == pair[1]) {
         return;
     }

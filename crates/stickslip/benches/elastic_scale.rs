@@ -243,7 +243,7 @@ mod solver_clock {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Instant;
 
-    use stickslip::contact::{ContactSolver, OneStepContactProblem, OneStepSolution};
+    use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
 
     static NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
@@ -269,7 +269,7 @@ mod solver_clock {
         fn name(&self) -> &str {
             self.inner.name()
         }
-        fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+        fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
             let start = Instant::now();
             self.inner.solve(problem, solution);
             NANOSECONDS.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);

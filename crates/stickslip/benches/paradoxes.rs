@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use stickslip::algebra::{DualNum, Jet};
-use stickslip::contact::{BlockKind, ContactBlock, ContactId, OneStepContactProblem};
+use stickslip::contact::{BlockKind, ContactBlock, ContactKey, ContactProblem};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::simulation::studies::branches::branches;
 use stickslip::simulation::studies::map::{grid, map};
@@ -51,7 +51,7 @@ fn regime(angle: f64, mu: f64) -> &'static str {
     }
 }
 
-fn twelve_contacts(seed: u64) -> OneStepContactProblem {
+fn twelve_contacts(seed: u64) -> ContactProblem {
     let k = 12;
     let m = 2 * k;
     let mut state = seed;
@@ -81,10 +81,7 @@ fn twelve_contacts(seed: u64) -> OneStepContactProblem {
         .collect();
     let blocks = (0..k)
         .map(|c| ContactBlock {
-            id: ContactId {
-                constraint: c,
-                point: 0,
-            },
+            key: ContactKey::declared(c, 0),
             start: 2 * c,
             size: 2,
             section: FrictionSection::segment(0.2 + unit()).expect("valid"),
@@ -92,7 +89,7 @@ fn twelve_contacts(seed: u64) -> OneStepContactProblem {
             kind: BlockKind::Unilateral { minimum: 0.0 },
         })
         .collect();
-    OneStepContactProblem::from_local(w, free, blocks)
+    ContactProblem::from_local(w, free, blocks)
 }
 
 fn timed<T: Send>(threads: usize, work: impl Fn() -> T + Sync + Send) -> (T, f64) {

@@ -9,8 +9,8 @@ mod common;
 use common::random::Random;
 use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use stickslip::contact::{
-    BlockKind, ContactId, ContactResidual, ContactSolver, NormalStage, OneStepContactProblem,
-    OneStepSolution, SolveStatus,
+    BlockKind, ContactKey, ContactProblem, ContactResidual, ContactSolution, ContactSolver,
+    NormalStage, SolveStatus,
 };
 use stickslip::laws::{
     ActiveSpace, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, Polyhedron, Sections,
@@ -27,15 +27,12 @@ struct Impact {
 }
 
 impl Impact {
-    fn problem(&self, rule: FlowRule, restitution: f64) -> OneStepContactProblem {
+    fn problem(&self, rule: FlowRule, restitution: f64) -> ContactProblem {
         let n = self.velocity.len();
-        let mut problem = OneStepContactProblem::default();
+        let mut problem = ContactProblem::default();
         problem.begin(n);
         for (k, (rows, section)) in self.contacts.iter().enumerate() {
-            let id = ContactId {
-                constraint: k,
-                point: 0,
-            };
+            let id = ContactKey::declared(k, 0);
             let kind = BlockKind::Unilateral { minimum: 0.0 };
             let (target, _) = problem.push(id, rows.len() / n, section.clone(), rule, kind);
             target.copy_from_slice(rows);
@@ -59,14 +56,14 @@ impl Impact {
 
 struct Outcome {
     v: Vec<f64>,
-    solution: OneStepSolution,
+    solution: ContactSolution,
     residual: f64,
-    problem: OneStepContactProblem,
+    problem: ContactProblem,
 }
 
 fn step(impact: &Impact, rule: GeneralizedRule, restitution: f64, guess: &[f64]) -> Outcome {
     let problem = impact.problem(FlowRule::Generalized(rule), restitution);
-    let mut solution = OneStepSolution::default();
+    let mut solution = ContactSolution::default();
     solution.prepare(problem.size());
     if guess.len() == problem.size() {
         solution.impulse.copy_from_slice(guess);
@@ -341,7 +338,7 @@ fn one_inelastic_contact_is_the_kinetic_projection_and_below_critical_coulomb() 
         let generalized = step(&impact, GeneralizedRule::default(), 0.0, &[]);
         let solve = |rule: FlowRule| {
             let problem = impact.problem(rule, 0.0);
-            let mut solution = OneStepSolution::default();
+            let mut solution = ContactSolution::default();
             solution.prepare(problem.size());
             GaussSeidel::default().solve(&problem, &mut solution);
             let mut v = vec![0.0; n];

@@ -5,7 +5,7 @@ mod common;
 use common::random::Random;
 use stickslip::algebra::{CholeskyFactor, DualNum, Jet, SymmetricMatrix};
 use stickslip::contact::{
-    BlockKind, ContactId, ContactSolver, NormalStage, OneStepContactProblem, OneStepSolution,
+    BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver, NormalStage,
 };
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedRule, ImpactLaw};
 use stickslip::simulation::studies::branches::{ChoiceRule, EnumeratingSolver, branches, follow};
@@ -147,11 +147,11 @@ fn of_a_hundred_thousand_pendulum_impacts_newton_and_coulomb_gain_energy_in_some
         .into_iter()
         .enumerate()
         {
-            let mut problem = OneStepContactProblem::default();
+            let mut problem = ContactProblem::default();
             problem.begin(2);
             let section = FrictionSection::segment(mu).unwrap();
             let kind = BlockKind::Unilateral { minimum: 0.0 };
-            let (rows, b) = problem.push(ContactId::default(), 2, section, rule, kind);
+            let (rows, b) = problem.push(ContactKey::default(), 2, section, rule, kind);
             rows.copy_from_slice(&[normal, tangent].concat());
             b.copy_from_slice(&bias);
             let mut factor = CholeskyFactor::default();
@@ -160,7 +160,7 @@ fn of_a_hundred_thousand_pendulum_impacts_newton_and_coulomb_gain_energy_in_some
             problem.velocity_free_mut().copy_from_slice(&v);
             problem.refresh();
             *problem.normal_stage_mut() = NormalStage::Moreau { restitution: e };
-            let mut solution = OneStepSolution::default();
+            let mut solution = ContactSolution::default();
             solution.prepare(2);
             GaussSeidel::default().solve(&problem, &mut solution);
             let mut after = [0.0; 2];

@@ -2,14 +2,7 @@
 
 use crate::laws::{FlowRule, FrictionSection};
 
-/// Which contact point a block belongs to; a problem only carries it along.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ContactId {
-    /// Index of the constraint.
-    pub constraint: usize,
-    /// Index of the contact point within the constraint.
-    pub point: usize,
-}
+use super::ContactKey;
 
 /// How the normal impulse of a block is determined.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +23,8 @@ pub enum BlockKind {
 /// Law of one contact: rows `start .. start + size` of the problem, normal first.
 #[derive(Clone, Debug)]
 pub struct ContactBlock {
-    /// Contact point the block belongs to.
-    pub id: ContactId,
+    /// Contact the block belongs to.
+    pub key: ContactKey,
     /// First row.
     pub start: usize,
     /// Number of rows (1 + tangents).

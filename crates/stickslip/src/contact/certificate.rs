@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ContactId, ContactResidual, OneStepContactProblem};
+use super::{ContactKey, ContactProblem, ContactResidual};
 
 /// Largest value of one measure and where it was met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,14 +18,14 @@ pub struct Worst {
 }
 
 impl Worst {
-    fn update(&mut self, value: f64, t: f64, id: ContactId) {
+    fn update(&mut self, value: f64, t: f64, key: ContactKey) {
         // A NaN must win and stay.
         if value > self.value || (value.is_nan() && !self.value.is_nan()) {
             *self = Self {
                 value,
                 t,
-                constraint: id.constraint,
-                point: id.point,
+                constraint: key.constraint(),
+                point: key.point(),
             };
         }
     }
@@ -60,19 +60,19 @@ pub struct Certificate {
 
 impl Certificate {
     /// Enters the residual of one problem solved at time `t`.
-    pub fn enter(&mut self, t: f64, problem: &OneStepContactProblem, residual: &ContactResidual) {
+    pub fn enter(&mut self, t: f64, problem: &ContactProblem, residual: &ContactResidual) {
         self.problems += 1;
         for (block, measure) in problem.blocks().iter().zip(residual.blocks()) {
-            self.natural_map.update(measure.natural_map, t, block.id);
-            self.cone.update(measure.cone, t, block.id);
-            self.signorini.update(measure.signorini, t, block.id);
-            self.dissipation.update(measure.dissipation, t, block.id);
+            self.natural_map.update(measure.natural_map, t, block.key);
+            self.cone.update(measure.cone, t, block.key);
+            self.signorini.update(measure.signorini, t, block.key);
+            self.dissipation.update(measure.dissipation, t, block.key);
         }
     }
 
     /// Enters the strict residual of a step under the generalized law.
-    pub fn enter_strict(&mut self, t: f64, value: f64, id: ContactId) {
-        self.strict.update(value, t, id);
+    pub fn enter_strict(&mut self, t: f64, value: f64, key: ContactKey) {
+        self.strict.update(value, t, key);
     }
 
     /// Largest of all residuals.

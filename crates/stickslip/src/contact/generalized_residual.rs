@@ -8,13 +8,13 @@ use crate::algebra::{PivotedCholesky, dot};
 use crate::laws::{ActiveSpace, GeneralizedRule, GeneralizedSet, Sections, SetUnit};
 
 use super::residual::{distance, project_cone};
-use super::{BlockResidual, NormalStage, OneStepContactProblem, OneStepSolution};
+use super::{BlockResidual, ContactProblem, ContactSolution, NormalStage};
 
 /// Measures per block, all without dimension.
 pub(super) fn measure(
-    problem: &OneStepContactProblem,
+    problem: &ContactProblem,
     rule: &GeneralizedRule,
-    solution: &OneStepSolution,
+    solution: &ContactSolution,
     scale: f64,
     out: &mut Vec<BlockResidual>,
 ) {
@@ -82,8 +82,8 @@ pub(super) fn measure(
 }
 
 fn per_constraint(
-    problem: &OneStepContactProblem,
-    solution: &OneStepSolution,
+    problem: &ContactProblem,
+    solution: &ContactSolution,
     velocity: &[f64],
     scale: f64,
     out: &mut [BlockResidual],
@@ -182,8 +182,8 @@ fn per_constraint(
 
 /// Joint sections: −(u + W_n τ) ∈ N_K(p) block by block, with the stored multipliers τ.
 fn joint(
-    problem: &OneStepContactProblem,
-    solution: &OneStepSolution,
+    problem: &ContactProblem,
+    solution: &ContactSolution,
     velocity: &[f64],
     scale: f64,
     out: &mut [BlockResidual],

@@ -6,7 +6,7 @@ use crate::algebra::sparse_cholesky::SparseCholesky;
 use crate::algebra::{CholeskyFactor, Compliance, Covectors, dot};
 use crate::laws::{FlowRule, FrictionSection, GeneralizedRule};
 
-use super::{BlockKind, ContactBlock, ContactId, NormalStage};
+use super::{BlockKind, ContactBlock, ContactKey, NormalStage};
 
 /// All a solver sees: `w = W p + q`, and a law per block.
 ///
@@ -20,7 +20,7 @@ use super::{BlockKind, ContactBlock, ContactId, NormalStage};
 /// [`Self::condense_sparse`]: rows are sparse, W comes from cached columns of A⁻¹, and the
 /// velocity costs one solve instead of stored responses.
 #[derive(Clone, Debug, Default)]
-pub struct OneStepContactProblem {
+pub struct ContactProblem {
     dof: usize,
     velocity_free: Vec<f64>,
     rows: Covectors,
@@ -36,7 +36,7 @@ pub struct OneStepContactProblem {
     normal_stage: NormalStage,
 }
 
-impl OneStepContactProblem {
+impl ContactProblem {
     /// Problem in local form, `w = W p + q` with row-major `W`; there is no generalized velocity.
     pub fn from_local(delassus: Vec<f64>, free: Vec<f64>, blocks: Vec<ContactBlock>) -> Self {
         let size = free.len();
@@ -83,7 +83,7 @@ impl OneStepContactProblem {
     /// Adds a block of `size` rows and returns them and its bias for writing.
     pub fn push(
         &mut self,
-        id: ContactId,
+        key: ContactKey,
         size: usize,
         section: FrictionSection,
         flow_rule: FlowRule,
@@ -91,7 +91,7 @@ impl OneStepContactProblem {
     ) -> (&mut [f64], &mut [f64]) {
         let start = self.bias.len();
         self.blocks.push(ContactBlock {
-            id,
+            key,
             start,
             size,
             section,

@@ -6,9 +6,7 @@
 use crate::algebra::dot;
 use crate::laws::{FlowRule, FrictionSection};
 
-use super::{
-    BlockKind, ContactBlock, OneStepContactProblem, OneStepSolution, generalized_residual,
-};
+use super::{BlockKind, ContactBlock, ContactProblem, ContactSolution, generalized_residual};
 
 /// Measures of one block, all without dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,7 +56,7 @@ struct Scratch {
 
 impl ContactResidual {
     /// Measures `impulse` against `problem`.
-    pub fn measure(&mut self, problem: &OneStepContactProblem, impulse: &[f64]) {
+    pub fn measure(&mut self, problem: &ContactProblem, impulse: &[f64]) {
         let m = problem.size();
         self.velocity.resize(m, 0.0);
         problem.local_velocity(impulse, &mut self.velocity);
@@ -80,11 +78,7 @@ impl ContactResidual {
 
     /// Measures a solution with everything its law needs: the impulses, and for the generalized
     /// law also the friction budgets of its normal stage.
-    pub fn measure_solution(
-        &mut self,
-        problem: &OneStepContactProblem,
-        solution: &OneStepSolution,
-    ) {
+    pub fn measure_solution(&mut self, problem: &ContactProblem, solution: &ContactSolution) {
         match problem.generalized_rule() {
             Some(rule) => {
                 let scale = velocity_scale(problem, &solution.impulse);
@@ -109,7 +103,7 @@ impl ContactResidual {
 }
 
 /// Largest local velocity the data of the problem can produce.
-fn velocity_scale(problem: &OneStepContactProblem, impulse: &[f64]) -> f64 {
+fn velocity_scale(problem: &ContactProblem, impulse: &[f64]) -> f64 {
     let m = problem.size();
     let mut scale = 0.0f64;
     for block in problem.blocks() {

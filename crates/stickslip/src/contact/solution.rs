@@ -33,7 +33,7 @@ impl SolveStatus {
 
 /// Impulses, local velocities and status.
 #[derive(Clone, Debug, Default)]
-pub struct OneStepSolution {
+pub struct ContactSolution {
     /// Impulse p per row; on entry of a solve the guess, if its length fits.
     pub impulse: Vec<f64>,
     /// Local velocity w = W p + q per row.
@@ -46,7 +46,7 @@ pub struct OneStepSolution {
     pub generalized: GeneralizedOutcome,
 }
 
-impl OneStepSolution {
+impl ContactSolution {
     /// Makes room for `size` rows, keeping the impulses as a guess if the size is unchanged.
     pub fn prepare(&mut self, size: usize) {
         if self.impulse.len() != size {

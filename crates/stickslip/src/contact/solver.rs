@@ -1,12 +1,12 @@
 //! The interface of every solver.
 
-use super::{OneStepContactProblem, OneStepSolution};
+use super::{ContactProblem, ContactSolution};
 
 /// Solves one-step problems; owns its workspace.
 pub trait ContactSolver: Send {
     /// Solves `problem`. `solution.impulse` holds the guess on entry (zero where none is known);
     /// on return the impulses, the local velocities and an honest status.
-    fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution);
+    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution);
 
     /// Name for records and messages.
     fn name(&self) -> &str;

@@ -315,12 +315,12 @@ impl Simulation {
         record.potential = self.state.potential;
         record.contacts.clear();
         for slot in self.layout.slots() {
-            let gap = self.system.constraints()[slot.id.constraint]
+            let gap = self.system.constraints()[slot.key.constraint()]
                 .gap()
                 .value(self.state.t, &self.state.q);
             record.contacts.push(crate::records::ContactRecord {
-                constraint: slot.id.constraint,
-                point: slot.id.point,
+                constraint: slot.key.constraint(),
+                point: slot.key.point(),
                 gap,
                 start: slot.start,
                 size: slot.size,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::contact::{
-    BlockKind, ContactBlock, ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus,
+    BlockKind, ContactBlock, ContactProblem, ContactSolution, ContactSolver, SolveStatus,
 };
 use crate::laws::FlowRule;
 
@@ -84,7 +84,7 @@ impl GaussSeidel {
     }
 
     /// W_ii and `q_i + Σ_{j≠i} W_ij p_j` of one block among others.
-    fn gather(&mut self, problem: &OneStepContactProblem, rows: Range<usize>, impulse: &[f64]) {
+    fn gather(&mut self, problem: &ContactProblem, rows: Range<usize>, impulse: &[f64]) {
         let m = problem.size();
         self.matrix.clear();
         self.velocity.clear();
@@ -104,7 +104,7 @@ impl GaussSeidel {
     /// Solves block `block` with the other impulses fixed; returns its outcome.
     fn visit(
         &mut self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         block: &ContactBlock,
         impulse: &mut [f64],
     ) -> LocalOutcome {
@@ -157,7 +157,7 @@ impl GaussSeidel {
     }
 
     /// Largest velocity the data can produce, the yardstick of the tolerance.
-    fn scale(problem: &OneStepContactProblem, impulse: &[f64]) -> f64 {
+    fn scale(problem: &ContactProblem, impulse: &[f64]) -> f64 {
         let m = problem.size();
         let mut scale = f64::MIN_POSITIVE;
         for block in problem.blocks() {
@@ -177,7 +177,7 @@ impl ContactSolver for GaussSeidel {
         "gauss-seidel"
     }
 
-    fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         if problem.generalized_rule().is_some() {
             self.generalized.solve(problem, solution);
             return;

@@ -32,7 +32,7 @@
 use serde::Serialize;
 
 use crate::algebra::{PivotedCholesky, dot};
-use crate::contact::{OneStepContactProblem, OneStepSolution};
+use crate::contact::{ContactProblem, ContactSolution};
 use crate::laws::{GeneralizedSet, ImpactRule, PerGradient, SetUnit};
 use crate::solvers::one_contact::LocalScratch;
 
@@ -106,7 +106,7 @@ impl ImpactConsistency {
 
 /// Tests a map on the constraints of a problem whose blocks follow the generalized law.
 pub fn check_impact(
-    problem: &OneStepContactProblem,
+    problem: &ContactProblem,
     rule: &dyn ImpactRule,
     samples: usize,
     seed: u64,
@@ -122,7 +122,11 @@ pub fn check_impact(
     };
     let mut random = Splitmix(seed);
     let mut after = vec![0.0; count];
-    let active: Vec<usize> = problem.blocks().iter().map(|b| b.id.constraint).collect();
+    let active: Vec<usize> = problem
+        .blocks()
+        .iter()
+        .map(|b| b.key.constraint())
+        .collect();
     let mut scratch = LocalScratch::default();
     for sample in 0..samples {
         // Approach velocities, some of them exactly zero.
@@ -158,7 +162,7 @@ pub fn check_impact(
 
 #[allow(clippy::too_many_arguments)]
 fn judge(
-    problem: &OneStepContactProblem,
+    problem: &ContactProblem,
     couplings: &Couplings,
     (before, after): (&[f64], &[f64]),
     speed: f64,
@@ -189,10 +193,10 @@ fn judge(
     // p = W⁻¹(u⁺ − u⁻) on the normal rows.
     let mut impulse: Vec<f64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
     factor.solve_in_place(&mut impulse);
-    let mut solution = OneStepSolution {
+    let mut solution = ContactSolution {
         impulse: vec![0.0; m],
         local_velocity: vec![0.0; m],
-        ..OneStepSolution::default()
+        ..ContactSolution::default()
     };
     for (a, block) in problem.blocks().iter().enumerate() {
         let size = couplings.normal[a * count + a].sqrt();
@@ -258,11 +262,11 @@ impl Splitmix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::{BlockKind, ContactBlock, ContactId};
+    use crate::contact::{BlockKind, ContactBlock, ContactKey};
     use crate::laws::{FlowRule, FrictionSection, GeneralizedRule, ImpactClosure, StandardImpact};
 
     /// A particle in a corner of 120°, friction on both planes.
-    fn corner() -> OneStepContactProblem {
+    fn corner() -> ContactProblem {
         let a = 120f64.to_radians();
         let rows = [
             [0.0, 1.0, 0.0],
@@ -277,17 +281,14 @@ mod tests {
             .flat_map(|r| rows.iter().map(|s| dot(r, s)).collect::<Vec<_>>())
             .collect();
         let block = |k: usize| ContactBlock {
-            id: ContactId {
-                constraint: k,
-                point: 0,
-            },
+            key: ContactKey::declared(k, 0),
             start: 3 * k,
             size: 3,
             section: FrictionSection::disc(0.9).unwrap(),
             flow_rule: FlowRule::Generalized(GeneralizedRule::default()),
             kind: BlockKind::Unilateral { minimum: 0.0 },
         };
-        OneStepContactProblem::from_local(w, vec![0.0; 6], vec![block(0), block(1)])
+        ContactProblem::from_local(w, vec![0.0; 6], vec![block(0), block(1)])
     }
 
     #[test]

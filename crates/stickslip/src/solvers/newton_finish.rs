@@ -31,7 +31,7 @@
 
 use crate::algebra::dot;
 use crate::algebra::small_dense::solve_in_place;
-use crate::contact::{BlockKind, ContactBlock, OneStepContactProblem};
+use crate::contact::{BlockKind, ContactBlock, ContactProblem};
 use crate::laws::{FlowRule, FrictionSection};
 
 /// Largest number of steps.
@@ -68,7 +68,7 @@ impl NewtonFinish {
     /// impulses and returns true where the natural map falls below `tolerance · scale`.
     pub fn finish(
         &mut self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         impulse: &mut [f64],
         scale: f64,
         tolerance: f64,
@@ -205,7 +205,9 @@ impl NewtonFinish {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::{ContactId, ContactResidual, ContactSolver, OneStepSolution, SolveStatus};
+    use crate::contact::{
+        ContactKey, ContactResidual, ContactSolution, ContactSolver, SolveStatus,
+    };
     use crate::solvers::GaussSeidel;
 
     /// Contacts with the given rows (dimension 3, mass diagonal (1, 1, 1/12)) and velocity.
@@ -214,7 +216,7 @@ mod tests {
         size: usize,
         section: FrictionSection,
         v: [f64; 3],
-    ) -> OneStepContactProblem {
+    ) -> ContactProblem {
         let inverse = [1.0, 1.0, 12.0];
         let m = rows.len();
         let product =
@@ -225,10 +227,7 @@ mod tests {
         let q = rows.iter().map(|row| dot(row, &v)).collect();
         let blocks = (0..m / size)
             .map(|c| ContactBlock {
-                id: ContactId {
-                    constraint: c,
-                    point: 0,
-                },
+                key: ContactKey::declared(c, 0),
                 start: c * size,
                 size,
                 section: section.clone(),
@@ -236,7 +235,7 @@ mod tests {
                 kind: BlockKind::Unilateral { minimum: 0.0 },
             })
             .collect();
-        OneStepContactProblem::from_local(w, q, blocks)
+        ContactProblem::from_local(w, q, blocks)
     }
 
     #[test]
@@ -255,7 +254,7 @@ mod tests {
             }
             let section = FrictionSection::segment(mu).unwrap();
             let problem = problem(&rows, 2, section, v);
-            let mut solution = OneStepSolution::default();
+            let mut solution = ContactSolution::default();
             solution.prepare(4);
             GaussSeidel::default().solve(&problem, &mut solution);
             assert_eq!(solution.status, SolveStatus::Converged, "{tilt}");

@@ -34,7 +34,7 @@ use crate::algebra::block_sparse::BlockSparseBuilder;
 use crate::contact::coulomb_problem::CoulombProblem;
 use crate::contact::coulomb_solution::CoulombStatus;
 use crate::contact::{
-    BlockKind, ContactBlock, ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus,
+    BlockKind, ContactBlock, ContactProblem, ContactSolution, ContactSolver, SolveStatus,
 };
 use crate::laws::{FlowRule, FrictionSection};
 
@@ -131,7 +131,7 @@ impl Converted {
 }
 
 impl ContactSolver for CascadeSolver {
-    fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         solution.prepare(problem.size());
         let blocks = problem.blocks();
         let converted: Option<Vec<Converted>> = blocks.iter().map(convert).collect();
@@ -181,7 +181,7 @@ impl ContactSolver for CascadeSolver {
 }
 
 /// Ŵ = Tᵀ W T, q̂ = Tᵀ q; `None` if the data are not finite.
-fn to_coulomb(problem: &OneStepContactProblem, converted: &[Converted]) -> Option<CoulombProblem> {
+fn to_coulomb(problem: &ContactProblem, converted: &[Converted]) -> Option<CoulombProblem> {
     let blocks = problem.blocks();
     let m = problem.size();
     let w = problem.delassus();
@@ -238,19 +238,16 @@ fn to_coulomb(problem: &OneStepContactProblem, converted: &[Converted]) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::{ContactId, ContactResidual};
+    use crate::contact::{ContactKey, ContactResidual};
 
     /// Points on a line of springs: W tridiagonal by blocks, with normal-tangent coupling.
-    fn chain(sections: &[FrictionSection]) -> OneStepContactProblem {
+    fn chain(sections: &[FrictionSection]) -> ContactProblem {
         let mut blocks = Vec::new();
         let mut start = 0;
         for (i, section) in sections.iter().enumerate() {
             let size = 1 + section.dimension();
             blocks.push(ContactBlock {
-                id: ContactId {
-                    constraint: i,
-                    point: 0,
-                },
+                key: ContactKey::declared(i, 0),
                 start,
                 size,
                 section: section.clone(),
@@ -269,7 +266,7 @@ mod tests {
         let q = (0..start)
             .map(|r| -1.0 + 0.9 * ((r * r) as f64).sin())
             .collect();
-        OneStepContactProblem::from_local(w, q, blocks)
+        ContactProblem::from_local(w, q, blocks)
     }
 
     #[test]
@@ -281,7 +278,7 @@ mod tests {
             FrictionSection::None,
             FrictionSection::ellipse_from_map([[0.3, 0.1], [0.0, 0.5]]).unwrap(),
         ]);
-        let mut solution = OneStepSolution::default();
+        let mut solution = ContactSolution::default();
         CascadeSolver::default().solve(&problem, &mut solution);
         assert_eq!(solution.status, SolveStatus::Converged);
         let mut residual = ContactResidual::default();
@@ -304,7 +301,7 @@ mod tests {
         ])
         .unwrap();
         let problem = chain(&[square.clone(), FrictionSection::disc(0.4).unwrap(), square]);
-        let mut solution = OneStepSolution::default();
+        let mut solution = ContactSolution::default();
         CascadeSolver::default().solve(&problem, &mut solution);
         assert!(solution.status.is_solved());
     }

@@ -1,7 +1,7 @@
 //! From the constraints of a system to the blocks of a contact problem.
 
 use crate::algebra::{Covectors, dot};
-use crate::contact::{BlockKind, ContactBlock, ContactId, OneStepContactProblem};
+use crate::contact::{BlockKind, ContactBlock, ContactKey, ContactProblem};
 use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
 use crate::records::{ContactMode, ContactRecord, PainleveMargin, StepOutcome, StepRecord};
 use crate::systems::{Instant, MechanicalSystem, UnilateralConstraint};
@@ -10,7 +10,7 @@ use crate::systems::{Instant, MechanicalSystem, UnilateralConstraint};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactSlot {
     /// Constraint and point.
-    pub id: ContactId,
+    pub key: ContactKey,
     /// First row.
     pub start: usize,
     /// Number of rows.
@@ -32,10 +32,7 @@ impl ContactLayout {
             for (k, point) in constraint.points().iter().enumerate() {
                 let size = 1 + point.law.tangent_dimension();
                 layout.slots.push(ContactSlot {
-                    id: ContactId {
-                        constraint: c,
-                        point: k,
-                    },
+                    key: ContactKey::declared(c, k),
                     start: layout.rows,
                     size,
                 });
@@ -60,10 +57,10 @@ impl ContactLayout {
         self.slots
             .iter()
             .map(|slot| {
-                let constraint = &system.constraints()[slot.id.constraint];
+                let constraint = &system.constraints()[slot.key.constraint()];
                 let name = match constraint.points().len() {
                     1 => constraint.name().to_string(),
-                    _ => format!("{}-{}", constraint.name(), slot.id.point),
+                    _ => format!("{}-{}", constraint.name(), slot.key.point()),
                 };
                 (name, slot.size)
             })
@@ -141,7 +138,7 @@ impl ContactAssembly {
     }
 
     /// Empties the problem and the list of active contacts.
-    pub fn begin(&mut self, system: &dyn MechanicalSystem, problem: &mut OneStepContactProblem) {
+    pub fn begin(&mut self, system: &dyn MechanicalSystem, problem: &mut ContactProblem) {
         if self.gradients.is_sparse() {
             problem.begin_sparse(system.dof());
         } else {
@@ -158,14 +155,14 @@ impl ContactAssembly {
         system: &dyn MechanicalSystem,
         c: usize,
         (t, q, v): (f64, &[f64], &[f64]),
-        problem: &mut OneStepContactProblem,
+        problem: &mut ContactProblem,
     ) -> Result<(), StepOutcome> {
         let constraint = &system.constraints()[c];
         // slots are sorted by constraint, so the first one is found by bisection
         let first = self
             .layout
             .slots
-            .partition_point(|slot| slot.id.constraint < c);
+            .partition_point(|slot| slot.key.constraint() < c);
         let past = system.past();
         let at = Instant { t, q, v, past };
         let joint_section = constraint.points().len() > 1
@@ -197,7 +194,7 @@ impl ContactAssembly {
                 let frame = &point.frame;
                 frame.sparse_rows(t, q, gradient, &mut self.sparse_rows);
                 let block = ContactBlock {
-                    id: slot.id,
+                    key: slot.key,
                     start,
                     size: slot.size,
                     section,
@@ -209,7 +206,7 @@ impl ContactAssembly {
                 self.rows.resize(all * n, 0.0);
                 let gradient = self.gradients.dense(c);
                 point.frame.rows(t, q, gradient, &mut self.rows);
-                let (rows, _) = problem.push(slot.id, slot.size, section, flow_rule, kind);
+                let (rows, _) = problem.push(slot.key, slot.size, section, flow_rule, kind);
                 rows.copy_from_slice(&self.rows[..slot.size * n]);
             }
             for i in start..start + slot.size {
@@ -233,11 +230,11 @@ impl ContactAssembly {
         constraint: &UnilateralConstraint,
         first: usize,
         at: &Instant,
-        problem: &mut OneStepContactProblem,
+        problem: &mut ContactProblem,
     ) -> Result<(), StepOutcome> {
         let (t, q, v) = (at.t, at.q, at.v);
         let n = v.len();
-        let c = self.layout.slots[first].id.constraint;
+        let c = self.layout.slots[first].key.constraint();
         let bad = |point| StepOutcome::BadCoefficient {
             constraint: c,
             point,
@@ -251,9 +248,9 @@ impl ContactAssembly {
         let start = self.before.len();
         let block = problem.blocks().len();
         let kind = BlockKind::Unilateral { minimum: 0.0 };
-        let id = self.layout.slots[first].id;
+        let key = self.layout.slots[first].key;
         let rule = constraint.points()[0].law.flow_rule();
-        let (rows, _) = problem.push(id, size, section, rule, kind);
+        let (rows, _) = problem.push(key, size, section, rule, kind);
         self.drift.resize(start + size, 0.0);
         let mut row = 1;
         for (k, point) in constraint.points().iter().enumerate() {
@@ -284,7 +281,7 @@ impl ContactAssembly {
     /// Problem row of a row of an active contact, or none for a normal impulse it does not own.
     pub fn problem_row(
         &self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         contact: &ActiveContact,
         i: usize,
     ) -> Option<usize> {
@@ -296,12 +293,7 @@ impl ContactAssembly {
     }
 
     /// Copies last step's impulses of the active contacts into `guess`.
-    pub fn warm_start(
-        &self,
-        problem: &OneStepContactProblem,
-        impulses: &[f64],
-        guess: &mut Vec<f64>,
-    ) {
+    pub fn warm_start(&self, problem: &ContactProblem, impulses: &[f64], guess: &mut Vec<f64>) {
         guess.clear();
         guess.resize(problem.size(), 0.0);
         for contact in &self.active {
@@ -318,7 +310,7 @@ impl ContactAssembly {
     /// `velocity_of_work`, and the sliding velocities in `sliding` (per problem row).
     pub fn fill_record(
         &self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         impulse: &[f64],
         velocity_of_work: &[f64],
         sliding: &[f64],
@@ -333,12 +325,12 @@ impl ContactAssembly {
         record
             .contacts
             .extend(self.layout.slots.iter().map(|slot| ContactRecord {
-                constraint: slot.id.constraint,
-                point: slot.id.point,
-                gap: self.gaps[slot.id.constraint],
+                constraint: slot.key.constraint(),
+                point: slot.key.point(),
+                gap: self.gaps[slot.key.constraint()],
                 start: slot.start,
                 size: slot.size,
-                approach: self.approach[slot.id.constraint],
+                approach: self.approach[slot.key.constraint()],
                 ..ContactRecord::default()
             }));
         for contact in &self.active {
@@ -370,7 +362,7 @@ impl ContactAssembly {
 }
 
 /// γ of a block and its part of W_NN.
-fn painleve(problem: &OneStepContactProblem, block: &ContactBlock) -> PainleveMargin {
+fn painleve(problem: &ContactProblem, block: &ContactBlock) -> PainleveMargin {
     let (m, n) = (problem.size(), block.start);
     let normal = &problem.delassus()[n * m + n..n * m + n + block.size];
     let mut stack = [0.0; 8];

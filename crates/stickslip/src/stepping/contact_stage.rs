@@ -1,17 +1,16 @@
 //! The contact problem of a step with its solver, residual and certificate.
 
 use crate::contact::{
-    Certificate, ContactResidual, ContactSolver, OneStepContactProblem, OneStepSolution,
-    SolveStatus,
+    Certificate, ContactProblem, ContactResidual, ContactSolution, ContactSolver, SolveStatus,
 };
 use crate::records::StepOutcome;
 
 /// Buffers of the contact problem, reused from step to step, and the solver that is called on it.
 pub struct ContactStage {
     /// The problem of the current stage.
-    pub problem: OneStepContactProblem,
+    pub problem: ContactProblem,
     /// Its solution.
-    pub solution: OneStepSolution,
+    pub solution: ContactSolution,
     /// Worst residuals so far.
     pub certificate: Certificate,
     residual: ContactResidual,
@@ -22,8 +21,8 @@ impl ContactStage {
     /// A stage with the given solver.
     pub fn new(solver: Box<dyn ContactSolver>) -> Self {
         Self {
-            problem: OneStepContactProblem::default(),
-            solution: OneStepSolution::default(),
+            problem: ContactProblem::default(),
+            solution: ContactSolution::default(),
             certificate: Certificate::default(),
             residual: ContactResidual::default(),
             solver,
@@ -54,8 +53,8 @@ impl ContactStage {
         self.certificate.enter(t, &self.problem, &self.residual);
         if self.problem.generalized_rule().is_some() {
             let strict = self.solution.generalized.strict_residual();
-            let id = self.problem.blocks()[0].id;
-            self.certificate.enter_strict(t, strict, id);
+            let key = self.problem.blocks()[0].key;
+            self.certificate.enter_strict(t, strict, key);
         }
         match self.solution.status {
             SolveStatus::Converged => {}
@@ -68,17 +67,17 @@ impl ContactStage {
 
     /// The outcome of the step, as far as the contact problem decides it.
     pub fn outcome(&self) -> StepOutcome {
-        let id = |block: usize| self.problem.blocks()[block].id;
+        let key = |block: usize| self.problem.blocks()[block].key;
         match self.solution.status {
             SolveStatus::Converged => StepOutcome::Solved,
             SolveStatus::Stalled | SolveStatus::LimitReached => StepOutcome::NotConverged,
             SolveStatus::NoSolution { block } => StepOutcome::NoSolution {
-                constraint: id(block).constraint,
-                point: id(block).point,
+                constraint: key(block).constraint(),
+                point: key(block).point(),
             },
             SolveStatus::SeveralSolutions { block } => StepOutcome::SeveralSolutions {
-                constraint: id(block).constraint,
-                point: id(block).point,
+                constraint: key(block).constraint(),
+                point: key(block).point(),
             },
         }
     }

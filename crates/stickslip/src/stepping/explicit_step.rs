@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
-use crate::contact::{BlockKind, OneStepContactProblem};
+use crate::contact::{BlockKind, ContactProblem};
 use crate::laws::ImpactRule;
 use crate::records::{EnergyEntry, StepOutcome, StepRecord};
 use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem};
@@ -127,7 +127,7 @@ impl ExplicitStep {
         v0: &[f64],
         (h, t): (f64, f64),
         contacts: Contacts,
-        problem: &mut OneStepContactProblem,
+        problem: &mut ContactProblem,
     ) -> Result<(), StepOutcome> {
         self.assembly.prepare(system);
         self.assembly.evaluate_gaps(system, t, &self.q, v0);
@@ -150,7 +150,7 @@ impl ExplicitStep {
             if let Contacts::Pressed(springs) = contacts {
                 // Known normal force of the spring; only friction is left to find.
                 let (stiffness, damping) = springs[contact.slot];
-                let c = self.assembly.layout.slots()[contact.slot].id.constraint;
+                let c = self.assembly.layout.slots()[contact.slot].key.constraint();
                 let approach = self.assembly.before[rows.start];
                 let force = (-stiffness * self.assembly.gaps[c] - damping * approach).max(0.0);
                 problem.blocks_mut()[contact.block].kind =
@@ -176,7 +176,7 @@ impl ExplicitStep {
     }
 
     /// Approach velocities below the grazing threshold become exactly zero.
-    fn clear_grazing(&self, problem: &mut OneStepContactProblem) {
+    fn clear_grazing(&self, problem: &mut ContactProblem) {
         if problem.blocks().is_empty() {
             return;
         }

@@ -1,6 +1,6 @@
 //! Restitution of the generalized law: what its normal stage is told.
 
-use crate::contact::{NormalStage, OneStepContactProblem};
+use crate::contact::{ContactProblem, NormalStage};
 use crate::laws::{ImpactLaw, ImpactRule};
 
 use super::assembly::{ActiveContact, ContactAssembly};
@@ -10,7 +10,7 @@ use super::assembly::{ActiveContact, ContactAssembly};
 pub(crate) fn set_normal_stage(
     assembly: &ContactAssembly,
     rule: Option<&dyn ImpactRule>,
-    problem: &mut OneStepContactProblem,
+    problem: &mut ContactProblem,
 ) {
     let owners = || assembly.active.iter().filter(|c| c.owns_normal);
     let blocks = problem.blocks();
@@ -25,7 +25,7 @@ pub(crate) fn set_normal_stage(
             .collect();
         let u: Vec<f64> = owners().map(before).collect();
         let mut after = vec![0.0; k];
-        let active: Vec<usize> = owners().map(|c| blocks[c.block].id.constraint).collect();
+        let active: Vec<usize> = owners().map(|c| blocks[c.block].key.constraint()).collect();
         rule.after_among(&active, &normal, &u, &mut after);
         NormalStage::Biased(after.iter().map(|x| -x).collect())
     } else {

@@ -50,8 +50,8 @@ fn effective(
             // Effective mass 1/W_nn of the contact at the reference configuration.
             let mut effective = 1.0;
             if factored {
-                let constraint = &system.constraints()[slot.id.constraint];
-                let frame = &constraint.points()[slot.id.point].frame;
+                let constraint = &system.constraints()[slot.key.constraint()];
+                let frame = &constraint.points()[slot.key.point()].frame;
                 let mut gradient = vec![0.0; n];
                 constraint.gap().gradient(0.0, q, &mut gradient);
                 let mut rows = vec![0.0; (1 + frame.tangent_count()) * n];

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
-use crate::contact::{BlockKind, ContactId, OneStepContactProblem};
+use crate::contact::{BlockKind, ContactKey, ContactProblem};
 use crate::laws::{FlowRule, FrictionSection};
 use crate::records::{ContactMode, StepRecord};
 use crate::simulation::{RunEnd, Simulation, SimulationSettings};
@@ -154,7 +154,7 @@ pub(super) fn status(mode: ContactMode) -> &'static str {
 
 /// Contact rows of a system at (q, v): W, local velocities.
 pub(super) struct LocalView {
-    problem: OneStepContactProblem,
+    problem: ContactProblem,
 }
 
 impl LocalView {
@@ -178,7 +178,7 @@ impl LocalView {
             let reason = "the operator is not positive definite".to_string();
             return Err(CaseError::NotComputed { reason });
         }
-        let mut problem = OneStepContactProblem::default();
+        let mut problem = ContactProblem::default();
         problem.begin(n);
         let mut gradient = vec![0.0; n];
         for (c, constraint) in system.constraints().iter().enumerate() {
@@ -189,13 +189,10 @@ impl LocalView {
                 point.frame.rows(0.0, q, &gradient, &mut all);
                 // Points of one constraint share its normal row.
                 let (skipped, size) = if k == 0 { (0, size) } else { (n, size - 1) };
-                let id = ContactId {
-                    constraint: c,
-                    point: k,
-                };
+                let key = ContactKey::declared(c, k);
                 let kind = BlockKind::Unilateral { minimum: 0.0 };
                 let (rows, _) =
-                    problem.push(id, size, FrictionSection::None, FlowRule::Coulomb, kind);
+                    problem.push(key, size, FrictionSection::None, FlowRule::Coulomb, kind);
                 rows.copy_from_slice(&all[skipped..]);
             }
         }

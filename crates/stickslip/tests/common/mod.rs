@@ -111,8 +111,8 @@ pub fn slider(mu: f64, impact: ImpactLaw) -> GeneralizedSystem {
 }
 
 /// A planar problem of twelve contacts with coupled rows, under load.
-pub fn twelve_contacts(seed: u64) -> stickslip::contact::OneStepContactProblem {
-    use stickslip::contact::{BlockKind, ContactBlock, ContactId, OneStepContactProblem};
+pub fn twelve_contacts(seed: u64) -> stickslip::contact::ContactProblem {
+    use stickslip::contact::{BlockKind, ContactBlock, ContactKey, ContactProblem};
     let mut random = random::Random(seed);
     let k = 12;
     let w = random.gram(2 * k, 2 * k, 0.5);
@@ -127,10 +127,7 @@ pub fn twelve_contacts(seed: u64) -> stickslip::contact::OneStepContactProblem {
         .collect();
     let blocks = (0..k)
         .map(|c| ContactBlock {
-            id: ContactId {
-                constraint: c,
-                point: 0,
-            },
+            id: ContactKey::declared(c, 0),
             start: 2 * c,
             size: 2,
             section: FrictionSection::segment(random.uniform(0.2, 1.2)).expect("valid"),
@@ -138,5 +135,5 @@ pub fn twelve_contacts(seed: u64) -> stickslip::contact::OneStepContactProblem {
             kind: BlockKind::Unilateral { minimum: 0.0 },
         })
         .collect();
-    OneStepContactProblem::from_local(w, free, blocks)
+    ContactProblem::from_local(w, free, blocks)
 }

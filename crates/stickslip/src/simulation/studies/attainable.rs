@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::contact::{ContactSolver, OneStepContactProblem, OneStepSolution};
+use crate::contact::{ContactProblem, ContactSolution, ContactSolver};
 use crate::laws::FlowRule;
 use crate::solvers::GaussSeidel;
 use crate::solvers::one_contact::{gamma, planar};
@@ -89,7 +89,7 @@ pub enum AttainableError {
     },
 }
 
-fn problem_at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> OneStepContactProblem {
+fn problem_at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> ContactProblem {
     let mut scheme = MoreauContactDynamics::new(1e-9);
     let mut problem = one_step_problem(system, &mut scheme, (0.0, q, v), 0.0);
     for block in problem.blocks_mut() {
@@ -248,7 +248,7 @@ fn project(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> Vec<f64> {
     if problem.blocks().is_empty() {
         return v.to_vec();
     }
-    let mut solution = OneStepSolution::default();
+    let mut solution = ContactSolution::default();
     solution.prepare(problem.size());
     GaussSeidel::default().solve(&problem, &mut solution);
     let mut after = vec![0.0; v.len()];

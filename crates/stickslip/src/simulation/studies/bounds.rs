@@ -183,8 +183,8 @@ impl Meter {
     fn rows(&self, system: &dyn MechanicalSystem, slot: usize, t: f64, q: &[f64]) -> Vec<Vec<f64>> {
         let n = system.dof();
         let slot = self.layout.slots()[slot];
-        let constraint = &system.constraints()[slot.id.constraint];
-        let frame = &constraint.points()[slot.id.point].frame;
+        let constraint = &system.constraints()[slot.key.constraint()];
+        let frame = &constraint.points()[slot.key.point()].frame;
         let mut gradient = vec![0.0; n];
         constraint.gap().gradient(t, q, &mut gradient);
         let mut rows = vec![0.0; (1 + frame.tangent_count()) * n];
@@ -243,7 +243,7 @@ impl Meter {
                     .sum();
                 w_tt = w_tt.max(sum);
             }
-            let point = &system.constraints()[slot.id.constraint].points()[slot.id.point];
+            let point = &system.constraints()[slot.key.constraint()].points()[slot.key.point()];
             if let Ok(section) = point.section_at(&at) {
                 let angle = radius(&section) * (w_tt / w_nn).sqrt();
                 self.friction = self.friction.max(angle);
@@ -258,7 +258,7 @@ impl Meter {
         if n != system.dof() {
             return;
         }
-        let c = self.layout.slots()[s].id.constraint;
+        let c = self.layout.slots()[s].key.constraint();
         let gap = system.constraints()[c].gap();
         let (mut hessian, mut turning) = (Vec::new(), Vec::new());
         let mut shifted = q.to_vec();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::contact::{ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus};
+use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
 use crate::simulation::Simulation;
 use crate::solvers::GaussSeidel;
 use crate::solvers::enumeration::{
@@ -135,7 +135,7 @@ impl ChoiceRule {
     }
 
     /// Index of the chosen solution.
-    fn choose(self, problem: &OneStepContactProblem, found: &[FoundSolution]) -> usize {
+    fn choose(self, problem: &ContactProblem, found: &[FoundSolution]) -> usize {
         let key = |s: &FoundSolution| match self {
             Self::TakeOffFirst => 0.0,
             // ½ p·(w + q): the energy up to a constant.
@@ -225,7 +225,7 @@ impl ContactSolver for EnumeratingSolver {
         "enumeration"
     }
 
-    fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         let forced = self.control.next.swap(0, Ordering::Relaxed);
         let Ok(enumeration) = enumerate(problem, &self.settings) else {
             self.control.found.store(1, Ordering::Relaxed);

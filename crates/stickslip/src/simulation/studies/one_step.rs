@@ -1,6 +1,6 @@
 //! The contact problem of one step, without solving it.
 
-use crate::contact::{ContactSolver, OneStepContactProblem, OneStepSolution, SolveStatus};
+use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
 use crate::records::StepRecord;
 use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
 use crate::systems::MechanicalSystem;
@@ -13,7 +13,7 @@ impl ContactSolver for Unsolved {
         "unsolved"
     }
 
-    fn solve(&mut self, _problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+    fn solve(&mut self, _problem: &ContactProblem, solution: &mut ContactSolution) {
         solution.status = SolveStatus::NoSolution { block: 0 };
     }
 }
@@ -25,7 +25,7 @@ pub fn one_step_problem(
     scheme: &mut dyn TimeSteppingScheme,
     (t, q, v): (f64, &[f64], &[f64]),
     h: f64,
-) -> OneStepContactProblem {
+) -> ContactProblem {
     let layout = ContactLayout::new(system);
     let mut state = State {
         t,

@@ -10,7 +10,7 @@ pub mod spatial;
 
 pub use solution::{Continuum, Enumeration, FoundSolution, Method, Mode, Verdict};
 
-use crate::contact::{BlockKind, OneStepContactProblem};
+use crate::contact::{BlockKind, ContactProblem};
 use crate::laws::FlowRule;
 
 /// Why a problem cannot be enumerated.
@@ -61,7 +61,7 @@ impl Default for EnumerationSettings {
 
 /// All solutions of the problem.
 pub fn enumerate(
-    problem: &OneStepContactProblem,
+    problem: &ContactProblem,
     settings: &EnumerationSettings,
 ) -> Result<Enumeration, EnumerationError> {
     for (index, block) in problem.blocks().iter().enumerate() {

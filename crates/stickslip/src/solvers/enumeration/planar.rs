@@ -36,7 +36,7 @@ use rayon::prelude::*;
 
 use crate::algebra::feasibility::LinearSystem;
 use crate::algebra::rank_revealing::solve_any_rank;
-use crate::contact::OneStepContactProblem;
+use crate::contact::ContactProblem;
 
 use super::solution::{free_speed, impulse_floor};
 use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
@@ -69,7 +69,7 @@ struct Contact {
 }
 
 /// Enumerates; the caller has checked laws and sections.
-pub fn enumerate(problem: &OneStepContactProblem, settings: &EnumerationSettings) -> Enumeration {
+pub fn enumerate(problem: &ContactProblem, settings: &EnumerationSettings) -> Enumeration {
     let scaled = Scaled::new(problem);
     // Breadth first to a fixed depth, then every subtree on its own: the order never changes.
     let mut prefixes: Vec<Vec<Mode>> = vec![Vec::new()];
@@ -122,7 +122,7 @@ pub fn enumerate(problem: &OneStepContactProblem, settings: &EnumerationSettings
 }
 
 struct Search<'a> {
-    problem: &'a OneStepContactProblem,
+    problem: &'a ContactProblem,
     scaled: &'a Scaled,
     found: Vec<FoundSolution>,
     nodes: usize,
@@ -154,7 +154,7 @@ impl Search<'_> {
 }
 
 impl Scaled {
-    fn new(problem: &OneStepContactProblem) -> Self {
+    fn new(problem: &ContactProblem) -> Self {
         let rows = problem.size();
         let w = problem.delassus();
         let size: Vec<f64> = (0..rows)
@@ -300,7 +300,7 @@ impl Scaled {
     /// The solution of a complete list of modes, polished and judged.
     fn leaf(
         &self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         modes: &[Mode],
         guess: &[f64],
     ) -> Option<FoundSolution> {

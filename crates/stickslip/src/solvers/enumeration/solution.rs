@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::contact::{ContactResidual, OneStepContactProblem};
+use crate::contact::{ContactProblem, ContactResidual};
 
 /// Mode of one contact in a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,7 +61,7 @@ pub struct FoundSolution {
 
 impl FoundSolution {
     pub(super) fn certified(
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         impulse: Vec<f64>,
         modes: Vec<Mode>,
         continuum: Option<Continuum>,
@@ -225,7 +225,7 @@ fn on_segment(holder: &FoundSolution, point: &FoundSolution) -> bool {
 }
 
 /// Impulse below which two answers are not told apart: a thousandth of what stops the free motion.
-pub(super) fn impulse_floor(problem: &OneStepContactProblem) -> f64 {
+pub(super) fn impulse_floor(problem: &ContactProblem) -> f64 {
     let m = problem.size();
     let stiffest = (0..m)
         .map(|i| problem.delassus()[i * m + i])
@@ -234,6 +234,6 @@ pub(super) fn impulse_floor(problem: &OneStepContactProblem) -> f64 {
 }
 
 /// Largest local velocity without impulses.
-pub(super) fn free_speed(problem: &OneStepContactProblem) -> f64 {
+pub(super) fn free_speed(problem: &ContactProblem) -> f64 {
     problem.free().iter().fold(0.0f64, |s, x| s.max(x.abs()))
 }

@@ -31,7 +31,7 @@
 use rayon::prelude::*;
 
 use crate::algebra::small_dense::{norm, solve_in_place};
-use crate::contact::OneStepContactProblem;
+use crate::contact::ContactProblem;
 use crate::laws::FrictionSection;
 use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 
@@ -39,7 +39,7 @@ use super::solution::{free_speed, impulse_floor};
 use super::{Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
 
 /// Searches; the caller has checked laws and sections.
-pub fn search(problem: &OneStepContactProblem, settings: &EnumerationSettings) -> Enumeration {
+pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enumeration {
     if let Some(exact) = one_disc(problem) {
         return exact;
     }
@@ -76,7 +76,7 @@ pub fn search(problem: &OneStepContactProblem, settings: &EnumerationSettings) -
 }
 
 /// One contact with a disc: all solutions.
-fn one_disc(problem: &OneStepContactProblem) -> Option<Enumeration> {
+fn one_disc(problem: &ContactProblem) -> Option<Enumeration> {
     let [block] = problem.blocks() else {
         return None;
     };
@@ -105,7 +105,7 @@ fn one_disc(problem: &OneStepContactProblem) -> Option<Enumeration> {
 }
 
 /// Start number `index`: none open, then random parts of the cones.
-fn start(problem: &OneStepContactProblem, seed: u64, index: usize) -> Vec<f64> {
+fn start(problem: &ContactProblem, seed: u64, index: usize) -> Vec<f64> {
     let m = problem.size();
     let mut p = vec![0.0; m];
     if index == 0 {
@@ -139,7 +139,7 @@ fn start(problem: &OneStepContactProblem, seed: u64, index: usize) -> Vec<f64> {
 }
 
 /// Writes F(p) and returns its norm in velocities.
-fn natural_map(problem: &OneStepContactProblem, p: &[f64], out: &mut [f64]) -> f64 {
+fn natural_map(problem: &ContactProblem, p: &[f64], out: &mut [f64]) -> f64 {
     let m = problem.size();
     let mut w = vec![0.0; m];
     problem.local_velocity(p, &mut w);
@@ -163,7 +163,7 @@ fn natural_map(problem: &OneStepContactProblem, p: &[f64], out: &mut [f64]) -> f
 }
 
 /// Semismooth Newton with differences; whether it reached a zero.
-fn newton(problem: &OneStepContactProblem, p: &mut [f64]) -> bool {
+fn newton(problem: &ContactProblem, p: &mut [f64]) -> bool {
     let m = p.len();
     let speed = norm(problem.free()).max(f64::MIN_POSITIVE);
     let mut value = vec![0.0; m];
@@ -216,7 +216,7 @@ fn newton(problem: &OneStepContactProblem, p: &mut [f64]) -> bool {
     size <= 1e-11 * speed
 }
 
-fn modes(problem: &OneStepContactProblem, p: &[f64]) -> Vec<Mode> {
+fn modes(problem: &ContactProblem, p: &[f64]) -> Vec<Mode> {
     let size = norm(p).max(f64::MIN_POSITIVE);
     problem
         .blocks()

@@ -1,10 +1,10 @@
 use super::*;
-use crate::contact::{ContactBlock, ContactId};
+use crate::contact::{ContactBlock, ContactKey};
 use crate::laws::FrictionSection;
 
 fn block(start: usize, section: FrictionSection) -> ContactBlock {
     ContactBlock {
-        id: ContactId::default(),
+        key: ContactKey::default(),
         start,
         size: 1 + section.dimension(),
         section,
@@ -14,7 +14,7 @@ fn block(start: usize, section: FrictionSection) -> ContactBlock {
 }
 
 /// Rod of half length 1, J = 1/3, at 60°: W of its tip.
-fn rod(mu: f64, q: [f64; 2]) -> OneStepContactProblem {
+fn rod(mu: f64, q: [f64; 2]) -> ContactProblem {
     let (s, c) = (60f64.to_radians().sin(), 60f64.to_radians().cos());
     let w = vec![
         1.0 + 3.0 * c * c,
@@ -23,7 +23,7 @@ fn rod(mu: f64, q: [f64; 2]) -> OneStepContactProblem {
         1.0 + 3.0 * s * s,
     ];
     let section = FrictionSection::segment(mu).unwrap();
-    OneStepContactProblem::from_local(w, q.to_vec(), vec![block(0, section)])
+    ContactProblem::from_local(w, q.to_vec(), vec![block(0, section)])
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn block_on_two_feet_sticks_with_forces_that_are_not_unique() {
         })
         .collect();
     let section = FrictionSection::segment(0.6).unwrap();
-    let problem = OneStepContactProblem::from_local(
+    let problem = ContactProblem::from_local(
         w,
         vec![-0.0981, 0.02, -0.0981, 0.02],
         vec![block(0, section.clone()), block(2, section)],
@@ -115,7 +115,7 @@ fn search_in_space_finds_the_solutions_of_two_separate_contacts() {
         }
     }
     let section = FrictionSection::disc(2.0).unwrap();
-    let single = OneStepContactProblem::from_local(
+    let single = ContactProblem::from_local(
         one.to_vec(),
         vec![0.0118, -5.0, 0.3],
         vec![block(0, section.clone())],
@@ -126,8 +126,7 @@ fn search_in_space_finds_the_solutions_of_two_separate_contacts() {
     let k = alone.solutions.len();
     assert!(k >= 3, "{alone:?}");
     let q = vec![0.0118, -5.0, 0.3, 0.0118, -5.0, 0.3];
-    let pair =
-        OneStepContactProblem::from_local(w, q, vec![block(0, section.clone()), block(3, section)]);
+    let pair = ContactProblem::from_local(w, q, vec![block(0, section.clone()), block(3, section)]);
     let found = enumerate(&pair, &settings).unwrap();
     assert_eq!(found.method, Method::Search);
     assert_eq!(found.solutions.len(), k * k);

@@ -5,7 +5,7 @@
 //! problem is convex over the product of cones.
 
 use crate::algebra::{PivotedCholesky, dot};
-use crate::contact::OneStepContactProblem;
+use crate::contact::ContactProblem;
 use crate::solvers::one_contact::projected_newton;
 
 /// Weight of the kept normal velocities; large weights converge in few updates.
@@ -13,7 +13,7 @@ const WEIGHT: f64 = 30.0;
 
 /// Writes the impulses; returns the multipliers τ, the updates used and whether it converged.
 pub(super) fn solve(
-    problem: &OneStepContactProblem,
+    problem: &ContactProblem,
     normal: &[f64],
     lambda: &[f64],
     kept: &[f64],

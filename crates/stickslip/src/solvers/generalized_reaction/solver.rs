@@ -2,8 +2,7 @@
 
 use crate::algebra::{PivotedCholesky, dot};
 use crate::contact::{
-    ContactResidual, ContactSolver, NormalStage, OneStepContactProblem, OneStepSolution,
-    SolveStatus,
+    ContactProblem, ContactResidual, ContactSolution, ContactSolver, NormalStage, SolveStatus,
 };
 use crate::laws::{ActiveSpace, GeneralizedRule, Sections, SetUnit};
 use crate::solvers::one_contact::LocalScratch;
@@ -89,7 +88,7 @@ pub(in crate::solvers) struct Couplings {
 }
 
 impl Couplings {
-    pub fn new(problem: &OneStepContactProblem) -> Self {
+    pub fn new(problem: &ContactProblem) -> Self {
         let m = problem.size();
         let w = problem.delassus();
         let blocks = problem.blocks();
@@ -110,7 +109,7 @@ impl Couplings {
     /// R_i M⁻¹ R_j of two tangent rows.
     pub fn tangent_gram(
         &self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         (a, i): (usize, usize),
         (b, j): (usize, usize),
     ) -> f64 {
@@ -119,12 +118,7 @@ impl Couplings {
     }
 
     /// R_i M⁻¹ h_j with any row h_j.
-    fn normal_gram(
-        &self,
-        problem: &OneStepContactProblem,
-        (a, i): (usize, usize),
-        j: usize,
-    ) -> f64 {
+    fn normal_gram(&self, problem: &ContactProblem, (a, i): (usize, usize), j: usize) -> f64 {
         let m = problem.size();
         let w = problem.delassus();
         w[i * m + j] - self.tilt[i] * w[problem.blocks()[a].start * m + j]
@@ -133,7 +127,7 @@ impl Couplings {
 
 /// The friction set of block `a` as variables from `start` on.
 pub(super) fn program_block(
-    problem: &OneStepContactProblem,
+    problem: &ContactProblem,
     couplings: &Couplings,
     a: usize,
     lambda: f64,
@@ -160,7 +154,7 @@ pub(super) fn program_block(
 }
 
 /// Largest |q_i|/√W_ii: the speed that firmness is measured against.
-fn speed(problem: &OneStepContactProblem) -> f64 {
+fn speed(problem: &ContactProblem) -> f64 {
     let m = problem.size();
     (0..m)
         .map(|i| {
@@ -179,7 +173,7 @@ impl ContactSolver for GeneralizedReaction {
         "generalized-reaction"
     }
 
-    fn solve(&mut self, problem: &OneStepContactProblem, solution: &mut OneStepSolution) {
+    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         let Some(&rule) = problem.generalized_rule() else {
             // A problem of another law is not ours to solve.
             solution.status = SolveStatus::Stalled;
@@ -197,9 +191,9 @@ impl GeneralizedReaction {
     /// One contact with at most one tangent, in closed form; false if the problem is larger.
     fn one_planar_contact(
         &mut self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         rule: &GeneralizedRule,
-        solution: &mut OneStepSolution,
+        solution: &mut ContactSolution,
     ) -> bool {
         let [block] = problem.blocks() else {
             return false;
@@ -262,9 +256,9 @@ impl GeneralizedReaction {
 
     fn several(
         &mut self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         rule: &GeneralizedRule,
-        solution: &mut OneStepSolution,
+        solution: &mut ContactSolution,
     ) {
         let m = problem.size();
         let w = problem.delassus();
@@ -364,7 +358,7 @@ impl GeneralizedReaction {
     /// Friction over the active space; writes the real impulses of all rows.
     fn tangential_stage(
         &mut self,
-        problem: &OneStepContactProblem,
+        problem: &ContactProblem,
         couplings: &Couplings,
         (lambda, firm, space): (&[f64], &[bool], &[bool]),
         velocity: &[f64],

@@ -1,6 +1,6 @@
 //! Distance of a solution to P'4 as the paper writes it.
 
-use crate::contact::{OneStepContactProblem, OneStepSolution};
+use crate::contact::{ContactProblem, ContactSolution};
 use crate::solvers::one_contact::LocalScratch;
 
 use super::normal_impulses;
@@ -10,9 +10,9 @@ use crate::contact::NormalStage;
 
 /// dist*(r_τ, Σ λ_a C*_a) and ⟨r_τ, v⁺⟩, with r = r_ν + r_τ the cone splitting of the total impulse.
 pub(in crate::solvers) fn distance(
-    problem: &OneStepContactProblem,
+    problem: &ContactProblem,
     couplings: &Couplings,
-    solution: &OneStepSolution,
+    solution: &ContactSolution,
     scratch: &mut LocalScratch,
 ) -> (f64, f64) {
     let (m, count) = (problem.size(), problem.blocks().len());

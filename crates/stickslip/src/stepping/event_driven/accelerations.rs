@@ -103,7 +103,7 @@ impl Accelerations {
         self.frames(system, at.t, at.q, at.v, &mut rows, &mut local);
         self.sections.clear();
         for slot in self.layout.slots() {
-            let point = &system.constraints()[slot.id.constraint].points()[slot.id.point];
+            let point = &system.constraints()[slot.key.constraint()].points()[slot.key.point()];
             match point.section_at(at) {
                 Ok(section) => self.sections.push(section),
                 Err(_) => {
@@ -143,8 +143,8 @@ impl Accelerations {
         let n = v.len();
         let mut gradient = vec![0.0; n];
         for slot in self.layout.slots() {
-            let constraint = &system.constraints()[slot.id.constraint];
-            let frame = &constraint.points()[slot.id.point].frame;
+            let constraint = &system.constraints()[slot.key.constraint()];
+            let frame = &constraint.points()[slot.key.point()].frame;
             constraint.gap().gradient(t, q, &mut gradient);
             let all = 1 + frame.tangent_count();
             let mut every = vec![0.0; all * n];
@@ -288,7 +288,7 @@ impl Accelerations {
     /// Normal force of a compliant contact.
     fn spring_force(&self, slot: usize) -> f64 {
         let spring = self.springs[slot];
-        let gap = self.gaps[self.layout.slots()[slot].id.constraint];
+        let gap = self.gaps[self.layout.slots()[slot].key.constraint()];
         let force = -spring.stiffness * gap - spring.damping * self.normal_velocity(slot);
         if gap < 0.0 { force.max(0.0) } else { 0.0 }
     }

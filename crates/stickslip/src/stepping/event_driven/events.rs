@@ -33,7 +33,7 @@ impl Integrator {
         let acc = &self.accelerations;
         let mut list = Vec::new();
         for (s, mode) in self.modes.iter().enumerate() {
-            let c = acc.layout.slots()[s].id.constraint;
+            let c = acc.layout.slots()[s].key.constraint();
             if !mode.closed {
                 list.push(Watch::Gap(c));
                 continue;
@@ -62,7 +62,7 @@ impl Integrator {
             Watch::Normal(s) => {
                 acc.normal_reaction(s) + 1e-11 * (1e-3 + acc.scale()) / acc.compliance(s)
             }
-            Watch::Release(s) => -acc.gaps[acc.layout.slots()[s].id.constraint],
+            Watch::Release(s) => -acc.gaps[acc.layout.slots()[s].key.constraint()],
             Watch::Cone(s, g) => {
                 let group = &acc.groups[s][g];
                 let gauge = acc.section(s, group).gauge(acc.group_reaction(s, group));
@@ -151,7 +151,7 @@ impl Integrator {
         }
         let mut q = vec![0.0; nq];
         for (s, mode) in self.modes.iter().enumerate() {
-            let c = self.accelerations.layout.slots()[s].id.constraint;
+            let c = self.accelerations.layout.slots()[s].key.constraint();
             if mode.closed || dips.iter().any(|&(d, _)| d == c) {
                 continue;
             }

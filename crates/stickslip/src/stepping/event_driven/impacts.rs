@@ -1,7 +1,7 @@
 //! Impacts, the end of bouncing, and impacts without collision.
 
 use crate::algebra::dot;
-use crate::contact::{BlockKind, ContactId};
+use crate::contact::{BlockKind, ContactKey};
 use crate::laws::{FlowRule, ImpactLaw, energetic_impact};
 use crate::records::{StepOutcome, StepRecord};
 use crate::stepping::{ContactStage, State, TimeSteppingScheme};
@@ -26,7 +26,7 @@ impl Integrator {
         let acc = &self.accelerations;
         let approaching: Vec<usize> = (0..acc.layout.slots().len())
             .filter(|&s| {
-                acc.gaps[acc.layout.slots()[s].id.constraint] <= TOUCHING
+                acc.gaps[acc.layout.slots()[s].key.constraint()] <= TOUCHING
                     && acc.normal_velocity(s) < -1e-11 * speed
             })
             .collect();
@@ -100,7 +100,7 @@ impl Integrator {
             }
             let height = rebound * rebound / (2.0 * fall);
             let flight = 2.0 * rebound / fall;
-            let c = self.accelerations.layout.slots()[s].id.constraint;
+            let c = self.accelerations.layout.slots()[s].key.constraint();
             let lowest = 64.0 * self.accelerations.gap_rounding[c];
             if height >= self.settings.bounce_min.max(lowest) && flight > 1e-13 * self.t.abs() {
                 continue;
@@ -137,7 +137,7 @@ impl Integrator {
             return false;
         };
         let slot = acc.layout.slots()[s];
-        let point = &system.constraints()[slot.id.constraint].points()[slot.id.point];
+        let point = &system.constraints()[slot.key.constraint()].points()[slot.key.point()];
         let at = Instant {
             t: self.t,
             q: self.q(),
@@ -150,10 +150,7 @@ impl Integrator {
         let (ends, impact) = (section.ends(), point.law.impact());
         stage.problem.begin(n);
         let kind = BlockKind::Unilateral { minimum: 0.0 };
-        let id = ContactId {
-            constraint: slot.id.constraint,
-            point: slot.id.point,
-        };
+        let id = ContactKey::declared(slot.key.constraint(), slot.key.point());
         let (rows, bias) =
             stage
                 .problem

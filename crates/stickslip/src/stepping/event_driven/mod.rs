@@ -251,12 +251,12 @@ impl EventDriven {
                 .iter()
                 .find(|event| {
                     event.kind == ReferenceEventKind::Impact
-                        && event.constraint == slot.id.constraint
-                        && event.point == slot.id.point
+                        && event.constraint == slot.key.constraint()
+                        && event.point == slot.key.point()
                 })
                 .map(|event| {
                     let mut row = vec![0.0; event.velocity_before.len()];
-                    let gap = system.constraints()[slot.id.constraint].gap();
+                    let gap = system.constraints()[slot.key.constraint()].gap();
                     gap.gradient(event.t, &event.q, &mut row);
                     crate::algebra::dot(&row, &event.velocity_before)
                 });
@@ -265,9 +265,9 @@ impl EventDriven {
                 .iter()
                 .any(|friction| matches!(friction, Friction::Slip(_)));
             record.contacts.push(ContactRecord {
-                constraint: slot.id.constraint,
-                point: slot.id.point,
-                gap: integrator.accelerations.gaps[slot.id.constraint],
+                constraint: slot.key.constraint(),
+                point: slot.key.point(),
+                gap: integrator.accelerations.gaps[slot.key.constraint()],
                 mode: match (mode.closed, mode.friction.is_empty(), slips) {
                     (false, ..) => ContactMode::Open,
                     (true, true, _) => ContactMode::Closed,

@@ -37,7 +37,7 @@ pub(super) fn groups(system: &dyn MechanicalSystem, layout: &ContactLayout) -> V
         .slots()
         .iter()
         .map(|slot| {
-            let point = &system.constraints()[slot.id.constraint].points()[slot.id.point];
+            let point = &system.constraints()[slot.key.constraint()].points()[slot.key.point()];
             match point.law.base_section() {
                 FrictionSection::Product { factors, .. } => {
                     let mut start = 1;

@@ -28,7 +28,7 @@ impl Integrator {
         let mut seen = Vec::new();
         if rigid {
             for (s, mode) in self.modes.iter().enumerate() {
-                let c = self.accelerations.layout.slots()[s].id.constraint;
+                let c = self.accelerations.layout.slots()[s].key.constraint();
                 if mode.closed && !seen.contains(&c) {
                     seen.push(c);
                     let gap = system.constraints()[c].gap();

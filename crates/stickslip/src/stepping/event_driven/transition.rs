@@ -132,13 +132,13 @@ impl Integrator {
             .iter()
             .enumerate()
             .map(|(s, slot)| {
-                let gap = acc.gaps[slot.id.constraint];
+                let gap = acc.gaps[slot.key.constraint()];
                 if !acc.springs.is_empty() {
                     let leaves = watch == Some(Watch::Release(s));
-                    let enters = watch == Some(Watch::Gap(slot.id.constraint));
+                    let enters = watch == Some(Watch::Gap(slot.key.constraint()));
                     // a contact that has just closed may not press yet
                     let closed =
-                        self.modes[s].closed && gap <= acc.gap_rounding[slot.id.constraint];
+                        self.modes[s].closed && gap <= acc.gap_rounding[slot.key.constraint()];
                     return !leaves && (gap < 0.0 || enters || closed);
                 }
                 gap <= TOUCHING && acc.normal_velocity(s) <= 1e-10 * speed
@@ -234,11 +234,11 @@ impl Integrator {
     }
 
     pub(super) fn record(&mut self, slot: Option<usize>, kind: ReferenceEventKind, before: &[f64]) {
-        let id = slot.map(|s| self.accelerations.layout.slots()[s].id);
+        let key = slot.map(|s| self.accelerations.layout.slots()[s].key);
         self.events.push(ReferenceEvent {
             t: self.t,
-            constraint: id.map_or(usize::MAX, |id| id.constraint),
-            point: id.map_or(0, |id| id.point),
+            constraint: key.map_or(usize::MAX, |key| key.constraint()),
+            point: key.map_or(0, |key| key.point()),
             kind,
             q: self.q().to_vec(),
             velocity_before: before.to_vec(),
@@ -250,7 +250,7 @@ impl Integrator {
     pub(super) fn shorten_after_rebound(&mut self) {
         let acc = &self.accelerations;
         for (s, mode) in self.modes.iter().enumerate() {
-            let c = acc.layout.slots()[s].id.constraint;
+            let c = acc.layout.slots()[s].key.constraint();
             let rebound = acc.normal_velocity(s);
             if mode.closed || acc.gaps[c] > TOUCHING || !(rebound > 0.0) {
                 continue;

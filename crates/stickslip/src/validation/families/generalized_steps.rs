@@ -2,8 +2,7 @@
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::contact::{
-    BlockKind, ContactId, ContactSolver, NormalStage, OneStepContactProblem, OneStepSolution,
-    SolveStatus,
+    BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver, NormalStage, SolveStatus,
 };
 use crate::laws::{
     ActiveSpace, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, Polyhedron, Sections,
@@ -27,26 +26,19 @@ pub(super) struct Stepped {
     pub after: Vec<f64>,
     /// Velocity after the normal stage.
     pub normal: Vec<f64>,
-    pub solution: OneStepSolution,
-    pub problem: OneStepContactProblem,
+    pub solution: ContactSolution,
+    pub problem: ContactProblem,
 }
 
 impl Impact {
-    pub fn problem(
-        &self,
-        rule: GeneralizedRule,
-        v: &[f64],
-    ) -> Result<OneStepContactProblem, CaseError> {
-        let mut problem = OneStepContactProblem::default();
+    pub fn problem(&self, rule: GeneralizedRule, v: &[f64]) -> Result<ContactProblem, CaseError> {
+        let mut problem = ContactProblem::default();
         problem.begin(v.len());
         for (constraint, (rows, section)) in self.contacts.iter().enumerate() {
-            let id = ContactId {
-                constraint,
-                point: 0,
-            };
+            let key = ContactKey::declared(constraint, 0);
             let kind = BlockKind::Unilateral { minimum: 0.0 };
             let (target, _) = problem.push(
-                id,
+                key,
                 rows.len(),
                 section.clone(),
                 FlowRule::Generalized(rule),
@@ -73,7 +65,7 @@ impl Impact {
     ) -> Result<Stepped, CaseError> {
         let mut problem = self.problem(rule, v)?;
         *problem.normal_stage_mut() = NormalStage::Moreau { restitution };
-        let mut solution = OneStepSolution::default();
+        let mut solution = ContactSolution::default();
         solution.prepare(problem.size());
         GeneralizedReaction::default().solve(&problem, &mut solution);
         if solution.status != SolveStatus::Converged {

@@ -2,7 +2,7 @@
 
 use crate::algebra::root::bracketed_root;
 use crate::algebra::{DualNum, Jet, dot};
-use crate::contact::{ContactSolver, OneStepContactProblem, OneStepSolution};
+use crate::contact::{ContactProblem, ContactSolution, ContactSolver};
 use crate::laws::{
     ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw,
 };
@@ -60,12 +60,7 @@ impl Bar {
     }
 
     /// The one-step problem of length h from the contact with velocity v.
-    fn problem(
-        self,
-        rule: FlowRule,
-        v: &[f64],
-        h: f64,
-    ) -> Result<OneStepContactProblem, CaseError> {
+    fn problem(self, rule: FlowRule, v: &[f64], h: f64) -> Result<ContactProblem, CaseError> {
         let system = self.system(ImpactLaw::Inelastic, rule)?;
         let mut scheme = MoreauContactDynamics::default();
         let q = [0.0, self.theta0];
@@ -73,7 +68,7 @@ impl Bar {
     }
 
     /// Generalized impulse of the real one.
-    fn generalized(problem: &OneStepContactProblem, p: &[f64]) -> [f64; 2] {
+    fn generalized(problem: &ContactProblem, p: &[f64]) -> [f64; 2] {
         let component = |j: usize| {
             p.iter()
                 .enumerate()
@@ -107,7 +102,7 @@ impl Bar {
     /// Impulse of P'3 in one step.
     fn generalized_impulse(self, v: &[f64], h: f64) -> Result<Vec<f64>, CaseError> {
         let problem = self.problem(GENERALIZED(), v, h)?;
-        let mut solution = OneStepSolution::default();
+        let mut solution = ContactSolution::default();
         solution.prepare(problem.size());
         GeneralizedReaction::default().solve(&problem, &mut solution);
         Ok(solution.impulse)
@@ -300,7 +295,7 @@ pub(super) fn pinned_bar(input: &CaseInput) -> Result<Answer, CaseError> {
     let h = 1e-3;
     let mut scheme = MoreauContactDynamics::default();
     let problem = one_step_problem(&system, &mut scheme, (0.0, &[0.0], &[start]), h);
-    let mut solution = OneStepSolution::default();
+    let mut solution = ContactSolution::default();
     solution.prepare(problem.size());
     GeneralizedReaction::default().solve(&problem, &mut solution);
     let mut after = [0.0];
