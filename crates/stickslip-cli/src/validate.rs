@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use stickslip::validation::{self, CaseFile};
+use stickslip_validation::{self as validation, CaseFile};
 
 /// Compute the reference cases and compare.
 ///

@@ -6,7 +6,7 @@
 //! ```text
 //! laws ------> contact <------ solvers
 //!   \             ^
-//!    > systems -> stepping -> simulation -> scene, validation -> command line
+//!    > systems -> stepping -> simulation -> scene -> validation, command line
 //!                    |            ^
 //!                 records --------+
 //! ```
@@ -25,4 +25,3 @@ pub mod simulation;
 pub mod solvers;
 pub mod stepping;
 pub mod systems;
-pub mod validation;

@@ -43,7 +43,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
 
 #[test]
 fn the_folder_and_the_binary_hold_the_same_scenes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
     let files: BTreeSet<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

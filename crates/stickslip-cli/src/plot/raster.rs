@@ -40,7 +40,7 @@ pub fn raster(canvas: &Canvas, scale: f64) -> Image {
 struct Mask {
     width: usize,
     height: usize,
-    cover: Vec<f32>,
+    cover: Vec<f64>,
     /// Lines touched so far, first and one past the last.
     touched: (usize, usize),
 }
@@ -91,7 +91,7 @@ impl Mask {
                 // A line thinner than a pixel covers less of it.
                 let cover = (radius + 0.5 - distance).clamp(0.0, (2.0 * radius).min(1.0));
                 let cell = &mut self.cover[y * self.width + x];
-                *cell = cell.max(cover as f32);
+                *cell = cell.max(cover);
             }
         }
     }
@@ -153,7 +153,7 @@ impl Mask {
         for x in x0 as usize..right {
             let share = (x1.min(x as f64 + 1.0) - x0.max(x as f64)).max(0.0);
             let cell = &mut self.cover[y * self.width + x];
-            *cell = (*cell + (share * weight) as f32).min(1.0);
+            *cell = (*cell + share * weight).min(1.0);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::source::SourceText;
 /// A scene of the gallery: its name and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GalleryScene {
-    /// Name on the command line; the file is `scenes/NAME.toml`.
+    /// Name on the command line; the file is `crates/stickslip/scenes/NAME.toml`.
     pub name: &'static str,
     /// Text of the file.
     pub text: &'static str,
@@ -24,7 +24,7 @@ macro_rules! scenes {
     ($($name:literal,)*) => {
         &[$(GalleryScene {
             name: $name,
-            text: include_str!(concat!("../../../../scenes/", $name, ".toml")),
+            text: include_str!(concat!("../../scenes/", $name, ".toml")),
         },)*]
     };
 }

@@ -62,7 +62,7 @@ const FINISH_ROWS: usize = 60;
 /// One sweep is one product with W and one local solution per contact; no allocation once warm.
 ///
 /// # Tested by
-/// `solvers/gauss_seidel.rs`, `tests/reference_cases.rs`.
+/// `solvers/gauss_seidel.rs`, `stickslip-validation/tests/reference_cases.rs`.
 #[derive(Debug, Default)]
 pub struct GaussSeidel {
     settings: GaussSeidelSettings,

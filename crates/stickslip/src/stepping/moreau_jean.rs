@@ -42,7 +42,7 @@ use super::{ContactStage, State, TimeSteppingScheme, restitution};
 /// per contact row.
 ///
 /// # Tested by
-/// `tests/reference_cases.rs`, `tests/truth_*.rs`, `tests/order_*.rs`, `tests/property_schemes.rs`.
+/// `stickslip-validation/tests/reference_cases.rs`, `tests/truth_*.rs`, `tests/order_*.rs`, `tests/property_schemes.rs`.
 #[derive(Debug, Default)]
 pub struct MoreauJean {
     settings: MoreauJeanSettings,

@@ -127,7 +127,7 @@ pub fn twelve_contacts(seed: u64) -> stickslip::contact::ContactProblem {
         .collect();
     let blocks = (0..k)
         .map(|c| ContactBlock {
-            id: ContactKey::declared(c, 0),
+            key: ContactKey::declared(c, 0),
             start: 2 * c,
             size: 2,
             section: FrictionSection::segment(random.uniform(0.2, 1.2)).expect("valid"),

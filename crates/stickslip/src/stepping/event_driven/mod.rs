@@ -165,7 +165,7 @@ impl fmt::Debug for WatchFunction {
 /// About 7 evaluations per integration step, 60 to 150 per event.
 ///
 /// # Tested by
-/// `tests/reference_motions.rs`, `tests/reference_cases.rs`.
+/// `tests/reference_motions.rs`, `stickslip-validation/tests/reference_cases.rs`.
 #[derive(Debug)]
 pub struct EventDriven {
     integrator: Integrator,

@@ -1,16 +1,16 @@
 //! S(q, v) and Coulomb's law for contacts in space with every friction set.
 
-use crate::algebra::SymmetricMatrix;
-use crate::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedSet, ImpactLaw};
-use crate::records::StepRecord;
-use crate::solvers::generalized_reaction::{project, support};
-use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
-use crate::solvers::one_contact::gamma;
-use crate::systems::functions::{GivenRows, GivenScalar};
-use crate::systems::rigid::UnitQuaternion;
-use crate::systems::{ContactFrame, GeneralizedSystem, RigidBody, UnilateralConstraint};
-use crate::validation::engine::{LocalView, contact_dynamics, impact};
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use crate::engine::{LocalView, contact_dynamics, impact};
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::SymmetricMatrix;
+use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedSet, ImpactLaw};
+use stickslip::records::StepRecord;
+use stickslip::solvers::generalized_reaction::{project, support};
+use stickslip::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
+use stickslip::solvers::one_contact::gamma;
+use stickslip::systems::functions::{GivenRows, GivenScalar};
+use stickslip::systems::rigid::UnitQuaternion;
+use stickslip::systems::{ContactFrame, GeneralizedSystem, RigidBody, UnilateralConstraint};
 
 /// A rigid body whose corner touches the ground z = 0.
 struct Corner {
@@ -131,7 +131,7 @@ impl Covectors {
             .flat_map(|r| {
                 lifted
                     .iter()
-                    .map(|s| crate::algebra::dot(r, s))
+                    .map(|s| stickslip::algebra::dot(r, s))
                     .collect::<Vec<_>>()
             })
             .collect();
@@ -142,7 +142,7 @@ impl Covectors {
     fn pair(&self, w: &[f64]) -> Vec<f64> {
         self.rows
             .iter()
-            .map(|r| crate::algebra::dot(r, w))
+            .map(|r| stickslip::algebra::dot(r, w))
             .collect()
     }
 
@@ -150,7 +150,7 @@ impl Covectors {
     fn pair_dual(&self, f: &[f64]) -> Vec<f64> {
         self.lifted
             .iter()
-            .map(|r| crate::algebra::dot(r, f))
+            .map(|r| stickslip::algebra::dot(r, f))
             .collect()
     }
 
@@ -251,7 +251,7 @@ pub(super) fn two_points(input: &CaseInput) -> Result<Answer, CaseError> {
     let build = || -> Result<GeneralizedSystem, CaseError> {
         let (value, gradient) = (normal.clone(), normal.clone());
         let gap = GivenScalar {
-            value: move |q: &[f64]| crate::algebra::dot(&value, q),
+            value: move |q: &[f64]| stickslip::algebra::dot(&value, q),
             gradient: move |_: &[f64], row: &mut [f64]| row.copy_from_slice(&gradient),
         };
         let mut constraint = UnilateralConstraint::new("ground", gap);

@@ -1,16 +1,16 @@
 //! A particle with friction and delay: the families of the sweeping process.
 
-use crate::algebra::{DualNum, Jet};
-use crate::laws::{ContactLaw, FrictionCoefficient, FrictionSection, ImpactLaw};
-use crate::simulation::Simulation;
-use crate::stepping::{ReferenceEventKind, SweepingProcess};
-use crate::systems::functions::{AutoScalar, GivenRows, GivenScalar};
-use crate::systems::past_motion::{Kernel, PastReading, PastView, Psi};
-use crate::systems::{ContactFrame, GeneralizedSystem, Instant, UnilateralConstraint};
-use crate::validation::engine::{run_until, simulation};
-use crate::validation::families::SweepTarget;
-use crate::validation::reference::{Start, event_rows, slips, sticks};
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use crate::engine::{run_until, simulation};
+use crate::families::SweepTarget;
+use crate::reference::{Start, event_rows, slips, sticks};
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::{DualNum, Jet};
+use stickslip::laws::{ContactLaw, FrictionCoefficient, FrictionSection, ImpactLaw};
+use stickslip::simulation::Simulation;
+use stickslip::stepping::{ReferenceEventKind, SweepingProcess};
+use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
+use stickslip::systems::past_motion::{Kernel, PastReading, PastView, Psi};
+use stickslip::systems::{ContactFrame, GeneralizedSystem, Instant, UnilateralConstraint};
 
 /// What a sweep compares.
 type Targets = Vec<(SweepTarget, f64)>;

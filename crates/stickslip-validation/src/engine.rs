@@ -2,16 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
-use crate::contact::{BlockKind, ContactKey, ContactProblem};
-use crate::laws::{FlowRule, FrictionSection};
-use crate::records::{ContactMode, StepRecord};
-use crate::simulation::{RunEnd, Simulation, SimulationSettings};
-use crate::solvers::GaussSeidel;
-use crate::stepping::{
+use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use stickslip::contact::{BlockKind, ContactKey, ContactProblem};
+use stickslip::laws::{FlowRule, FrictionSection};
+use stickslip::records::{ContactMode, StepRecord};
+use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
+use stickslip::solvers::GaussSeidel;
+use stickslip::stepping::{
     Activation, MoreauContactDynamics, MoreauJean, MoreauJeanSettings, TimeSteppingScheme,
 };
-use crate::systems::MechanicalSystem;
+use stickslip::systems::MechanicalSystem;
 
 use super::{CaseError, Inputs};
 

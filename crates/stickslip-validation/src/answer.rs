@@ -138,8 +138,8 @@ impl<T: Into<Answer>> From<Option<T>> for Answer {
 /// A group of quantities, `group! { "name" => value, ... }`.
 macro_rules! group {
     ($($name:literal => $value:expr),* $(,)?) => {
-        $crate::validation::Answer::Group(vec![
-            $(($name.to_string(), $crate::validation::Answer::from($value))),*
+        $crate::Answer::Group(vec![
+            $(($name.to_string(), $crate::Answer::from($value))),*
         ])
     };
 }

@@ -1,11 +1,11 @@
 //! Impacts of a point mass under the theta scheme.
 
-use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use crate::records::StepRecord;
-use crate::systems::functions::{GivenRows, GivenScalar};
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{impact, scheme_settings, status, theta_scheme};
-use crate::validation::{Answer, CaseError, CaseInput};
+use crate::engine::{impact, scheme_settings, status, theta_scheme};
+use crate::{Answer, CaseError, CaseInput};
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::records::StepRecord;
+use stickslip::systems::functions::{GivenRows, GivenScalar};
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// Point mass touching the plane `q₀ = 0`; the other coordinates are tangential.
 pub(super) fn point_on_plane(

@@ -2,14 +2,16 @@
 
 use std::f64::consts::PI;
 
-use crate::algebra::{DualNum, Jet};
-use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use crate::stepping::MoreauJeanSettings;
-use crate::systems::functions::{AutoScalar, GivenRows};
-use crate::systems::{BilateralConstraint, ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{impact, run_steps, simulation, theta_scheme, touching};
-use crate::validation::reference::Start;
-use crate::validation::{Answer, CaseError, CaseInput};
+use crate::engine::{impact, run_steps, simulation, theta_scheme, touching};
+use crate::reference::Start;
+use crate::{Answer, CaseError, CaseInput};
+use stickslip::algebra::{DualNum, Jet};
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::stepping::MoreauJeanSettings;
+use stickslip::systems::functions::{AutoScalar, GivenRows};
+use stickslip::systems::{
+    BilateralConstraint, ContactFrame, GeneralizedSystem, UnilateralConstraint,
+};
 
 /// `polar`: a particle at a rough wall, in polar and in Cartesian coordinates.
 ///

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::algebra::SymmetricMatrix;
+use stickslip::algebra::SymmetricMatrix;
 
 use super::CaseError;
 

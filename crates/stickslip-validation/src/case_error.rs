@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 
-use crate::laws::{ContactLawError, FrictionError, ImpactLawError};
-use crate::records::StepOutcome;
-use crate::simulation::SimulationError;
-use crate::stepping::ThetaError;
-use crate::systems::SystemError;
-use crate::systems::past_motion::PastError;
+use stickslip::laws::{ContactLawError, FrictionError, ImpactLawError};
+use stickslip::records::StepOutcome;
+use stickslip::simulation::SimulationError;
+use stickslip::stepping::ThetaError;
+use stickslip::systems::SystemError;
+use stickslip::systems::past_motion::PastError;
 
 /// Why a case, or a quantity of it, could not be computed. It is reported and counts as failed.
 #[derive(Debug, Error)]

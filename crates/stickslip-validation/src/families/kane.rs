@@ -1,14 +1,14 @@
 //! Kane's double pendulum under every impact law.
 
-use crate::algebra::{DualNum, Jet, SymmetricMatrix, dot};
-use crate::laws::{
+use crate::engine::{LocalView, contact_dynamics, impact};
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::{DualNum, Jet, SymmetricMatrix, dot};
+use stickslip::laws::{
     ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactPhase,
     ImpactPhaseKind, energetic_impact,
 };
-use crate::systems::functions::AutoScalar;
-use crate::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
-use crate::validation::engine::{LocalView, contact_dynamics, impact};
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::systems::functions::AutoScalar;
+use stickslip::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
 
 /// Two uniform rods hanging from a pivot, the tip of the second on the floor.
 struct Pendulum {

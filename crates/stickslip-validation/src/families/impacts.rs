@@ -1,11 +1,11 @@
 //! One impact of a mechanism under Newton's and Frémond's laws.
 
-use crate::algebra::{DualNum, Jet};
-use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use crate::systems::functions::AutoScalar;
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{LocalView, impact, scheme_settings, status, theta_scheme};
-use crate::validation::{Answer, CaseError, CaseInput};
+use crate::engine::{LocalView, impact, scheme_settings, status, theta_scheme};
+use crate::{Answer, CaseError, CaseInput};
+use stickslip::algebra::{DualNum, Jet};
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::systems::functions::AutoScalar;
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// Both laws on the impact of a system at (q, v).
 fn both_laws(

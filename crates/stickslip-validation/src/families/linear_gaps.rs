@@ -1,13 +1,13 @@
 //! Impacts on several frictionless constraints with constant rows.
 
-use crate::laws::{ContactLaw, ImpactLaw};
-use crate::records::StepRecord;
-use crate::systems::functions::GivenScalar;
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{LocalView, impact, touching};
-use crate::validation::{Answer, CaseError, CaseInput};
+use crate::engine::{LocalView, impact, touching};
+use crate::{Answer, CaseError, CaseInput};
+use stickslip::laws::{ContactLaw, ImpactLaw};
+use stickslip::records::StepRecord;
+use stickslip::systems::functions::GivenScalar;
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
-use crate::algebra::{SymmetricMatrix, dot};
+use stickslip::algebra::{SymmetricMatrix, dot};
 
 /// System with the gaps `D q ≥ 0`, touching at q = 0, one law per row.
 fn system(

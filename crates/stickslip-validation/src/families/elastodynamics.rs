@@ -1,19 +1,17 @@
 //! Meshes: the elastic bar at a wall, the block of quadrilaterals on a floor.
 
-use crate::algebra::{CholeskyFactor, SymmetricMatrix};
-use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use crate::records::StepRecord;
-use crate::simulation::Simulation;
-use crate::stepping::MoreauJeanSettings;
-use crate::systems::elastodynamic::{
+use crate::engine::{activation, run_steps, scheme_settings, simulation, step_count, theta_scheme};
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::{CholeskyFactor, SymmetricMatrix};
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::records::StepRecord;
+use stickslip::simulation::Simulation;
+use stickslip::stepping::MoreauJeanSettings;
+use stickslip::systems::elastodynamic::{
     ALL, ElastodynamicError, ElementKind, Formulation, MassKind, Material, Obstacle, natural_modes,
     shapes,
 };
-use crate::systems::{ElastodynamicSystem, MechanicalSystem};
-use crate::validation::engine::{
-    activation, run_steps, scheme_settings, simulation, step_count, theta_scheme,
-};
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
 
 fn refused(error: ElastodynamicError) -> CaseError {
     CaseError::NotComputed {

@@ -3,17 +3,17 @@
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 
-use crate::algebra::{SymmetricMatrix, dot};
-use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use crate::simulation::Simulation;
-use crate::stepping::MoreauJeanSettings;
-use crate::systems::functions::{GivenRows, GivenScalar};
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{
+use crate::engine::{
     run_steps, run_until, scheme_settings, simulation, status, step_count, theta_scheme,
 };
-use crate::validation::reference::{Start, slips, sticks};
-use crate::validation::{Answer, CaseError, CaseInput};
+use crate::reference::{Start, slips, sticks};
+use crate::{Answer, CaseError, CaseInput};
+use stickslip::algebra::{SymmetricMatrix, dot};
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::simulation::Simulation;
+use stickslip::stepping::MoreauJeanSettings;
+use stickslip::systems::functions::{GivenRows, GivenScalar};
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// Point mass pressed on a plane by its weight: coordinates x (tangential), then the height.
 struct Slider {

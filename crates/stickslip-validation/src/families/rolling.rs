@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use crate::stepping::{MoreauJeanSettings, ReferenceEventKind};
-use crate::systems::functions::{GivenRows, GivenScalar};
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{run_until, simulation, theta_scheme};
-use crate::validation::reference::Start;
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use crate::engine::{run_until, simulation, theta_scheme};
+use crate::reference::Start;
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::stepping::{MoreauJeanSettings, ReferenceEventKind};
+use stickslip::systems::functions::{GivenRows, GivenScalar};
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// A phase of the motion: its word, and the state (t, v, ω, x) at its start and end.
 struct Phase {

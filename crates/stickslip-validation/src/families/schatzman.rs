@@ -1,15 +1,15 @@
 //! The penalised bar in the limit of vanishing compliance.
 
-use crate::algebra::{DualNum, Jet, dot};
-use crate::laws::{
+use crate::engine::{LocalView, impact, touching};
+use crate::reference::Start;
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::{DualNum, Jet, dot};
+use stickslip::laws::{
     ContactLaw, EnergeticImpact, FrictionSection, ImpactLaw, ImpactPhaseKind, energetic_impact,
 };
-use crate::stepping::ReferenceEventKind;
-use crate::systems::functions::AutoScalar;
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{LocalView, impact, touching};
-use crate::validation::reference::Start;
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::stepping::ReferenceEventKind;
+use stickslip::systems::functions::AutoScalar;
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// The bar above the ground; its lower end touches where `Y = l sin θ`, or at `height`.
 fn bar(params: &Inputs, q: &[f64], height: f64) -> Result<GeneralizedSystem, CaseError> {

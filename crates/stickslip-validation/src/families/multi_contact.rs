@@ -2,16 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use crate::algebra::{DualNum, Jet, SymmetricMatrix, dot};
-use crate::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use crate::records::StepRecord;
-use crate::simulation::Simulation;
-use crate::systems::functions::{AutoScalar, GivenRows, GivenScalar};
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{
-    LocalView, run_steps, run_until, scheme_settings, simulation, theta_scheme,
-};
-use crate::validation::{Answer, CaseError, CaseInput};
+use crate::engine::{LocalView, run_steps, run_until, scheme_settings, simulation, theta_scheme};
+use crate::{Answer, CaseError, CaseInput};
+use stickslip::algebra::{DualNum, Jet, SymmetricMatrix, dot};
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::records::StepRecord;
+use stickslip::simulation::Simulation;
+use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// The two laws of the case files.
 fn laws(restitution: f64) -> [(&'static str, ImpactLaw); 2] {

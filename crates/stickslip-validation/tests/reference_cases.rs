@@ -1,10 +1,10 @@
 //! The reference cases, computed by the code of `stickslip validate` and compared.
 //!
-//! Source of the numbers: `crates/stickslip/cases/README.md`. Tolerances are those of the files.
+//! Source of the numbers: `crates/stickslip-validation/cases/README.md`. Tolerances are those of the files.
 
 use std::path::Path;
 
-use stickslip::validation::{CaseFile, CaseKind, Report, family, run, run_case, run_family};
+use stickslip_validation::{CaseFile, CaseKind, Report, family, run, run_case, run_family};
 
 /// Families of which the engine computes only a part: the energetic law comes with the penalty method.
 const PARTIAL: [&str; 1] = ["kane-pendulum"];

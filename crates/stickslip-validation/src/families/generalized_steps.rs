@@ -1,15 +1,15 @@
 //! Steps of the generalized law: random ones, corners, grooves and blocks on two feet.
 
-use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
-use crate::contact::{
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use stickslip::contact::{
     BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver, NormalStage, SolveStatus,
 };
-use crate::laws::{
+use stickslip::laws::{
     ActiveSpace, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, Polyhedron, Sections,
     SetUnit,
 };
-use crate::solvers::GeneralizedReaction;
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::solvers::GeneralizedReaction;
 
 /// Rows (normal first) and section of one contact.
 pub(super) type Contact = (Vec<Vec<f64>>, FrictionSection);
@@ -527,7 +527,7 @@ fn holds(impact: &Impact, force: &[f64], mu: f64) -> bool {
             })
         })
         .collect();
-    let mut system = crate::algebra::feasibility::LinearSystem::new(edges.len());
+    let mut system = stickslip::algebra::feasibility::LinearSystem::new(edges.len());
     for (i, f) in force.iter().enumerate() {
         system.equal(edges.iter().map(|e: &Vec<f64>| e[i]), -f);
     }

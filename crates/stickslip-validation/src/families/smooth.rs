@@ -1,17 +1,17 @@
 //! Schemes on smooth motion: gyroscopic terms, discrete gradients, joints.
 
-use crate::algebra::{DualNum, Jet};
-use crate::laws::{ContactLaw, ImpactLaw};
-use crate::simulation::Simulation;
-use crate::stepping::{InternalForce, JointVelocity, MoreauJeanSettings};
-use crate::systems::functions::AutoScalar;
-use crate::systems::rigid::UnitQuaternion;
-use crate::systems::{
+use crate::engine::{run_steps, scheme_settings, simulation, theta_scheme};
+use crate::{Answer, CaseError, CaseInput};
+use stickslip::algebra::{DualNum, Jet};
+use stickslip::laws::{ContactLaw, ImpactLaw};
+use stickslip::simulation::Simulation;
+use stickslip::stepping::{InternalForce, JointVelocity, MoreauJeanSettings};
+use stickslip::systems::functions::AutoScalar;
+use stickslip::systems::rigid::UnitQuaternion;
+use stickslip::systems::{
     BilateralConstraint, ContactFrame, GeneralizedSystem, MechanicalSystem, RigidBody,
     UnilateralConstraint,
 };
-use crate::validation::engine::{run_steps, scheme_settings, simulation, theta_scheme};
-use crate::validation::{Answer, CaseError, CaseInput};
 
 /// State (q, v) of a smooth motion at time T: the midpoint scheme at three steps, whose error is a
 /// series in h², extrapolated to h = 0.

@@ -1,20 +1,20 @@
 //! The two-coordinate bar of Painlevé's paradox and the pinned bar: every solution, event by event.
 
-use crate::algebra::root::bracketed_root;
-use crate::algebra::{DualNum, Jet, dot};
-use crate::contact::{ContactProblem, ContactSolution, ContactSolver};
-use crate::laws::{
+use crate::engine::{LocalView, contact_dynamics, impact};
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::root::bracketed_root;
+use stickslip::algebra::{DualNum, Jet, dot};
+use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
+use stickslip::laws::{
     ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw,
 };
-use crate::simulation::studies::one_step_problem;
-use crate::solvers::GeneralizedReaction;
-use crate::solvers::enumeration::{EnumerationSettings, Mode, enumerate};
-use crate::solvers::one_contact::gamma;
-use crate::stepping::MoreauContactDynamics;
-use crate::systems::functions::{AutoScalar, GivenRows};
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{LocalView, contact_dynamics, impact};
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::simulation::studies::one_step_problem;
+use stickslip::solvers::GeneralizedReaction;
+use stickslip::solvers::enumeration::{EnumerationSettings, Mode, enumerate};
+use stickslip::solvers::one_contact::gamma;
+use stickslip::stepping::MoreauContactDynamics;
+use stickslip::systems::functions::{AutoScalar, GivenRows};
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// The bar: centre on a line, one end above a rough axis.
 #[derive(Clone, Copy)]

@@ -1,15 +1,15 @@
 //! A free rod with one tip on the ground: Painlevé's system in three coordinates.
 
-use crate::algebra::root::bracketed_root;
-use crate::algebra::{DualNum, Jet, SymmetricMatrix, autodiff, dot};
-use crate::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
-use crate::solvers::one_contact::{gamma, planar};
-use crate::stepping::ReferenceEventKind;
-use crate::systems::functions::AutoScalar;
-use crate::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
-use crate::validation::engine::{LocalView, contact_dynamics, impact, run_steps, simulation};
-use crate::validation::reference::Start;
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use crate::engine::{LocalView, contact_dynamics, impact, run_steps, simulation};
+use crate::reference::Start;
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::root::bracketed_root;
+use stickslip::algebra::{DualNum, Jet, SymmetricMatrix, autodiff, dot};
+use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
+use stickslip::solvers::one_contact::{gamma, planar};
+use stickslip::stepping::ReferenceEventKind;
+use stickslip::systems::functions::AutoScalar;
+use stickslip::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
 
 /// Mass, half length, moment of inertia, weight and friction of the rod.
 #[derive(Clone, Copy)]

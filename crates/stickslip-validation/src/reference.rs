@@ -1,10 +1,10 @@
 //! Motions computed event by event, for the families.
 
-use crate::solvers::GaussSeidel;
-use crate::stepping::{
+use stickslip::solvers::GaussSeidel;
+use stickslip::stepping::{
     EventDrivenSettings, ReferenceEvent, ReferenceEventKind, ReferenceMotion, SweepingProcess,
 };
-use crate::systems::GeneralizedSystem;
+use stickslip::systems::GeneralizedSystem;
 
 use super::engine::{run_until, simulation};
 use super::{Answer, CaseError};

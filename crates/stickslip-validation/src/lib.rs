@@ -1,20 +1,20 @@
 //! Reference cases: the engine computes what others computed before, and is compared.
 //!
 //! A case file lists cases `{id, family, kind, params, expected, tol}` (format and origin:
-//! `crates/stickslip/cases/README.md`). A family is a function that builds systems through the
+//! `crates/stickslip-validation/cases/README.md`). A family is a function that builds systems through the
 //! public face of the library and returns an [`Answer`], a tree with the shape of `expected`. It
 //! receives the parameters and the rows marked as inputs; the expected values stay with the
 //! comparison and cannot be read by a family.
 //!
 //! ```
-//! use stickslip::validation::{self, CaseFile};
+//! use stickslip_validation::{CaseFile, CaseFileError, run};
 //!
 //! let file = CaseFile::parse("mine.json", r#"{"name": "impact-laws", "cases": [{"id": "ball", "kind": "step",
 //!     "params": {"M": [[2.0]], "D": [[1.0]], "v_minus": [-1.0], "e": [0.5]},
 //!     "expected": {"newton": {"v_plus": [0.5], "KE_change": -0.75}}}]}"#)?;
-//! let report = validation::run(&[file]);
+//! let report = run(&[file]);
 //! assert_eq!((report.passed, report.failed), (1, 0));
-//! # Ok::<(), validation::CaseFileError>(())
+//! # Ok::<(), CaseFileError>(())
 //! ```
 
 #[macro_use]

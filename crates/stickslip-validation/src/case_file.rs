@@ -205,7 +205,7 @@ impl CaseFile {
 
 macro_rules! embedded {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../cases/", $name)))),*]
+        &[$(($name, include_str!(concat!("../cases/", $name)))),*]
     };
 }
 

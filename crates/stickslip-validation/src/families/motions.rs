@@ -2,17 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use crate::laws::{ContactLaw, ImpactLaw};
-use crate::records::{ContactMode, StepRecord};
-use crate::stepping::{MoreauJeanSettings, ReferenceEvent, ReferenceEventKind};
-use crate::systems::functions::GivenScalar;
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::engine::{run_until, simulation, theta_scheme};
-use crate::validation::reference::Start;
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use crate::engine::{run_until, simulation, theta_scheme};
+use crate::reference::Start;
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::laws::{ContactLaw, ImpactLaw};
+use stickslip::records::{ContactMode, StepRecord};
+use stickslip::stepping::{MoreauJeanSettings, ReferenceEvent, ReferenceEventKind};
+use stickslip::systems::functions::GivenScalar;
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// The theta scheme of motions: θ = ½, otherwise the defaults.
-fn midpoint() -> Result<Box<dyn crate::stepping::TimeSteppingScheme>, CaseError> {
+fn midpoint() -> Result<Box<dyn stickslip::stepping::TimeSteppingScheme>, CaseError> {
     theta_scheme(MoreauJeanSettings {
         theta: Some(0.5),
         ..Default::default()

@@ -1,11 +1,11 @@
 //! Theorem 1: A and the limit of A_ε for the rod and the bar.
 
-use crate::algebra::{DualNum, Jet};
-use crate::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
-use crate::simulation::studies::attainable::attainable;
-use crate::systems::functions::AutoScalar;
-use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-use crate::validation::{Answer, CaseError, CaseInput, Inputs};
+use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::algebra::{DualNum, Jet};
+use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
+use stickslip::simulation::studies::attainable::attainable;
+use stickslip::systems::functions::AutoScalar;
+use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// `theorem1-rod`, `theorem1-bar`.
 pub(super) fn theorem1(input: &CaseInput) -> Result<Answer, CaseError> {
