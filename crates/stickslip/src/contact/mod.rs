@@ -9,6 +9,7 @@ mod certificate;
 pub mod coulomb_problem;
 pub mod coulomb_residual;
 pub mod coulomb_solution;
+mod delassus;
 pub mod fclib;
 mod generalized_residual;
 pub mod global_coulomb_problem;
@@ -21,6 +22,7 @@ mod solver;
 
 pub use block::{BlockKind, ContactBlock};
 pub use certificate::{Certificate, Worst};
+pub use delassus::{BodyOperator, NO_BODY};
 pub use key::ContactKey;
 pub use normal_stage::{GeneralizedOutcome, NormalStage};
 pub use problem::ContactProblem;

@@ -1,0 +1,397 @@
+//! The Delassus operator over bodies: W = J Jᵀ, never assembled.
+//!
+//! # What it computes
+//!
+//! Bodies have *whitened* velocities v' = L⁻¹ v with M⁻¹ = L Lᵀ body by body, so that the kinetic energy is ½|v'|² and an
+//! impulse p changes them by Jᵀ p. A contact acts on at most two bodies; each of its rows holds 2·F numbers, F freedoms of
+//! side a and F of side b with their signs: u = J v' + bias, v' = v'_free + Jᵀ p, hence W = J Jᵀ. Rows per contact may differ
+//! (rolling and drilling add rows).
+//!
+//! # Source
+//!
+//! Own; the whitening saves the response M⁻¹ Jᵀ beside J that engines for rigid bodies keep.
+//!
+//! # Guarantees
+//!
+//! W is symmetric and positive semidefinite by construction; a product costs O(rows), whatever the number of contacts on a body.
+//!
+//! # Behaviour to know
+//!
+//! The type is a reusable buffer: [`BodyOperator::begin`], [`BodyOperator::push`] per contact, without allocation once
+//! warm. Sides that cannot move are [`NO_BODY`]; their velocity belongs to the bias.
+//!
+//! # Cost
+//!
+//! 16·F + 4 bytes per row: 300 bytes for a contact of three rows in space.
+//!
+//! # Tested by
+//!
+//! `contact/delassus/bodies/tests.rs`, against dense algebra.
+
+use std::ops::Range;
+
+use crate::algebra::block_sparse::{BlockSparse, BlockSparseBuilder};
+use crate::algebra::dot;
+use crate::contact::coulomb_problem::BodyForm;
+
+/// The side of a contact that nothing can move.
+pub const NO_BODY: u32 = u32::MAX;
+
+/// W = J Jᵀ over the whitened velocities of bodies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BodyOperator {
+    freedoms: usize,
+    bodies: usize,
+    /// First row of each contact, and the number of rows at the end.
+    first_row: Vec<u32>,
+    sides: Vec<[u32; 2]>,
+    /// Contact of each row.
+    contact: Vec<u32>,
+    /// 2·F numbers per row.
+    values: Vec<f64>,
+}
+
+impl BodyOperator {
+    /// Empties the operator for `bodies` bodies of `freedoms` freedoms each: 6 in space, 3 in the plane.
+    pub fn begin(&mut self, freedoms: usize, bodies: usize) {
+        assert!(
+            freedoms == 3 || freedoms == 6,
+            "a body has 3 freedoms in the plane and 6 in space, not {freedoms}"
+        );
+        assert!(bodies < NO_BODY as usize, "bodies are counted by u32");
+        self.freedoms = freedoms;
+        self.bodies = bodies;
+        self.first_row.clear();
+        self.first_row.push(0);
+        self.sides.clear();
+        self.contact.clear();
+        self.values.clear();
+    }
+
+    /// Adds a contact of `rows` rows between two bodies and returns its numbers for writing, zero as yet: per row F numbers of
+    /// side a, then F of side b. The numbers of a side without body must stay zero.
+    pub fn push(&mut self, rows: usize, sides: [u32; 2]) -> &mut [f64] {
+        for side in sides {
+            assert!(
+                side == NO_BODY || (side as usize) < self.bodies,
+                "body {side} of {}",
+                self.bodies
+            );
+        }
+        let contact = self.sides.len() as u32;
+        self.sides.push(sides);
+        let first = self.contact.len();
+        self.contact.resize(first + rows, contact);
+        self.first_row.push((first + rows) as u32);
+        let start = self.values.len();
+        self.values.resize(start + rows * 2 * self.freedoms, 0.0);
+        &mut self.values[start..]
+    }
+
+    /// Freedoms per body.
+    pub fn freedoms(&self) -> usize {
+        self.freedoms
+    }
+
+    /// Number of bodies.
+    pub fn bodies(&self) -> usize {
+        self.bodies
+    }
+
+    /// Number of contacts.
+    pub fn contacts(&self) -> usize {
+        self.sides.len()
+    }
+
+    /// Number of rows, the order of W.
+    pub fn rows(&self) -> usize {
+        self.contact.len()
+    }
+
+    /// Rows of a contact.
+    #[inline]
+    pub fn rows_of(&self, contact: usize) -> Range<usize> {
+        self.first_row[contact] as usize..self.first_row[contact + 1] as usize
+    }
+
+    /// Contact that a row belongs to.
+    #[inline]
+    pub fn contact_of(&self, row: usize) -> usize {
+        self.contact[row] as usize
+    }
+
+    /// The two bodies of a contact, [`NO_BODY`] for a side that cannot move.
+    #[inline]
+    pub fn sides(&self, contact: usize) -> [u32; 2] {
+        self.sides[contact]
+    }
+
+    /// The 2·F numbers of a row.
+    #[inline]
+    pub fn row(&self, row: usize) -> &[f64] {
+        let width = 2 * self.freedoms;
+        &self.values[row * width..(row + 1) * width]
+    }
+
+    /// J_row v', for velocities of F numbers per body.
+    #[inline]
+    pub fn row_product(&self, row: usize, velocity: &[f64]) -> f64 {
+        let f = self.freedoms;
+        let numbers = self.row(row);
+        let mut sum = 0.0;
+        for (side, numbers) in self
+            .sides(self.contact_of(row))
+            .into_iter()
+            .zip(numbers.chunks_exact(f))
+        {
+            if side != NO_BODY {
+                let at = side as usize * f;
+                sum += dot(numbers, &velocity[at..at + f]);
+            }
+        }
+        sum
+    }
+
+    /// v' += J_rowᵀ p for one row.
+    #[inline]
+    pub fn add_row(&self, row: usize, p: f64, velocity: &mut [f64]) {
+        let f = self.freedoms;
+        let numbers = self.row(row);
+        for (side, numbers) in self
+            .sides(self.contact_of(row))
+            .into_iter()
+            .zip(numbers.chunks_exact(f))
+        {
+            if side != NO_BODY {
+                let at = side as usize * f;
+                for (v, j) in velocity[at..at + f].iter_mut().zip(numbers) {
+                    *v += j * p;
+                }
+            }
+        }
+    }
+
+    /// v' += Jᵀ p.
+    pub fn add_velocity(&self, impulse: &[f64], velocity: &mut [f64]) {
+        assert_eq!(impulse.len(), self.rows(), "one impulse per row");
+        assert_eq!(
+            velocity.len(),
+            self.bodies * self.freedoms,
+            "F velocities per body"
+        );
+        for (row, &p) in impulse.iter().enumerate() {
+            if p != 0.0 {
+                self.add_row(row, p, velocity);
+            }
+        }
+    }
+
+    /// w += W p; `velocity` is working memory of F numbers per body.
+    pub fn multiply_add(&self, impulse: &[f64], w: &mut [f64], velocity: &mut Vec<f64>) {
+        assert_eq!(w.len(), self.rows(), "one velocity per row");
+        velocity.clear();
+        velocity.resize(self.bodies * self.freedoms, 0.0);
+        self.add_velocity(impulse, velocity);
+        for (row, w) in w.iter_mut().enumerate() {
+            *w += self.row_product(row, velocity);
+        }
+    }
+
+    /// (W p)_row, computed without the velocities of all bodies: a sum over the rows that share a body with it. For studies;
+    /// sweeps keep the velocities.
+    pub fn row_times(&self, row: usize, impulse: &[f64]) -> f64 {
+        (0..self.rows())
+            .filter(|&j| impulse[j] != 0.0)
+            .map(|j| self.entry(row, j) * impulse[j])
+            .sum()
+    }
+
+    /// W_ij.
+    pub fn entry(&self, i: usize, j: usize) -> f64 {
+        let f = self.freedoms;
+        let (a, b) = (
+            self.sides(self.contact_of(i)),
+            self.sides(self.contact_of(j)),
+        );
+        let (row, column) = (self.row(i), self.row(j));
+        let mut sum = 0.0;
+        for (s, &body) in a.iter().enumerate() {
+            for (t, &other) in b.iter().enumerate() {
+                if body != NO_BODY && body == other {
+                    sum += dot(&row[s * f..(s + 1) * f], &column[t * f..(t + 1) * f]);
+                }
+            }
+        }
+        sum
+    }
+
+    /// Writes W_ii of a contact, row-major.
+    pub fn diagonal_block(&self, contact: usize, out: &mut Vec<f64>) {
+        out.clear();
+        let rows = self.rows_of(contact);
+        for i in rows.clone() {
+            for j in rows.clone() {
+                out.push(self.entry(i, j));
+            }
+        }
+    }
+
+    /// Trace of W.
+    pub fn trace(&self) -> f64 {
+        (0..self.rows()).map(|row| self.entry(row, row)).sum()
+    }
+
+    /// W as a dense row-major copy, for studies and small problems.
+    pub fn dense(&self) -> Vec<f64> {
+        let n = self.rows();
+        let mut w = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                let entry = self.entry(i, j);
+                w[i * n + j] = entry;
+                w[j * n + i] = entry;
+            }
+        }
+        w
+    }
+
+    /// W as a block-sparse copy; `None` without contacts and where their numbers of rows differ.
+    pub fn blocks(&self) -> Option<BlockSparse> {
+        let contacts = self.contacts();
+        if contacts == 0 {
+            return None;
+        }
+        let d = self.rows_of(0).len();
+        if (0..contacts).any(|i| self.rows_of(i).len() != d) {
+            return None;
+        }
+        let (start, on_body) = self.contacts_of_bodies();
+        let mut builder = BlockSparseBuilder::new(d, contacts);
+        let mut columns: Vec<usize> = Vec::new();
+        for i in 0..contacts {
+            columns.clear();
+            columns.push(i);
+            for side in self.sides(i) {
+                if side != NO_BODY {
+                    let range = start[side as usize] as usize..start[side as usize + 1] as usize;
+                    columns.extend(on_body[range].iter().map(|&j| j as usize));
+                }
+            }
+            columns.sort_unstable();
+            columns.dedup();
+            let first = builder.start_row(&columns);
+            for (k, &j) in columns.iter().enumerate() {
+                let block = &mut builder.value[first + k * d * d..][..d * d];
+                for c in 0..d {
+                    for r in 0..d {
+                        block[d * c + r] = self.entry(d * i + r, d * j + c);
+                    }
+                }
+            }
+        }
+        Some(builder.finish())
+    }
+
+    /// Contacts of each body in ascending order: where those of body b begin, and all of them.
+    pub fn contacts_of_bodies(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut start = vec![0u32; self.bodies + 1];
+        let sides_of = |sides: &[u32; 2]| {
+            let second = (sides[1] != sides[0]).then_some(sides[1]);
+            [Some(sides[0]), second]
+                .into_iter()
+                .flatten()
+                .filter(|&side| side != NO_BODY)
+        };
+        for sides in &self.sides {
+            for side in sides_of(sides) {
+                start[side as usize + 1] += 1;
+            }
+        }
+        for b in 0..self.bodies {
+            start[b + 1] += start[b];
+        }
+        let mut next = start.clone();
+        let mut on_body = vec![0; start[self.bodies] as usize];
+        for (i, sides) in self.sides.iter().enumerate() {
+            for side in sides_of(sides) {
+                on_body[next[side as usize] as usize] = i as u32;
+                next[side as usize] += 1;
+            }
+        }
+        (start, on_body)
+    }
+
+    /// The operator behind a problem in global form, its mass blocks whitened by Cholesky's factorisation: M = C Cᵀ, rows
+    /// C⁻¹ h. `None` where a contact has more than two bodies, a body more freedoms than `6` in space or `3` in the plane, or
+    /// a mass block that is not symmetric and positive definite (implicit gyroscopic terms).
+    pub fn of_body_form(form: &BodyForm, dimension: usize) -> Option<Self> {
+        let f = if dimension == 3 { 6 } else { 3 };
+        let mut factors = Vec::with_capacity(form.mass.len());
+        for (mass, freedoms) in form.mass.iter().zip(&form.freedoms) {
+            factors.push(cholesky(mass, freedoms.len())?);
+        }
+        let mut operator = Self::default();
+        operator.begin(f, form.mass.len());
+        for links in &form.links {
+            if links.len() > 2 {
+                return None;
+            }
+            let mut sides = [NO_BODY; 2];
+            for (side, link) in sides.iter_mut().zip(links) {
+                if form.freedoms[link.body].len() > f {
+                    return None;
+                }
+                *side = link.body as u32;
+            }
+            let numbers = operator.push(dimension, sides);
+            for (s, link) in links.iter().enumerate() {
+                let size = form.freedoms[link.body].len();
+                for r in 0..dimension {
+                    let out = &mut numbers[r * 2 * f + s * f..][..size];
+                    out.copy_from_slice(&link.jacobian[r * size..(r + 1) * size]);
+                    forward(&factors[link.body], out);
+                }
+            }
+        }
+        Some(operator)
+    }
+}
+
+/// Cholesky's factor of a symmetric matrix, row-major; `None` if it is not symmetric to rounding or not positive definite.
+fn cholesky(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
+    let mut factor = vec![0.0; size * size];
+    for i in 0..size {
+        for j in 0..=i {
+            let (a, b) = (matrix[i * size + j], matrix[j * size + i]);
+            if (a - b).abs() > 1e-13 * (matrix[i * size + i] * matrix[j * size + j]).abs().sqrt() {
+                return None;
+            }
+            let done = dot(
+                &factor[i * size..i * size + j],
+                &factor[j * size..j * size + j],
+            );
+            let rest = 0.5 * (a + b) - done;
+            if i == j {
+                if !(rest > 0.0) {
+                    return None;
+                }
+                factor[i * size + i] = rest.sqrt();
+            } else {
+                factor[i * size + j] = rest / factor[j * size + j];
+            }
+        }
+    }
+    Some(factor)
+}
+
+/// x ← C⁻¹ x.
+fn forward(factor: &[f64], x: &mut [f64]) {
+    let size = x.len();
+    for i in 0..size {
+        let done = dot(&factor[i * size..i * size + i], &x[..i]);
+        x[i] = (x[i] - done) / factor[i * size + i];
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! The operator W in the forms that systems have.
+
+mod bodies;
+
+pub use bodies::{BodyOperator, NO_BODY};
