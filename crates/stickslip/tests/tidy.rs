@@ -9,7 +9,7 @@ const IMPORTS: [(&str, &[&str]); 9] = [
     ("laws", &["algebra"]),
     ("contact", &["algebra", "laws"]),
     ("solvers", &["algebra", "laws", "contact"]),
-    ("systems", &["algebra", "laws"]),
+    ("systems", &["algebra", "laws", "contact"]),
     ("records", &["algebra"]),
     (
         "stepping",

@@ -213,9 +213,7 @@ impl Simulation {
         )?
         .filter(|_| !scheme.keeps_past());
         let layout = ContactLayout::new(system.as_ref());
-        let mut mass = system.new_matrix();
-        system.mass(q, &mut mass);
-        let kinetic = 0.5 * mass.bilinear(v, v);
+        let kinetic = system.kinetic_energy(q, v);
         let elastic = system.linear_part().map_or(0.0, |linear| {
             linear.elastic_energy(q, &mut ElasticScratch::default())
         });

@@ -2,7 +2,8 @@
 //!
 //! A [`MechanicalSystem`] answers questions (mass, forces, gaps, frames, energies) at a given
 //! instant; it is never changed by a step. [`GeneralizedSystem`] is any system in generalized
-//! coordinates, [`RigidBody`] a free rigid body in space. Rates and covectors are always taken
+//! coordinates, [`RigidBody`] a free rigid body in space, [`World`] any number of rigid bodies whose
+//! contacts are found. Rates and covectors are always taken
 //! with respect to the velocity variables, which differ from the derivatives of the stored
 //! coordinates where rotations are kept as quaternions.
 
@@ -17,6 +18,7 @@ pub mod past_motion;
 pub mod rigid;
 mod system;
 mod system_error;
+pub mod world;
 
 pub use constraint::UnilateralConstraint;
 pub use elastodynamic::ElastodynamicSystem;
@@ -27,3 +29,4 @@ pub use linear_part::{ElasticScratch, LinearPart};
 pub use rigid::RigidBody;
 pub use system::{ForceDependence, Instant, MechanicalSystem, Sparsity};
 pub use system_error::SystemError;
+pub use world::World;

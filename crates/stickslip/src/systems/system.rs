@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::algebra::{SparsePattern, SymmetricMatrix};
 
 use super::past_motion::{PastMotion, PastReading, PastView};
-use super::{BilateralConstraint, LinearPart, UnilateralConstraint};
+use super::{BilateralConstraint, LinearPart, UnilateralConstraint, World};
 
 /// Where and when a function of the motion is evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +94,18 @@ pub trait MechanicalSystem: Send + Sync {
 
     /// Writes M(q).
     fn mass(&self, q: &[f64], out: &mut SymmetricMatrix);
+
+    /// Kinetic energy ½ v·M(q) v.
+    fn kinetic_energy(&self, q: &[f64], v: &[f64]) -> f64 {
+        let mut mass = self.new_matrix();
+        self.mass(q, &mut mass);
+        0.5 * mass.bilinear(v, v)
+    }
+
+    /// The system as a world of rigid bodies, which schemes of its own step.
+    fn as_world(&self) -> Option<&World> {
+        None
+    }
 
     /// Whether [`Self::covariant_force`] can be nonzero.
     fn has_covariant_force(&self) -> bool {

@@ -1,0 +1,29 @@
+//! Worlds of rigid bodies whose contacts come and go.
+//!
+//! A [`World`] is bodies with shapes, gravity and what pairs of materials do to each other; it is immutable during a run.
+//! Which contacts may act in a step is told by a [`ContactSource`], which the run owns. Use a
+//! [`super::GeneralizedSystem`] for mechanisms with few coordinates and declared gaps.
+//!
+//! In the plane the same arrays are used with z = 0 and rotation about z; coordinates and contact rows stay planar.
+
+mod body;
+mod builder;
+mod contact_source;
+mod declared_pairs;
+mod error;
+mod laws;
+mod pose;
+mod shape;
+mod state;
+mod world;
+
+pub use body::{BodyForce, BodyMotion, DrivenMotion, Load, WorldBody};
+pub use builder::WorldBuilder;
+pub use contact_source::{ContactSource, FoundContact};
+pub use declared_pairs::DeclaredPairs;
+pub use error::WorldError;
+pub use laws::{PairLaw, PairTable};
+pub use pose::{Pose, Twist};
+pub use shape::{PlacedShape, Shape};
+pub use state::WorldState;
+pub use world::{Dimension, World};
