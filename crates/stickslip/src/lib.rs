@@ -17,6 +17,7 @@
 #![allow(rustdoc::broken_intra_doc_links)]
 
 pub mod algebra;
+mod clock;
 pub mod contact;
 pub mod laws;
 pub mod records;

@@ -314,7 +314,7 @@ impl Painter {
                 if *cover > 0.0 {
                     let color = color_at(x as f64 + 0.5, y as f64 + 0.5);
                     let at = 3 * (y * width + x);
-                    let share = f64::from(*cover);
+                    let share = *cover;
                     for (k, new) in [color.0, color.1, color.2].into_iter().enumerate() {
                         let old = f64::from(self.image.pixels[at + k]);
                         let value = old + share * (f64::from(new) - old);

@@ -10,6 +10,7 @@ pub mod coulomb_problem;
 pub mod coulomb_residual;
 pub mod coulomb_solution;
 mod delassus;
+#[cfg(feature = "fclib")]
 pub mod fclib;
 mod generalized_residual;
 pub mod global_coulomb_problem;

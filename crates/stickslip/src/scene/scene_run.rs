@@ -8,11 +8,12 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::clock::Stopwatch;
 use crate::simulation::studies::branches::BranchTree;
 use crate::simulation::{
     NamedValues, RunEnd, RunFolder, RunFolderError, RunSettings, RunSummary, Simulation,
@@ -91,8 +92,8 @@ pub struct SceneRun {
     name: String,
     simulation: Simulation,
     folder: RunFolder,
-    began: Instant,
-    saved: Instant,
+    began: Stopwatch,
+    saved: Stopwatch,
     checkpoint_every: Duration,
 }
 
@@ -150,7 +151,7 @@ impl SceneRun {
     }
 
     fn new(scene: Scene, name: &str, simulation: Simulation, folder: RunFolder) -> Self {
-        let now = Instant::now();
+        let now = Stopwatch::start();
         Self {
             scene,
             name: name.to_string(),
@@ -181,7 +182,7 @@ impl SceneRun {
         let look_every = LOOK_EVERY.min(self.checkpoint_every);
         loop {
             let (folder, mut failure) = (&mut self.folder, None);
-            let (looked, mut steps) = (Instant::now(), 0);
+            let (looked, mut steps) = (Stopwatch::start(), 0);
             let end = self.simulation.run_until(until, |record| {
                 let pushed = if record.t >= nearly {
                     folder.push_last(record)
@@ -208,7 +209,7 @@ impl SceneRun {
             let halt = observe(&self.simulation).is_break();
             if halt || end != RunEnd::Interrupted || self.saved.elapsed() >= self.checkpoint_every {
                 self.folder.checkpoint(&self.simulation)?;
-                self.saved = Instant::now();
+                self.saved = Stopwatch::start();
             }
             if halt || end != RunEnd::Interrupted {
                 return Ok(end);

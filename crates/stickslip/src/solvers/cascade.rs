@@ -44,10 +44,10 @@ use super::progress::{Progress, SolverLimits};
 use super::reduced_form::ReducedForm;
 use super::scaled_problem::ScaledProblem;
 use super::strategy::{Costs, NewtonRun, Strategy};
+use crate::clock::Stopwatch;
 use crate::contact::coulomb_problem::CoulombProblem;
 use crate::contact::coulomb_residual::CoulombResidual;
 use crate::contact::coulomb_solution::{CoulombSolution, CoulombStatus};
-use std::time::Instant;
 
 /// Methods that can be asked for by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub fn solve(
     limits: &SolverLimits,
     guess: Option<&[f64]>,
 ) -> CoulombSolution {
-    let begin = Instant::now();
+    let begin = Stopwatch::start();
     if guess.is_none() {
         // Contacts that all open, or nearly, and few contacts that hardly feel each other: no impulses, or one exact visit of
         // each, are the answer, and nothing need be prepared.

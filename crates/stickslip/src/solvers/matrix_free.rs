@@ -35,12 +35,12 @@
 
 use super::progress::SolverLimits;
 use super::scaled_problem::project_cone;
+use crate::clock::Stopwatch;
 use crate::contact::coulomb_problem::{
     CoulombProblem, CoulombProblemError, check_friction, check_size, check_vector,
 };
 use crate::contact::coulomb_residual::CoulombResidual;
 use crate::contact::coulomb_solution::{CoulombSolution, CoulombStatus};
-use std::time::Instant;
 
 /// W as the caller knows it; three components per contact, normal first.
 pub trait ContactOperator {
@@ -85,7 +85,7 @@ pub fn solve_matrix_free(
     check_size("mu", friction.len(), n)?;
     check_vector("q", free_velocity)?;
     check_friction(friction)?;
-    let begin = Instant::now();
+    let begin = Stopwatch::start();
     let mut run = Run::new(operator, free_velocity, friction)?;
     let out_of_budget = |products: u64| {
         products >= limits.iterations || limits.time.is_some_and(|time| begin.elapsed() >= time)

@@ -2,8 +2,9 @@
 
 use super::scaled_problem::ScaledProblem;
 use super::sweep::{Instructions, product};
+use crate::clock::Stopwatch;
 use crate::contact::coulomb_problem::BodyForm;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// When a solve stops.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +52,7 @@ pub struct Progress<'a> {
     floor_age: u32,
     /// Products with W so far.
     pub(crate) products: u64,
-    start: Instant,
+    start: Stopwatch,
     /// Velocity of the last checked point.
     pub(crate) u: Vec<f64>,
 }
@@ -69,7 +70,7 @@ impl<'a> Progress<'a> {
             floor: 0.0,
             floor_age: u32::MAX,
             products: 0,
-            start: Instant::now(),
+            start: Stopwatch::start(),
             u: vec![0.0; start.len()],
         };
         if start.iter().all(|&x| x == 0.0) {

@@ -34,7 +34,7 @@ pub struct StepLimit {
 }
 
 /// A time-stepping scheme.
-pub trait TimeSteppingScheme: Send {
+pub trait TimeSteppingScheme: Send + Sync {
     /// Name for records and messages.
     fn name(&self) -> &'static str;
 
