@@ -39,7 +39,7 @@ pub fn run(args: BenchSolversArgs) -> ExitCode {
     let mut files = match files_of(&args.directory) {
         Ok(files) => files,
         Err(error) => {
-            eprintln!("{}: {error}", args.directory.display());
+            exit::note(format!("{}: {error}", args.directory.display()));
             return exit::bad_input();
         }
     };
@@ -51,17 +51,17 @@ pub fn run(args: BenchSolversArgs) -> ExitCode {
         .filter(|m| args.solvers.is_empty() || args.solvers.iter().any(|s| s == m.name()))
         .collect();
     if files.is_empty() || methods.is_empty() {
-        eprintln!("no problem files or no such solver");
+        exit::note(format!("no problem files or no such solver"));
         return exit::bad_input();
     }
     let Ok(limit) = Duration::try_from_secs_f64(args.time_limit) else {
-        eprintln!("--time-limit must be a number of seconds");
+        exit::note(format!("--time-limit must be a number of seconds"));
         return exit::bad_input();
     };
     // times[tolerance][method][file]
     let mut times: Vec<Vec<Vec<Time>>> = vec![vec![Vec::new(); methods.len()]; TOLERANCES.len()];
     for (k, file) in files.iter().enumerate() {
-        eprintln!("{}/{} {}", k + 1, files.len(), file.display());
+        exit::note(format!("{}/{} {}", k + 1, files.len(), file.display()));
         for (m, &method) in methods.iter().enumerate() {
             let mut alive = true;
             for (t, &tolerance) in TOLERANCES.iter().enumerate() {
@@ -82,7 +82,7 @@ pub fn run(args: BenchSolversArgs) -> ExitCode {
     let written = std::fs::write(&picture, draw(&methods, &times))
         .and_then(|()| std::fs::write(picture.with_extension("md"), &table));
     if let Err(error) = written {
-        eprintln!("{}: {error}", picture.display());
+        exit::note(format!("{}: {error}", picture.display()));
         return exit::bad_input();
     }
     exit::say(format!("picture: {}", picture.display()));
@@ -124,7 +124,7 @@ fn time_of(file: &Path, method: CoulombMethod, tolerance: f64, limit: Duration) 
         }
         Ok(_) => None,
         Err(error) => {
-            eprintln!("{error}");
+            exit::note(error);
             None
         }
     }

@@ -1,10 +1,11 @@
 //! `stickslip completions`: scripts that complete commands in a shell.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap_complete::Shell;
+
+use crate::exit::say;
 
 /// Print a script that completes commands and options in a shell.
 #[derive(clap::Args, Debug)]
@@ -20,7 +21,6 @@ pub struct CompletionsArgs {
 pub fn run<C: CommandFactory>(args: &CompletionsArgs) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut C::command(), "stickslip", &mut script);
-    // A closed pipe is no reason to fail.
-    let _ = std::io::stdout().write_all(&script);
+    say(String::from_utf8_lossy(&script).trim_end());
     ExitCode::SUCCESS
 }

@@ -1,8 +1,12 @@
 //! Exit codes and the way mistakes are shown.
 
 use std::fmt::Display;
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
+
+/// The first write to standard output that failed.
+static UNSAID: OnceLock<io::Error> = OnceLock::new();
 
 /// The input was wrong.
 pub fn bad_input() -> ExitCode {
@@ -26,7 +30,7 @@ pub fn interrupted() -> ExitCode {
 
 /// Shows a mistake on the error stream; the code says bad input.
 pub fn complain(error: impl Display) -> ExitCode {
-    let text = error.to_string();
+    let text = visible(&error.to_string());
     let text = if text.starts_with("error:") {
         text
     } else {
@@ -42,9 +46,55 @@ pub fn complain(error: impl Display) -> ExitCode {
     bad_input()
 }
 
-/// Prints to standard output; a closed pipe is no reason to fail.
+/// Tells something beside the result, on the error stream.
+pub fn note(text: impl Display) {
+    // With a closed error stream there is nobody to tell.
+    let _ = writeln!(io::stderr(), "{}", visible(&text.to_string()));
+}
+
+/// Prints to standard output. What cannot be written is remembered for [`ended`].
 pub fn say(text: impl Display) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+    if let Err(error) = writeln!(io::stdout(), "{}", visible(&text.to_string())) {
+        // The first failure tells most.
+        let _ = UNSAID.set(error);
+    }
+}
+
+/// The exit code of the command: that of its work, unless its answer could not be written. A closed pipe is no reason to
+/// fail, a full disk is.
+pub fn ended(code: ExitCode) -> ExitCode {
+    if let Err(error) = io::stdout().flush() {
+        let _ = UNSAID.set(error);
+    }
+    match UNSAID.get() {
+        Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+            complain(format!("standard output: {error}"))
+        }
+        _ => code,
+    }
+}
+
+/// The text with what would steer a terminal written out: control characters, other than line ends and tabs, and marks that
+/// turn the direction of writing become `\u001b`, as in JSON.
+pub fn visible(text: &str) -> String {
+    let steers = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(steers) {
+        return text.to_string();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        let line_end = c == '\r' && letters.peek() == Some(&'\n');
+        if steers(c) && !line_end {
+            out.push_str(&format!("\\u{:04x}", c as u32));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// Whether to use colours: only on a terminal, and not if `NO_COLOR` is set.
@@ -72,6 +122,14 @@ fn painted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_written_out() {
+        let title = "a\u{1b}]0;owned\u{7}\u{9b}2J\tb\r\nc\u{202e}d";
+        let shown = visible(title);
+        assert_eq!(shown, "a\\u001b]0;owned\\u0007\\u009b2J\tb\r\nc\\u202ed");
+        assert_eq!(visible("Grüße, Δθ = 3"), "Grüße, Δθ = 3");
+    }
 
     #[test]
     fn only_heads_and_underlines_are_coloured() {

@@ -1,7 +1,14 @@
-//! Ctrl-C: asked for once, a run halts where it can be resumed; asked for twice, at once.
+//! Ctrl-C: asked for once, a run halts where it can be resumed; asked for twice, or if the step at hand takes
+//! too long to wait for, it ends at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::exit::note;
+
+/// How long a step may take to end by itself after Ctrl-C.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether the user wants to stop.
 pub struct Interrupt(Arc<AtomicBool>);
@@ -16,6 +23,12 @@ impl Interrupt {
             if raised.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
+            // The handler has a thread of its own, but waits in it for no second Ctrl-C.
+            std::thread::spawn(|| {
+                std::thread::sleep(PATIENCE);
+                note("interrupted within a step; the run can be resumed from its last checkpoint");
+                std::process::exit(130);
+            });
         });
         Self(flag)
     }

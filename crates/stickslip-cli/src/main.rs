@@ -75,16 +75,21 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are answers; everything else is bad input. A closed pipe is neither.
-            let _ = error.print();
-            return if error.use_stderr() {
-                exit::bad_input()
-            } else {
-                ExitCode::SUCCESS
+            // Help and version are answers; everything else is bad input.
+            if error.use_stderr() {
+                // With a closed error stream there is nobody to tell.
+                let _ = error.print();
+                return exit::bad_input();
+            }
+            return match error.print() {
+                Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+                    exit::complain(format!("standard output: {e}"))
+                }
+                _ => ExitCode::SUCCESS,
             };
         }
     };
-    match cli.command {
+    exit::ended(match cli.command {
         Command::List(args) => list::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Check(args) => check::run(&args),
@@ -101,5 +106,5 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Branches(args) => branches::run(&args),
         Command::Verify(args) => verify::run(&args),
-    }
+    })
 }

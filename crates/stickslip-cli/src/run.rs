@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use stickslip::scene::{SceneRun, SceneRunError, read_summary};
-use stickslip::simulation::{RunEnd, RunOutcome, RunSummary};
+use stickslip::simulation::{RunEnd, RunFolderError, RunOutcome, RunSummary};
 
-use crate::exit::{complain, interrupted, not_certified, say};
+use crate::exit::{complain, interrupted, not_certified, note, say};
 use crate::interrupt::Interrupt;
 use crate::plot_command;
 use crate::progress::Progress;
@@ -21,7 +21,8 @@ use crate::scene_argument::{self, SceneOptions};
         stickslip run bouncing-ball\n  \
         stickslip run sliding-block --set mu=0.5 --step 1e-4 --output runs/rough\n  \
         stickslip run my-scene.toml --impact fremond --json > summary.json\n  \
-        stickslip run --resume runs/my-scene\n\n\
+        stickslip run --resume runs/my-scene\n  \
+        stickslip run --resume runs/my-scene --until 20\n\n\
         Ctrl-C leaves a run that can be resumed. Read the trajectory in Python:\n  \
         numpy.load(\"runs/bouncing-ball/trajectory.npy\")[\"y\"]\n\n\
         Exit codes: 0 done, 1 bad input, 2 the run could not be certified, 130 interrupted.")]
@@ -34,11 +35,14 @@ pub struct RunArgs {
     /// Folder of the run; `runs/NAME` (or `runs/NAME-2`, ...) if not given.
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Go on with a run that was interrupted or killed; the result has the same bits.
+    /// Write into a folder that holds other files, too; a run in it is never replaced.
+    #[arg(long)]
+    force: bool,
+    /// Go on with a run that was interrupted or killed; the result has the same bits. With --until, also one that is over.
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["scene", "output", "set", "law", "impact", "scheme", "on_several", "several_rule", "sections", "active_space", "step", "until", "tolerance", "every"]
+        conflicts_with_all = ["scene", "output", "force", "set", "law", "impact", "scheme", "on_several", "several_rule", "sections", "active_space", "step", "tolerance", "every"]
     )]
     resume: Option<PathBuf>,
     /// Seconds between checkpoints; a killed run loses at most that much work.
@@ -70,8 +74,12 @@ pub fn run(args: &RunArgs) -> ExitCode {
     if let Some(threads) = args.threads {
         use_threads(usize::from(threads));
     }
-    // A run that is over is only told again.
-    if let Some(path) = &args.resume {
+    // A run that is over is only told again, unless it shall go on.
+    if let Some(path) = args
+        .resume
+        .as_ref()
+        .filter(|_| args.options.until.is_none())
+    {
         match read_summary(path) {
             Ok(Some(summary)) => return close(args, path, &summary),
             Ok(None) => {}
@@ -83,6 +91,11 @@ pub fn run(args: &RunArgs) -> ExitCode {
         Err(code) => return code,
     };
     scene_run = scene_run.with_checkpoints_every(Duration::from_secs_f64(args.checkpoint_every));
+    if !args.quiet {
+        if let Some(warning) = scene_run.size_warning() {
+            note(format!("warning: {warning}"));
+        }
+    }
     let interrupt = Interrupt::watch();
     let hidden = args.quiet || args.json;
     let (end, summary) = match drive(&mut scene_run, &interrupt, hidden) {
@@ -95,11 +108,11 @@ pub fn run(args: &RunArgs) -> ExitCode {
             print_json(&summary);
         }
         if !args.quiet {
-            eprintln!(
+            note(format!(
                 "interrupted at t = {:.6} s; go on with: stickslip run --resume {}",
                 summary.time,
                 path.display()
-            );
+            ));
         }
         return interrupted();
     }
@@ -117,27 +130,49 @@ fn use_threads(threads: usize) {
 /// Opens the folder, new or resumed.
 fn begin(args: &RunArgs) -> Result<SceneRun, ExitCode> {
     if let Some(path) = &args.resume {
-        return SceneRun::resume(path).map_err(complain);
+        let Some(until) = &args.options.until else {
+            return SceneRun::resume(path).map_err(complain);
+        };
+        let Some(until) = until.parse::<f64>().ok().filter(|t| t.is_finite()) else {
+            return Err(complain("--until: expected a number of seconds"));
+        };
+        return SceneRun::extend(path, until).map_err(complain);
     }
     let argument = args.scene.as_deref().unwrap_or_default();
     let named = scene_argument::load(argument, &args.options.changes()).map_err(complain)?;
-    let path = match &args.output {
-        Some(path) => path.clone(),
-        None => free_folder(&named.name),
+    let start = if args.force {
+        SceneRun::start_among
+    } else {
+        SceneRun::start
     };
-    SceneRun::start(&named.name, named.scene, &path).map_err(complain)
-}
-
-/// The first of `runs/NAME`, `runs/NAME-2`, ... that holds no run.
-fn free_folder(name: &str) -> PathBuf {
-    let base = Path::new("runs");
-    let mut folder = base.join(name);
-    let mut k = 2;
-    while folder.join("run.json").exists() {
-        folder = base.join(format!("{name}-{k}"));
+    if let Some(path) = &args.output {
+        return start(&named.name, named.scene, path).map_err(complain);
+    }
+    // The first of `runs/NAME`, `runs/NAME-2`, ... that is free; others may look for one at the same time.
+    let mut k = 1;
+    loop {
+        let folder = match k {
+            1 => named.name.clone(),
+            k => format!("{}-{k}", named.name),
+        };
+        let taken = match start(
+            &named.name,
+            named.scene.clone(),
+            &Path::new("runs").join(folder),
+        ) {
+            Ok(run) => return Ok(run),
+            Err(error) => error,
+        };
+        let SceneRunError::Folder(
+            RunFolderError::Occupied { .. }
+            | RunFolderError::Locked { .. }
+            | RunFolderError::Foreign { .. },
+        ) = taken
+        else {
+            return Err(complain(taken));
+        };
         k += 1;
     }
-    folder
 }
 
 /// Runs to the end or to Ctrl-C.
@@ -162,11 +197,12 @@ fn drive(
 
 /// Plots, the summary and the exit code of a run that is over.
 fn close(args: &RunArgs, path: &Path, summary: &RunSummary) -> ExitCode {
-    let mut plots = None;
+    let (mut plots, mut undrawn) = (None, None);
     if !args.quiet && !args.no_plots {
         match plot_command::draw(path, None) {
             Ok((folder, names)) => plots = Some((folder, names)),
-            Err(error) => return complain(error),
+            // The result does not depend on its pictures: it is told first.
+            Err(error) => undrawn = Some(error),
         }
     }
     if args.json {
@@ -182,8 +218,9 @@ fn close(args: &RunArgs, path: &Path, summary: &RunSummary) -> ExitCode {
             ));
         }
     }
+    let undrawn = undrawn.map(|error| complain(format!("the plots could not be drawn: {error}")));
     if summary.certified && summary.outcome == RunOutcome::Finished {
-        ExitCode::SUCCESS
+        undrawn.unwrap_or(ExitCode::SUCCESS)
     } else {
         not_certified()
     }

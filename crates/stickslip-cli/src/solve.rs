@@ -57,24 +57,24 @@ pub struct SolveArgs {
 pub fn run(args: SolveArgs) -> ExitCode {
     let Some(method) = CoulombMethod::from_name(&args.solver) else {
         let names: Vec<_> = CoulombMethod::ALL.iter().map(|m| m.name()).collect();
-        eprintln!(
+        exit::note(format!(
             "unknown solver {:?}; known: {}",
             args.solver,
             names.join(", ")
-        );
+        ));
         return exit::bad_input();
     };
     if let Some(directory) = &args.output
         && let Err(error) = std::fs::create_dir_all(directory)
     {
-        eprintln!("{}: {error}", directory.display());
+        exit::note(format!("{}: {error}", directory.display()));
         return exit::bad_input();
     }
     let time = match args.time_limit.map(Duration::try_from_secs_f64) {
         None => None,
         Some(Ok(time)) => Some(time),
         Some(Err(error)) => {
-            eprintln!("--time-limit: {error}");
+            exit::note(format!("--time-limit: {error}"));
             return exit::bad_input();
         }
     };
@@ -108,7 +108,7 @@ pub fn run(args: SolveArgs) -> ExitCode {
             }
             Err(error) => {
                 failed = true;
-                eprintln!("{error}");
+                exit::note(error);
             }
         }
     }

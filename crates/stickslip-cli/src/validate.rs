@@ -1,10 +1,11 @@
 //! `stickslip validate`: reference cases, every quantity computed and compared.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use stickslip_validation::{self as validation, CaseFile};
+
+use crate::exit;
 
 /// Compute the reference cases and compare.
 ///
@@ -37,9 +38,9 @@ pub fn run(args: ValidateArgs) -> ExitCode {
             .map(CaseFile::leave_out_unknown_families)
             .sum();
         if left_out > 0 {
-            eprintln!(
+            exit::note(format!(
                 "{left_out} embedded cases of families that this version does not compute yet are left out"
-            );
+            ));
         }
         files
     } else {
@@ -48,7 +49,7 @@ pub fn run(args: ValidateArgs) -> ExitCode {
             match CaseFile::read(path) {
                 Ok(file) => files.push(file),
                 Err(error) => {
-                    eprintln!("{error}");
+                    exit::note(error);
                     readable = false;
                 }
             }
@@ -60,7 +61,7 @@ pub fn run(args: ValidateArgs) -> ExitCode {
         match serde_json::to_string_pretty(&report) {
             Ok(text) => text + "\n",
             Err(error) => {
-                eprintln!("{error}");
+                exit::note(error);
                 return ExitCode::FAILURE;
             }
         }
@@ -69,11 +70,10 @@ pub fn run(args: ValidateArgs) -> ExitCode {
     } else {
         report.table()
     };
-    // A closed pipe is no reason to fail.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    exit::say(text.trim_end());
     if report.cases.is_empty() {
         let family = args.family.unwrap_or_default();
-        eprintln!("no case of the family {family:?}");
+        exit::note(format!("no case of the family {family:?}"));
         return ExitCode::FAILURE;
     }
     if readable && report.all_passed() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use stickslip::scene::{RunMotion, RunMotionError, Scene, read_motion, read_scene};
+use stickslip::scene::{RunMotion, RunMotionError, Scene, read_manifest, read_motion, read_scene};
 use stickslip::simulation::verify::{Formulation, Line, Motion, Verification};
 
 use crate::exit::{complain, does_not_apply, not_certified, say};
@@ -111,9 +111,14 @@ fn not_judged(args: &VerifyArgs, reason: &dyn std::fmt::Display) -> ExitCode {
 /// The scene and the motion to judge.
 fn read(args: &VerifyArgs) -> Result<(Scene, Result<RunMotion, RunMotionError>), String> {
     if args.motion.is_dir() {
+        read_manifest(&args.motion).map_err(|e| e.to_string())?;
         let scene = read_scene(&args.motion).map_err(|e| e.to_string())?;
         let motion = read_motion(&args.motion, &scene);
         return Ok((scene, motion));
+    }
+    if !args.motion.exists() {
+        let asked = args.motion.display();
+        return Err(format!("there is no folder or file `{asked}`"));
     }
     let Some(name) = &args.scene else {
         return Err("a motion file needs --scene with the system that moves".into());

@@ -70,6 +70,19 @@ pub fn summary_text(folder: &Path) -> String {
 
 /// Names of the columns and number of rows of a structured NumPy file.
 pub fn npy_shape(path: &Path) -> (Vec<String>, u64) {
+    let (columns, rows) = npy_shape_of_header(path);
+    let bytes = fs::read(path).expect("a trajectory");
+    let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    assert_eq!((10 + length) % 64, 0);
+    assert_eq!(
+        bytes.len() as u64,
+        10 + length as u64 + rows * 8 * columns.len() as u64
+    );
+    (columns, rows)
+}
+
+/// The same of a file that may still be written.
+pub fn npy_shape_of_header(path: &Path) -> (Vec<String>, u64) {
     let bytes = fs::read(path).expect("a trajectory");
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
     let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -84,11 +97,6 @@ pub fn npy_shape(path: &Path) -> (Vec<String>, u64) {
         .trim()
         .parse()
         .expect("a number");
-    assert_eq!((10 + length) % 64, 0);
-    assert_eq!(
-        bytes.len() as u64,
-        10 + length as u64 + rows * 8 * columns.len() as u64
-    );
     (columns, rows)
 }
 

@@ -1,6 +1,6 @@
 //! A trajectory streamed to disk as one structured NumPy array.
 //!
-//! The file is an ordinary `.npy` file of format version 1.0 whose rows are records with named
+//! The file is an ordinary `.npy` file (format version 1.0; 3.0 where a name is not ASCII) whose rows are records with named
 //! columns, so that `numpy.load("trajectory.npy")["y"]` reads a column. Rows are appended; the
 //! number of rows in the header is written last, at every [`TrajectoryFile::commit`], so a reader
 //! never sees a row that is not whole, and a run that was killed is cut back to the last commit
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::StepRecord;
+use super::{Digest, StepRecord, open_regular};
 
 /// Why a trajectory file could not be opened or written.
 #[derive(Debug, Error)]
@@ -41,7 +41,24 @@ pub enum TrajectoryFileError {
         /// Rows of the checkpoint.
         expected: u64,
     },
+    /// The rows were changed after they were written.
+    #[error(
+        "{path}: changed since it was written: the first {rows} rows have the digest {found}, expected {expected}"
+    )]
+    Edited {
+        /// The file.
+        path: PathBuf,
+        /// Rows of the checkpoint.
+        rows: u64,
+        /// Their digest.
+        found: String,
+        /// Digest the checkpoint states.
+        expected: String,
+    },
 }
+
+/// Most bytes of a header; the columns of a million contacts need less.
+const HEADER_MAX: u32 = 1 << 28;
 
 /// Names of the columns, which fix the width of a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,17 +157,21 @@ impl TrajectoryLayout {
             "{{'descr': [{}], 'fortran_order': False, 'shape': ({rows:>20},), }}",
             fields.join(", ")
         );
-        // Magic, version and length take 10 (version 1) or 12 bytes; the whole is padded to 64.
-        let long = text.len() + 1 + 10 > usize::from(u16::MAX);
-        let prefix = if long { 12 } else { 10 };
+        // Magic, version and length take 10 (version 1) or 12 bytes; the whole is padded to 64. Version 2 is for long
+        // headers; version 3 says that the names are UTF-8, where the others are Latin-1.
+        let version = match text.len() + 1 + 64 > usize::from(u16::MAX) {
+            _ if !text.is_ascii() => 3,
+            true => 2,
+            false => 1,
+        };
+        let prefix = if version == 1 { 10 } else { 12 };
         let total = (prefix + text.len() + 1).div_ceil(64) * 64;
         let mut header = b"\x93NUMPY".to_vec();
         let length = total - prefix;
-        if long {
-            header.extend([2, 0]);
+        header.extend([version, 0]);
+        if version > 1 {
             header.extend((length as u32).to_le_bytes());
         } else {
-            header.extend([1, 0]);
             header.extend((length as u16).to_le_bytes());
         }
         header.extend(text.as_bytes());
@@ -167,6 +188,7 @@ pub struct TrajectoryFile {
     layout: TrajectoryLayout,
     writer: BufWriter<File>,
     rows: u64,
+    digest: Digest,
     buffer: Vec<f64>,
     bytes: Vec<u8>,
 }
@@ -184,13 +206,16 @@ impl TrajectoryFile {
         Ok(this)
     }
 
-    /// Opens an existing file to append after its first `rows` rows; later ones are cut off.
+    /// Opens an existing file to append after its first `rows` rows; later ones are cut off. With the `digest` of those
+    /// rows, a file whose rows are others is refused.
     pub fn resume(
         path: &Path,
         layout: TrajectoryLayout,
         rows: u64,
+        digest: Option<&str>,
     ) -> Result<Self, TrajectoryFileError> {
         let io = |source| io_error(path, source);
+        drop(open_regular(path).map_err(io)?);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -209,19 +234,31 @@ impl TrajectoryFile {
             });
         }
         let width = 8 * layout.columns.len() as u64;
-        let length = expected.len() as u64 + rows * width;
+        let length = rows
+            .checked_mul(width)
+            .and_then(|size| size.checked_add(expected.len() as u64));
         let found = file.metadata().map_err(io)?.len();
-        if found < length {
+        let Some(length) = length.filter(|length| found >= *length) else {
             let found = found.saturating_sub(expected.len() as u64) / width;
             return Err(TrajectoryFileError::TooShort {
                 path: path.to_path_buf(),
                 found,
                 expected: rows,
             });
+        };
+        let written = digest_of(&mut file, length - expected.len() as u64).map_err(io)?;
+        if let Some(expected) = digest.filter(|digest| **digest != written.text()) {
+            return Err(TrajectoryFileError::Edited {
+                path: path.to_path_buf(),
+                rows,
+                found: written.text(),
+                expected: expected.to_string(),
+            });
         }
         file.set_len(length).map_err(io)?;
         file.seek(SeekFrom::End(0)).map_err(io)?;
         let mut this = Self::new(path, layout, file, rows);
+        this.digest = written;
         this.commit()?;
         Ok(this)
     }
@@ -233,6 +270,7 @@ impl TrajectoryFile {
             layout,
             writer,
             rows,
+            digest: Digest::default(),
             buffer: Vec::new(),
             bytes: Vec::new(),
         }
@@ -246,6 +284,7 @@ impl TrajectoryFile {
         for value in &self.buffer {
             self.bytes.extend_from_slice(&value.to_le_bytes());
         }
+        self.digest.update(&self.bytes);
         self.writer
             .write_all(&self.bytes)
             .map_err(|source| io_error(&self.path, source))?;
@@ -271,6 +310,11 @@ impl TrajectoryFile {
     /// Number of rows pushed.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Digest of the rows pushed.
+    pub fn digest(&self) -> String {
+        self.digest.text()
     }
 }
 
@@ -305,7 +349,8 @@ impl TrajectoryReader {
             let message = "not a trajectory file";
             io(io::Error::new(io::ErrorKind::InvalidData, message))
         };
-        let mut file = File::open(path).map_err(io)?;
+        let mut file = open_regular(path).map_err(io)?;
+        let available = file.metadata().map_err(io)?.len();
         let mut start = [0u8; 12];
         file.read_exact(&mut start).map_err(io)?;
         let (prefix, length) = if start[6] == 1 {
@@ -314,7 +359,10 @@ impl TrajectoryReader {
             let bytes = [start[8], start[9], start[10], start[11]];
             (12, u32::from_le_bytes(bytes))
         };
-        if &start[..6] != b"\x93NUMPY" || length > 1 << 24 {
+        if &start[..6] != b"\x93NUMPY"
+            || length > HEADER_MAX
+            || u64::from(length) + prefix > available
+        {
             return Err(bad());
         }
         file.seek(SeekFrom::Start(prefix)).map_err(io)?;
@@ -334,7 +382,6 @@ impl TrajectoryReader {
         let rows: u64 = shape.trim().parse().map_err(|_| bad())?;
         // The number of rows is written after the rows: a file that is shorter is not ours.
         let width = 8 * columns.len() as u64;
-        let available = file.metadata().map_err(io)?.len();
         let needed = rows
             .checked_mul(width)
             .and_then(|size| size.checked_add(prefix + u64::from(length)));
@@ -385,13 +432,28 @@ fn make_unique(columns: &mut [String], coordinates: usize) {
     let own = 2..2 + coordinates;
     let others = (0..own.start).chain(own.end..columns.len());
     for i in own.chain(others) {
-        // The name as the header writes it.
-        let mut name = columns[i].replace(['\'', '\\'], "_");
+        // The name as the header writes it, which is text of Python on one line.
+        let unfit = |c: char| c == '\'' || c == '\\' || c.is_control();
+        let mut name = columns[i].replace(unfit, "_");
         while !seen.insert(name.clone()) {
             name.push('_');
         }
         columns[i] = name;
     }
+}
+
+/// Digest of the next `length` bytes of a file.
+fn digest_of(file: &mut File, length: u64) -> io::Result<Digest> {
+    let mut digest = Digest::default();
+    let mut buffer = vec![0; 1 << 16];
+    let mut left = length;
+    while left > 0 {
+        let count = left.min(buffer.len() as u64) as usize;
+        file.read_exact(&mut buffer[..count])?;
+        digest.update(&buffer[..count]);
+        left -= count as u64;
+    }
+    Ok(digest)
 }
 
 fn io_error(path: &Path, source: io::Error) -> TrajectoryFileError {

@@ -76,8 +76,8 @@ pub use run_motion::{RunMotion, RunMotionError, read_motion};
 pub use scene::{LoadError, Scene};
 pub use scene_map::{Cell, MapAxis, MapQuantity, SceneChart, SceneMap};
 pub use scene_run::{
-    RUN_FORMAT, RunManifest, SceneRun, SceneRunError, read_branches, read_manifest, read_scene,
-    read_summary,
+    RUN_FORMAT, RunFile, RunManifest, SceneRun, SceneRunError, read_branches, read_manifest,
+    read_scene, read_summary,
 };
 pub use schema::schema;
 pub use settings::Settings;

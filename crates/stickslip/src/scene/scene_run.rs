@@ -2,10 +2,11 @@
 //!
 //! A folder holds `scene.toml` (the scene as run), `run.json` (what it is, with a format version),
 //! `trajectory.npy`, `checkpoint.json` and, when the run is over, `summary.json`,
-//! `certificate.json` and, where every branch was followed, `branches.json`.
+//! `certificate.json` and, where every branch was followed, `branches.json`. One process writes it at a time
+//! ([`RunLock`]); what was edited between two of them is refused when the run goes on.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
+use crate::records::{Digest, open_regular};
 use crate::simulation::studies::branches::BranchTree;
 use crate::simulation::{
-    NamedValues, RunEnd, RunFolder, RunFolderError, RunSettings, RunSummary, Simulation,
+    NamedValues, RunEnd, RunFolder, RunFolderError, RunLock, RunSettings, RunSummary, Simulation,
 };
 
-use super::{OnSeveral, ReadError, Scene, SceneError, SourceText};
+use super::{Changes, OnSeveral, ReadError, Scene, SceneError, SourceText};
 
 /// Version of the format of run folders; later versions keep reading earlier ones.
 pub const RUN_FORMAT: u32 = 1;
@@ -31,8 +33,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The clock is read every so many steps: reading it costs as much as a small step.
 const CLOCK_EVERY: u32 = 16;
 
+/// Bytes of a trajectory from which on the user is told before the run.
+const SIZE_TOLD: f64 = 1e9;
+/// The scene as run.
+const SCENE_FILE: &str = "scene.toml";
+/// What the folder is.
+const MANIFEST_FILE: &str = "run.json";
+
 /// What a folder holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunManifest {
     /// Version of the format of the folder.
     pub format: u32,
@@ -40,6 +49,30 @@ pub struct RunManifest {
     pub scene: String,
     /// Version of the engine that started the run.
     pub engine: String,
+    /// The files that the run is made from, with their digests.
+    #[serde(default)]
+    pub files: Vec<RunFile>,
+    /// End times that the run reached before it was extended.
+    #[serde(default)]
+    pub earlier_ends: Vec<f64>,
+}
+
+/// A file that a run is made from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// Name below the run folder.
+    pub name: String,
+    /// Its digest; two while it is being replaced.
+    pub digests: Vec<String>,
+}
+
+impl RunFile {
+    fn new(name: &str, bytes: &[u8]) -> Self {
+        Self {
+            name: name.to_string(),
+            digests: vec![Digest::of(bytes)],
+        }
+    }
 }
 
 /// Why a run could not be started, continued or read.
@@ -62,11 +95,39 @@ pub enum SceneRunError {
         /// The cause.
         source: io::Error,
     },
+    /// There is no such folder.
+    #[error("there is no folder {path}")]
+    NoFolder {
+        /// What was asked for.
+        path: PathBuf,
+    },
     /// The folder holds no run.
     #[error("{path} holds no run: `run.json` is missing")]
     NoRun {
         /// The folder.
         path: PathBuf,
+    },
+    /// A file of the folder is not the one that was run.
+    #[error(
+        "{path}: changed since the run was started: digest {found}, expected {expected}\n  = put it back, or start a new run from it"
+    )]
+    Edited {
+        /// The file.
+        path: PathBuf,
+        /// Its digest.
+        found: String,
+        /// Digest the manifest states.
+        expected: String,
+    },
+    /// The run has gone further than it is asked to go.
+    #[error("{path}: the run has reached t = {time} s, it cannot be extended until {until} s")]
+    Beyond {
+        /// The folder.
+        path: PathBuf,
+        /// Time reached.
+        time: f64,
+        /// End asked for.
+        until: f64,
     },
     /// A file of the folder is damaged.
     #[error("{path}: {source}")]
@@ -98,54 +159,109 @@ pub struct SceneRun {
 }
 
 impl SceneRun {
-    /// Starts a run in `path`, which must not hold one.
+    /// Starts a run in `path`, which must not hold one, nor other files.
     pub fn start(name: &str, scene: Scene, path: &Path) -> Result<Self, SceneRunError> {
+        if RunLock::is_foreign(path) {
+            let path = path.to_path_buf();
+            return Err(RunFolderError::Foreign { path }.into());
+        }
+        Self::start_among(name, scene, path)
+    }
+
+    /// Starts a run in `path`, which must not hold one, among whatever other files it holds.
+    pub fn start_among(name: &str, scene: Scene, path: &Path) -> Result<Self, SceneRunError> {
         let simulation = scene.simulation()?;
         if path.join("checkpoint.json").exists() {
             let path = path.to_path_buf();
             return Err(RunFolderError::Occupied { path }.into());
         }
-        fs::create_dir_all(path).map_err(|source| SceneRunError::Io {
-            path: path.to_path_buf(),
-            source,
-        })?;
-        write_whole(&path.join("scene.toml"), scene.text().text().as_bytes())?;
-        // Meshes and matrices go with the scene, so that the folder can be resumed and drawn.
+        let lock = RunLock::acquire(path)?;
+        let text = scene.text().text().as_bytes();
+        write_whole(&path.join(SCENE_FILE), text)?;
+        let mut files = vec![RunFile::new(SCENE_FILE, text)];
+        // Meshes, matrices and tables go with the scene, so that the folder can be resumed and drawn.
         let beside = Path::new(scene.text().name()).parent();
         for file in scene.files() {
             let from = beside.unwrap_or(Path::new("")).join(file);
             let to = path.join(file);
             let copy = || -> io::Result<Vec<u8>> {
                 fs::create_dir_all(to.parent().unwrap_or(path))?;
-                fs::read(&from)
+                read_regular(&from)
             };
             let bytes = copy().map_err(|source| SceneRunError::Io {
                 path: from.clone(),
                 source,
             })?;
             write_whole(&to, &bytes)?;
+            files.push(RunFile::new(file, &bytes));
         }
         let manifest = RunManifest {
             format: RUN_FORMAT,
             scene: name.to_string(),
             engine: env!("CARGO_PKG_VERSION").to_string(),
+            files,
+            earlier_ends: Vec::new(),
         };
-        write_json(&path.join("run.json"), &manifest)?;
-        let folder = RunFolder::create(path, &simulation, scene.settings.every)?;
+        write_json(&path.join(MANIFEST_FILE), &manifest)?;
+        let folder = RunFolder::create_locked(lock, &simulation, scene.settings.every)?;
         Ok(Self::new(scene, name, simulation, folder))
     }
 
     /// Goes on with the run in `path` where its last checkpoint left it.
     pub fn resume(path: &Path) -> Result<Self, SceneRunError> {
         let manifest = read_manifest(path)?;
+        let lock = RunLock::acquire(path)?;
+        check_files(path, &manifest)?;
+        Self::resume_locked(path, &manifest, lock)
+    }
+
+    /// Goes on with the run in `path` to another end, also where it was over; what it held at its former end stays.
+    pub fn extend(path: &Path, until: f64) -> Result<Self, SceneRunError> {
+        let mut manifest = read_manifest(path)?;
+        let lock = RunLock::acquire(path)?;
+        check_files(path, &manifest)?;
+        let source = SourceText::read(&path.join(SCENE_FILE))?;
+        let former = Scene::parse(source.clone())?.settings.until;
+        let changed = Changes::new().key("until", until).apply(&source)?;
+        Scene::parse(changed.clone())?;
+        if !(until >= former) {
+            let (path, time) = (path.to_path_buf(), former);
+            return Err(SceneRunError::Beyond { path, time, until });
+        }
+        // Whatever instant this is killed at, the folder holds one of both runs: the new digest is known before
+        // the new scene is there, and no summary tells of an end that is not one.
+        for name in ["summary.json", "certificate.json", "branches.json"] {
+            remove(&path.join(name))?;
+        }
+        let text = changed.text().as_bytes();
+        if let Some(file) = manifest.files.iter_mut().find(|f| f.name == SCENE_FILE) {
+            file.digests.push(Digest::of(text));
+        }
+        write_json(&path.join(MANIFEST_FILE), &manifest)?;
+        write_whole(&path.join(SCENE_FILE), text)?;
+        if let Some(file) = manifest.files.iter_mut().find(|f| f.name == SCENE_FILE) {
+            file.digests = vec![Digest::of(text)];
+        }
+        if until > former {
+            manifest.earlier_ends.push(former);
+        }
+        write_json(&path.join(MANIFEST_FILE), &manifest)?;
+        Self::resume_locked(path, &manifest, lock)
+    }
+
+    fn resume_locked(
+        path: &Path,
+        manifest: &RunManifest,
+        lock: RunLock,
+    ) -> Result<Self, SceneRunError> {
         let scene = read_scene(path)?;
         let mut simulation = scene.simulation()?;
         let every = scene.settings.every;
         // A run killed before its first checkpoint has not begun.
         let folder = if path.join("checkpoint.json").exists() {
-            RunFolder::resume(path, &mut simulation, every)?
+            RunFolder::resume_locked(lock, &mut simulation, every)?
         } else {
-            RunFolder::create(path, &simulation, every)?
+            RunFolder::create_locked(lock, &simulation, every)?
         };
         Ok(Self::new(scene, &manifest.scene, simulation, folder))
     }
@@ -233,6 +349,28 @@ impl SceneRun {
         Ok(summary)
     }
 
+    /// What to know beforehand about the size of the trajectory: more than a gigabyte, and how to have less.
+    #[must_use]
+    pub fn size_warning(&self) -> Option<String> {
+        let settings = &self.scene.settings;
+        let columns = self.simulation.trajectory_layout().columns().len();
+        let steps = (settings.until - self.simulation.state().t).max(0.0) / settings.step;
+        let bytes = 8.0 * columns as f64 * steps / settings.every as f64;
+        if !(bytes > SIZE_TOLD) {
+            return None;
+        }
+        let wanted = (8.0 * columns as f64 * steps / SIZE_TOLD).ceil();
+        let about = if settings.adaptive.is_some() {
+            "if its step stays as it begins"
+        } else {
+            "as it is"
+        };
+        Some(format!(
+            "the run will write {:.1} GB {about} ({steps:.2e} steps of {columns} columns); --every {wanted} keeps it below 1 GB",
+            1e-9 * bytes,
+        ))
+    }
+
     /// The scene.
     pub fn scene(&self) -> &Scene {
         &self.scene
@@ -272,7 +410,11 @@ impl Scene {
 
 /// Reads what a folder holds.
 pub fn read_manifest(path: &Path) -> Result<RunManifest, SceneRunError> {
-    let file = path.join("run.json");
+    if !path.is_dir() {
+        let path = path.to_path_buf();
+        return Err(SceneRunError::NoFolder { path });
+    }
+    let file = path.join(MANIFEST_FILE);
     if !file.exists() {
         let path = path.to_path_buf();
         return Err(SceneRunError::NoRun { path });
@@ -287,7 +429,7 @@ pub fn read_manifest(path: &Path) -> Result<RunManifest, SceneRunError> {
 
 /// Reads the scene of a folder, as it was run.
 pub fn read_scene(path: &Path) -> Result<Scene, SceneRunError> {
-    let source = SourceText::read(&path.join("scene.toml"))?;
+    let source = SourceText::read(&path.join(SCENE_FILE))?;
     Ok(Scene::parse(source)?)
 }
 
@@ -309,8 +451,44 @@ pub fn read_summary(path: &Path) -> Result<Option<RunSummary>, SceneRunError> {
     read_json(&file).map(Some)
 }
 
+/// The files that the run is made from must be those it was started with.
+fn check_files(path: &Path, manifest: &RunManifest) -> Result<(), SceneRunError> {
+    for file in &manifest.files {
+        let place = path.join(&file.name);
+        let bytes = read_regular(&place).map_err(|source| SceneRunError::Io {
+            path: place.clone(),
+            source,
+        })?;
+        let found = Digest::of(&bytes);
+        if !file.digests.contains(&found) {
+            return Err(SceneRunError::Edited {
+                path: place,
+                found,
+                expected: file.digests.join(" or "),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<(), SceneRunError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(SceneRunError::Io {
+            path: path.to_path_buf(),
+            source,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, SceneRunError> {
-    let text = fs::read(path).map_err(|source| SceneRunError::Io {
+    let text = read_regular(path).map_err(|source| SceneRunError::Io {
         path: path.to_path_buf(),
         source,
     })?;

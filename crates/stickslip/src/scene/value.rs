@@ -90,7 +90,19 @@ impl Value {
 /// Parses the text of a scene; mistakes of TOML syntax are reported and the rest is kept.
 pub(super) fn parse(source: &SourceText, diagnostics: &mut Vec<Diagnostic>) -> Table {
     let (document, errors) = DeTable::parse_recoverable(source.text());
+    let mut primes: Vec<Range<usize>> = Vec::new();
     for error in errors {
+        // The velocity of an expression is no name of TOML: the most likely slip of all.
+        let line = error.span().map(|span| source.line_range(span.start));
+        if let Some((name, span)) = line.and_then(|line| primed_key(source, line)) {
+            if !primes.contains(&span) {
+                let message = format!("`{name}'` cannot be a key");
+                let help = format!("the velocity of `{name}` is given as `{name}_dot`");
+                diagnostics.push(Diagnostic::at(span.clone(), message).with_help(help));
+                primes.push(span);
+            }
+            continue;
+        }
         let message = error.message().trim().replace('\n', ", ");
         let diagnostic = match error.span() {
             Some(span) => Diagnostic::at(span, message),
@@ -99,6 +111,19 @@ pub(super) fn parse(source: &SourceText, diagnostics: &mut Vec<Diagnostic>) -> T
         diagnostics.push(diagnostic.with_help("the file must be valid TOML"));
     }
     table(document.into_inner(), diagnostics)
+}
+
+/// A line `name' = ...`: the name and where it stands with its prime.
+fn primed_key(source: &SourceText, line: Range<usize>) -> Option<(&str, Range<usize>)> {
+    let text = &source.text()[line.clone()];
+    let (key, _) = text.split_once('=')?;
+    let name = key.trim().strip_suffix('\'')?;
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || !name.chars().all(letter) {
+        return None;
+    }
+    let start = line.start + text.find(name)?;
+    Some((name, start..start + name.len() + 1))
 }
 
 fn table(input: DeTable<'_>, diagnostics: &mut Vec<Diagnostic>) -> Table {

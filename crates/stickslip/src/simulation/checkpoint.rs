@@ -1,21 +1,28 @@
 //! Checkpoints: everything a run needs to go on with the same bits.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::contact::Certificate;
-use crate::records::{EnergyLedger, EventLog, PainleveWatch};
+use crate::records::{Digest, EnergyLedger, EventLog, PainleveWatch, open_regular};
 use crate::stepping::State;
 use crate::systems::past_motion::PastSnapshot;
 
 use super::ElasticAccounts;
 
-/// Version of the checkpoint format.
-const VERSION: u32 = 1;
+/// Version of the checkpoint format; from 2 on a checkpoint begins with its digest.
+const VERSION: u32 = 2;
+/// How a checkpoint begins, up to its digest.
+const HEAD: &[u8] = b"{\"digest\":\"";
+/// Digits of the digest, and what follows it.
+const DIGITS: usize = 16;
+const TAIL: &[u8] = b"\",";
+/// Largest checkpoint file, in bytes: twenty times that of a mesh of a million degrees of freedom.
+const SIZE_MAX: u64 = 4 << 30;
 
 /// Why a checkpoint could not be written or read.
 #[derive(Debug, Error)]
@@ -44,6 +51,32 @@ pub enum CheckpointError {
         /// Its version.
         found: u32,
     },
+    /// The file is larger than a checkpoint can be.
+    #[error("{path}: {size} bytes, a checkpoint has at most {SIZE_MAX}")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        size: u64,
+    },
+    /// The file was changed after it was written.
+    #[error("{path}: changed since it was written: digest {found}, expected {expected}")]
+    Edited {
+        /// The file.
+        path: PathBuf,
+        /// Digest of what is there.
+        found: String,
+        /// Digest it states.
+        expected: String,
+    },
+    /// A number or a list that no run can have.
+    #[error("{path}: not a state of this run: {what}")]
+    Absurd {
+        /// The file.
+        path: PathBuf,
+        /// Which, and what was expected.
+        what: String,
+    },
     /// The checkpoint belongs to a system of another size.
     #[error("{path}: the checkpoint holds {found} coordinates, the system has {expected}")]
     OtherSystem {
@@ -62,14 +95,42 @@ pub enum CheckpointError {
     },
 }
 
+/// Most steps that are decided before they are taken: two halves.
+const PLANNED_MAX: usize = 2;
+
+impl CheckpointError {
+    /// The same error, about the file it was found in.
+    pub(super) fn in_file(mut self, file: &Path) -> Self {
+        let (Self::Io { path, .. }
+        | Self::Format { path, .. }
+        | Self::Version { path, .. }
+        | Self::TooLarge { path, .. }
+        | Self::Edited { path, .. }
+        | Self::Absurd { path, .. }
+        | Self::OtherSystem { path, .. }
+        | Self::OtherPast { path }) = &mut self;
+        *path = file.to_path_buf();
+        self
+    }
+}
+
 /// The state of a run between two steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     version: u32,
     /// Number of the last step.
     pub step: u64,
+    /// Steps of fixed length that were cut short.
+    #[serde(default)]
+    pub cuts: u64,
+    /// Whether the last one was.
+    #[serde(default)]
+    pub cut: bool,
     /// Rows of the trajectory that belong to it.
     pub rows: u64,
+    /// Digest of those rows.
+    #[serde(default)]
+    pub trajectory: Option<String>,
     /// State after the last step.
     pub state: State,
     /// Energy account so far.
@@ -109,7 +170,10 @@ impl Checkpoint {
         Self {
             version: VERSION,
             step,
+            cuts: 0,
+            cut: false,
             rows: 0,
+            trajectory: None,
             state,
             ledger,
             certificate,
@@ -134,7 +198,11 @@ impl Checkpoint {
             path: path.to_path_buf(),
             source,
         };
-        let text = serde_json::to_vec(self).map_err(format)?;
+        let body = serde_json::to_vec(self).map_err(format)?;
+        // The digest of all that follows it is the first entry of the object.
+        let rest = &body[1..];
+        let digest = Digest::of(rest);
+        let text = [HEAD, digest.as_bytes(), TAIL, rest].concat();
         let temporary = path.with_extension("new");
         let mut file = File::create(&temporary).map_err(io)?;
         file.write_all(&text).map_err(io)?;
@@ -142,23 +210,90 @@ impl Checkpoint {
         fs::rename(&temporary, path).map_err(io)
     }
 
-    /// Reads a checkpoint.
+    /// Reads a checkpoint; one that was changed since it was written is refused.
     pub fn load(path: &Path) -> Result<Self, CheckpointError> {
-        let bytes = fs::read(path).map_err(|source| CheckpointError::Io {
+        let io = |source| CheckpointError::Io {
             path: path.to_path_buf(),
             source,
-        })?;
-        let checkpoint: Self =
-            serde_json::from_slice(&bytes).map_err(|source| CheckpointError::Format {
-                path: path.to_path_buf(),
-                source,
-            })?;
+        };
+        let file = open_regular(path).map_err(io)?;
+        let size = file.metadata().map_err(io)?.len();
+        if size > SIZE_MAX {
+            let path = path.to_path_buf();
+            return Err(CheckpointError::TooLarge { path, size });
+        }
+        let mut bytes = Vec::new();
+        file.take(SIZE_MAX).read_to_end(&mut bytes).map_err(io)?;
+        Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
+    }
+
+    /// Reads the text of a checkpoint.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CheckpointError> {
+        let path = PathBuf::from("checkpoint");
+        let checkpoint: Self = match serde_json::from_slice(bytes) {
+            Ok(checkpoint) => checkpoint,
+            Err(source) => return Err(CheckpointError::Format { path, source }),
+        };
         if checkpoint.version > VERSION {
-            return Err(CheckpointError::Version {
-                path: path.to_path_buf(),
-                found: checkpoint.version,
-            });
+            let found = checkpoint.version;
+            return Err(CheckpointError::Version { path, found });
+        }
+        if checkpoint.version >= 2 {
+            let stated = bytes.strip_prefix(HEAD).unwrap_or_default();
+            let expected = stated.get(..DIGITS).unwrap_or_default();
+            let rest = stated.get(DIGITS + TAIL.len()..).unwrap_or_default();
+            let found = Digest::of(rest);
+            if expected != found.as_bytes() {
+                let expected = String::from_utf8_lossy(expected).into_owned();
+                return Err(CheckpointError::Edited {
+                    path,
+                    found,
+                    expected,
+                });
+            }
         }
         Ok(checkpoint)
+    }
+
+    /// What no run can have: sizes that do not fit the run, numbers that are not finite, times that do not go on. Sizes
+    /// are those of the list of numbers themselves, so that nothing is allocated for them before.
+    pub(super) fn check(
+        &self,
+        (coordinates, dof, rows): (usize, usize, usize),
+        t_start: f64,
+    ) -> Result<(), CheckpointError> {
+        let state = &self.state;
+        let path = || PathBuf::from("checkpoint");
+        if state.q.len() != coordinates || state.impulses.len() != rows {
+            return Err(CheckpointError::OtherSystem {
+                path: path(),
+                found: state.q.len(),
+                expected: coordinates,
+            });
+        }
+        let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
+        let energies = [state.kinetic, state.potential];
+        let what = if state.v.len() != dof {
+            format!("{} velocities, expected {dof}", state.v.len())
+        } else if !(finite(&state.q) && finite(&state.v) && finite(&state.impulses)) {
+            "a coordinate, velocity or impulse is not a finite number".to_string()
+        } else if !(state.t.is_finite() && finite(&energies) && state.t >= t_start) {
+            format!(
+                "time {} or an energy is not a finite number after {t_start}",
+                state.t
+            )
+        } else if self.planned.len() > PLANNED_MAX {
+            let count = self.planned.len();
+            format!("{count} planned steps, expected at most {PLANNED_MAX}")
+        } else if !(self.planned.iter().all(|h| *h > 0.0 && h.is_finite()) && self.h.is_finite()) {
+            "a planned step is not a positive number".to_string()
+        } else if self.cuts > self.step {
+            format!("{} cut steps of {}", self.cuts, self.step)
+        } else if self.rows > self.step.saturating_add(2) {
+            format!("{} rows after {} steps", self.rows, self.step)
+        } else {
+            return Ok(());
+        };
+        Err(CheckpointError::Absurd { path: path(), what })
     }
 }

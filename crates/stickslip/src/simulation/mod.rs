@@ -32,6 +32,7 @@
 mod checkpoint;
 mod elastic_ledger;
 mod run_folder;
+mod run_lock;
 mod run_warnings;
 mod simulation_loop;
 mod step_control;
@@ -44,6 +45,7 @@ pub use elastic_ledger::{
     BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount, contact_fields,
 };
 pub use run_folder::{RunFolder, RunFolderError};
+pub use run_lock::RunLock;
 pub use simulation_loop::{OnSeveral, RunEnd, Simulation, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
 pub use summary::{

@@ -1,13 +1,12 @@
 //! A run on disk: trajectory and checkpoint, always consistent with each other.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::records::{StepRecord, TrajectoryFile, TrajectoryFileError};
 
-use super::{Checkpoint, CheckpointError, Simulation};
+use super::{Checkpoint, CheckpointError, RunLock, Simulation};
 
 /// Why a run folder could not be used.
 #[derive(Debug, Error)]
@@ -32,14 +31,29 @@ pub enum RunFolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// Another process writes into the folder.
+    #[error("{path} is being written by a run that is still alive; wait for it or stop it")]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder holds other files.
+    #[error(
+        "{path} is not empty and holds no run; choose another folder, or --force to write among its files"
+    )]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+    },
 }
 
 /// Writes the records of a run to `trajectory.npy` and its state to `checkpoint.json`.
 ///
 /// The trajectory is committed before the checkpoint that counts its rows, so that whatever the
-/// instant at which the process dies, the last checkpoint finds its rows.
+/// instant at which the process dies, the last checkpoint finds its rows. The checkpoint carries the digest of those rows
+/// and its own: what was edited meanwhile is refused. The folder is locked as long as this value lives.
 pub struct RunFolder {
-    path: PathBuf,
+    lock: RunLock,
     trajectory: TrajectoryFile,
     every: u64,
 }
@@ -51,10 +65,16 @@ impl RunFolder {
         simulation: &Simulation,
         every: u64,
     ) -> Result<Self, RunFolderError> {
-        fs::create_dir_all(path).map_err(|source| RunFolderError::Io {
-            path: path.to_path_buf(),
-            source,
-        })?;
+        Self::create_locked(RunLock::acquire(path)?, simulation, every)
+    }
+
+    /// Starts a run in a folder that was taken before.
+    pub fn create_locked(
+        lock: RunLock,
+        simulation: &Simulation,
+        every: u64,
+    ) -> Result<Self, RunFolderError> {
+        let path = lock.path();
         if path.join("checkpoint.json").exists() {
             return Err(RunFolderError::Occupied {
                 path: path.to_path_buf(),
@@ -63,7 +83,7 @@ impl RunFolder {
         let trajectory =
             TrajectoryFile::create(&path.join("trajectory.npy"), simulation.trajectory_layout())?;
         let mut folder = Self {
-            path: path.to_path_buf(),
+            lock,
             trajectory,
             every: every.max(1),
         };
@@ -79,16 +99,29 @@ impl RunFolder {
         simulation: &mut Simulation,
         every: u64,
     ) -> Result<Self, RunFolderError> {
-        let checkpoint = Checkpoint::load(&path.join("checkpoint.json"))?;
-        let rows = checkpoint.rows;
-        simulation.restore(checkpoint)?;
+        Self::resume_locked(RunLock::acquire(path)?, simulation, every)
+    }
+
+    /// Goes on with the run in a folder that was taken before.
+    pub fn resume_locked(
+        lock: RunLock,
+        simulation: &mut Simulation,
+        every: u64,
+    ) -> Result<Self, RunFolderError> {
+        let file = lock.path().join("checkpoint.json");
+        let checkpoint = Checkpoint::load(&file)?;
+        let (rows, digest) = (checkpoint.rows, checkpoint.trajectory.clone());
+        simulation
+            .restore(checkpoint)
+            .map_err(|error| error.in_file(&file))?;
         let trajectory = TrajectoryFile::resume(
-            &path.join("trajectory.npy"),
+            &lock.path().join("trajectory.npy"),
             simulation.trajectory_layout(),
             rows,
+            digest.as_deref(),
         )?;
         Ok(Self {
-            path: path.to_path_buf(),
+            lock,
             trajectory,
             every: every.max(1),
         })
@@ -118,11 +151,12 @@ impl RunFolder {
         self.trajectory.commit()?;
         let mut checkpoint = simulation.checkpoint();
         checkpoint.rows = self.trajectory.rows();
-        Ok(checkpoint.save(&self.path.join("checkpoint.json"))?)
+        checkpoint.trajectory = Some(self.trajectory.digest());
+        Ok(checkpoint.save(&self.path().join("checkpoint.json"))?)
     }
 
     /// The folder.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.lock.path()
     }
 }

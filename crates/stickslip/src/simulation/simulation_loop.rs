@@ -165,6 +165,9 @@ pub struct Simulation {
     ledger: EnergyLedger,
     events: EventLog,
     step: u64,
+    /// Steps of fixed length that were cut short by an end between two multiples of h, and whether the last one was.
+    cuts: u64,
+    cut: bool,
     h: f64,
     planned: Vec<f64>,
     stick_jitter: f64,
@@ -240,6 +243,8 @@ impl Simulation {
             ledger: EnergyLedger::new(kinetic + potential),
             events: EventLog::default(),
             step: 0,
+            cuts: 0,
+            cut: false,
             h,
             planned: Vec::new(),
             stick_jitter: 0.0,
@@ -361,7 +366,7 @@ impl Simulation {
     /// One step of the scheme towards `t_end`; the record tells how it went. After a fatal outcome
     /// the state is that before the step.
     pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
-        let (h, t_next) = self.next_step(t_end);
+        let (h, t_next, cut) = self.next_step(t_end);
         self.record.stick_jitter = 0.0;
         if self.settings.on_several == OnSeveral::Stop {
             self.saved.clone_from(&self.state);
@@ -380,6 +385,8 @@ impl Simulation {
             past.commit();
         }
         self.step += 1;
+        self.cuts += u64::from(cut);
+        self.cut = cut;
         self.record.step = self.step;
         if self.record.outcome == StepOutcome::NonlinearNotConverged {
             self.stage.certificate.nonlinear_failures += 1;
@@ -396,16 +403,19 @@ impl Simulation {
         &self.record
     }
 
-    /// Length and end of the next step.
-    fn next_step(&mut self, t_end: f64) -> (f64, f64) {
+    /// Length and end of the next step, and whether it is cut short.
+    fn next_step(&mut self, t_end: f64) -> (f64, f64, bool) {
         match self.settings.control {
             StepControl::Fixed { h } => {
                 // Times are multiples of h, not sums, so that rounding does not accumulate.
-                let t_next = self.settings.t_start + (self.step + 1) as f64 * h;
+                let whole = self.step + 1 - self.cuts;
+                let t_next = self.settings.t_start + whole as f64 * h;
                 if t_next > t_end + 1e-9 * h {
-                    (t_end - self.state.t, t_end)
+                    (t_end - self.state.t, t_end, true)
+                } else if self.cut {
+                    (t_next - self.state.t, t_next, false)
                 } else {
-                    (h, t_next)
+                    (h, t_next, false)
                 }
             }
             StepControl::Adaptive {
@@ -421,9 +431,9 @@ impl Simulation {
                 let h = self.planned.pop().expect("a planned step");
                 let t_next = self.state.t + h;
                 if t_next >= t_end - 1e-9 * h {
-                    (t_end - self.state.t, t_end)
+                    (t_end - self.state.t, t_end, false)
                 } else {
-                    (h, t_next)
+                    (h, t_next, false)
                 }
             }
         }
@@ -608,6 +618,8 @@ impl Simulation {
             self.events.clone(),
         );
         checkpoint.h = self.h;
+        checkpoint.cuts = self.cuts;
+        checkpoint.cut = self.cut;
         checkpoint.planned.clone_from(&self.planned);
         checkpoint.stick_jitter = self.stick_jitter;
         checkpoint.past = self.past.as_ref().map(PastMotion::snapshot);
@@ -624,14 +636,8 @@ impl Simulation {
 
     /// Goes on from a checkpoint of the same scene.
     pub fn restore(&mut self, checkpoint: Checkpoint) -> Result<(), CheckpointError> {
-        let (found, expected) = (checkpoint.state.q.len(), self.state.q.len());
-        if found != expected || checkpoint.state.impulses.len() != self.layout.rows() {
-            return Err(CheckpointError::OtherSystem {
-                path: "checkpoint".into(),
-                found,
-                expected,
-            });
-        }
+        let sizes = (self.state.q.len(), self.state.v.len(), self.layout.rows());
+        checkpoint.check(sizes, self.settings.t_start)?;
         let past = match (&mut self.past, &checkpoint.past) {
             (Some(past), Some(snapshot)) => past.restore(snapshot),
             (None, None) => true,
@@ -653,6 +659,8 @@ impl Simulation {
             });
         }
         self.step = checkpoint.step;
+        self.cuts = checkpoint.cuts;
+        self.cut = checkpoint.cut;
         self.state = checkpoint.state;
         self.ledger = checkpoint.ledger;
         self.stage.certificate = checkpoint.certificate;
