@@ -105,7 +105,7 @@ fn contacts(file: &Path) -> Option<usize> {
     use stickslip::contact::fclib::{FclibFile, FclibProblem};
     let problem = FclibFile::read(file).ok()?.problem;
     Some(match problem {
-        FclibProblem::Local(local) => local.contacts(),
+        FclibProblem::Local(local) => local.blocks().len(),
         FclibProblem::Global(global) => global.friction().len(),
     })
 }
@@ -117,7 +117,12 @@ fn time_of(file: &Path, method: CoulombMethod, tolerance: f64, limit: Duration) 
         ..SolverLimits::default()
     };
     match solve_file(file, method, &limits, &SolveOptions::default()) {
-        Ok(row) if row.solution.residual.accepts(1.01 * tolerance) => {
+        Ok(row)
+            if row
+                .solution
+                .judgement
+                .is_some_and(|j| j.accepts(1.01 * tolerance)) =>
+        {
             // The counter of CPU time is too coarse for short solves.
             let cpu = row.cpu_seconds.filter(|_| row.seconds > 0.05);
             Some(cpu.unwrap_or(row.seconds).max(1e-6))

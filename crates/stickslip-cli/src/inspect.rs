@@ -84,7 +84,7 @@ pub fn run(args: &InspectArgs) -> ExitCode {
         let w: Vec<f64> = (0..block.size * block.size)
             .map(|e| {
                 let (i, j) = (range.start + e / block.size, range.start + e % block.size);
-                problem.delassus()[i * m + j]
+                problem.dense()[i * m + j]
             })
             .collect();
         say(format!(

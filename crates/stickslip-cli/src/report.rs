@@ -230,8 +230,13 @@ fn trust(summary: &RunSummary) -> String {
     };
     if !summary.certified {
         let worst = &certificate.natural_map;
+        let verdict = if certificate.solved_to_tolerance {
+            "Solved to the tolerance asked, not certified"
+        } else {
+            "NOT certified"
+        };
         return format!(
-            "NOT certified: worst residual {:.1e} (limit {:.0e}) at t = {} s{}; {account}.",
+            "{verdict}: worst residual {:.1e} (limit {:.0e}) at t = {} s{}; {account}.",
             certificate.worst,
             certificate.limit,
             number(worst.t),
@@ -246,8 +251,14 @@ fn trust(summary: &RunSummary) -> String {
         "no contact was active".to_string()
     } else {
         format!(
-            "all {} contact problems satisfy their unrelaxed law to {:.1e} (limit {:.0e})",
-            certificate.problems, certificate.worst, certificate.limit
+            "all {} contact problems satisfy their unrelaxed law to {:.1e} (limit {:.0e}){}",
+            certificate.problems,
+            certificate.worst,
+            certificate.limit,
+            match certificate.at_rounding_floor {
+                0 => String::new(),
+                n => format!(", {n} of them only to the floor of rounding"),
+            }
         )
     };
     format!(

@@ -5,9 +5,9 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use stickslip::contact::coulomb_solution::CoulombSolution;
+use stickslip::contact::CondensedProblem;
+use stickslip::contact::ContactSolution;
 use stickslip::contact::fclib::{FclibError, FclibFile, FclibProblem, FclibSolution};
-use stickslip::contact::global_coulomb_problem::CondensedProblem;
 use stickslip::solvers::cascade::{CoulombMethod, solve};
 use stickslip::solvers::minimum_norm::{RankReport, least_impulses, rank_report};
 use stickslip::solvers::progress::SolverLimits;
@@ -87,8 +87,15 @@ pub fn run(args: SolveArgs) -> ExitCode {
     };
     if !args.json {
         exit::say(format!(
-            "{:<50} {:>8} {:>14} {:>10} {:>10} {:>8} {:>9}  method",
-            "problem", "contacts", "status", "residual", "iterations", "factors", "seconds"
+            "{:<50} {:>8} {:>14} {:>10} {:>10} {:>10} {:>8} {:>9}  method",
+            "problem",
+            "contacts",
+            "status",
+            "residual",
+            "certified",
+            "iterations",
+            "factors",
+            "seconds"
         ));
     }
     let (mut all_solved, mut failed) = (true, false);
@@ -139,7 +146,7 @@ pub struct Row {
     /// Number of contacts.
     pub contacts: usize,
     /// The answer.
-    pub solution: CoulombSolution,
+    pub solution: ContactSolution,
     /// Seconds of the solve, condensation of global problems included.
     pub seconds: f64,
     /// CPU time of the first solve in the calling thread, where the system tells.
@@ -200,18 +207,18 @@ pub fn solve_file(
         let ratio = least_impulses(problem, &mut solution, limits.tolerance);
         (rank_report(problem), ratio)
     });
-    let contacts = problem.contacts();
+    let contacts = problem.blocks().len();
     if let Some(directory) = options.output {
         let v = match (&file.problem, &local) {
             (FclibProblem::Global(global), Some(condensed)) => {
-                Some(condensed.generalized_velocity(global, &solution.impulses))
+                Some(condensed.generalized_velocity(global, &solution.impulse))
             }
             _ => None,
         };
         file.solution = Some(FclibSolution {
             v,
-            u: solution.velocities.clone(),
-            r: solution.impulses.clone(),
+            u: solution.local_velocity.clone(),
+            r: solution.impulse.clone(),
         });
         let target = directory.join(path.file_name().unwrap_or_default());
         file.write(target)?;
@@ -228,7 +235,7 @@ pub fn solve_file(
 
 /// One solve with its times; the condensed form of a global problem.
 struct Solved {
-    solution: CoulombSolution,
+    solution: ContactSolution,
     local: Option<CondensedProblem>,
     seconds: f64,
 }
@@ -265,34 +272,40 @@ fn solve_once(
 
 fn print_row(row: &Row, json: bool) {
     let s = &row.solution;
+    let judgement = s.judgement.unwrap_or_default();
     if json {
         let object = serde_json::json!({
             "name": row.name,
             "contacts": row.contacts,
             "status": s.status.name(),
-            "residual": s.residual.error,
-            "scaled_residual": s.residual.scaled_error,
-            "floor": s.residual.floor,
-            "iterations": s.products,
-            "factorizations": s.factorizations,
+            "residual": judgement.published,
+            "scaled_residual": judgement.residual.natural_map,
+            "signorini": judgement.residual.signorini,
+            "cone": judgement.residual.cone,
+            "dissipation": judgement.residual.dissipation,
+            "floor": judgement.published_floor,
+            "scaled_floor": judgement.floor,
+            "iterations": s.cost.products,
+            "factorizations": s.cost.factorizations,
             "seconds": row.seconds,
             "cpu_seconds": row.cpu_seconds,
-            "method": s.method,
+            "method": s.cost.method,
             "rank_deficiency": row.least.map(|(rank, _)| rank.deficiency),
             "norm_ratio": row.least.map(|(_, ratio)| ratio),
         });
         exit::say(object);
     } else {
         exit::say(format!(
-            "{:<50} {:>8} {:>14} {:>10.2e} {:>10} {:>8} {:>9.4}  {}",
+            "{:<50} {:>8} {:>14} {:>10.2e} {:>10.2e} {:>10} {:>8} {:>9.4}  {}",
             row.name,
             row.contacts,
             s.status.name(),
-            s.residual.error,
-            s.products,
-            s.factorizations,
+            judgement.published,
+            judgement.residual.worst(),
+            s.cost.products,
+            s.cost.factorizations,
             row.seconds,
-            s.method
+            s.cost.method
         ));
         if let Some((rank, ratio)) = row.least {
             let norm = if ratio < 1.0 {

@@ -155,6 +155,7 @@ pub(super) fn status(mode: ContactMode) -> &'static str {
 /// Contact rows of a system at (q, v): W, local velocities.
 pub(super) struct LocalView {
     problem: ContactProblem,
+    dense: Vec<f64>,
 }
 
 impl LocalView {
@@ -199,12 +200,13 @@ impl LocalView {
         problem.velocity_free_mut().copy_from_slice(v);
         problem.condense(|x| factor.solve_in_place(x));
         problem.refresh();
-        Ok(Self { problem })
+        let dense = problem.dense().into_owned();
+        Ok(Self { problem, dense })
     }
 
     /// W, row-major.
     pub fn delassus(&self) -> &[f64] {
-        self.problem.delassus()
+        &self.dense
     }
 
     /// W as rows.

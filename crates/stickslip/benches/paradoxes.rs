@@ -89,7 +89,7 @@ fn twelve_contacts(seed: u64) -> ContactProblem {
             kind: BlockKind::Unilateral { minimum: 0.0 },
         })
         .collect();
-    ContactProblem::from_local(w, free, blocks)
+    ContactProblem::from_dense(w, free, blocks)
 }
 
 fn timed<T: Send>(threads: usize, work: impl Fn() -> T + Sync + Send) -> (T, f64) {

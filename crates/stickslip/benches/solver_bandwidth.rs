@@ -9,12 +9,12 @@
 
 use std::time::Instant;
 use stickslip::algebra::sparse_rows::SparseRows;
-use stickslip::contact::coulomb_problem::CoulombProblem;
+use stickslip::contact::ContactProblem;
+use stickslip::contact::GlobalForm;
 use stickslip::contact::fclib::{FclibFile, FclibProblem};
-use stickslip::contact::global_coulomb_problem::GlobalCoulombProblem;
 use stickslip::solvers::body_sweep::BodySweep;
 use stickslip::solvers::coloured_sweep::ColouredSweep;
-use stickslip::solvers::scaled_problem::ScaledProblem;
+use stickslip::solvers::scaled_problem::{ScaledProblem, StoppingTest};
 use stickslip::solvers::sweep::{Instructions, SweepMemory, product, sweep};
 
 /// Bytes no cache holds.
@@ -25,7 +25,7 @@ fn main() {
         .skip(1)
         .filter(|a| !a.starts_with("--"))
         .collect();
-    let mut problems: Vec<(String, CoulombProblem)> = Vec::new();
+    let mut problems: Vec<(String, ContactProblem)> = Vec::new();
     for file in files {
         match FclibFile::read(&file) {
             Ok(read) => {
@@ -47,11 +47,11 @@ fn main() {
     }
 }
 
-fn report(name: &str, problem: &CoulombProblem) {
-    let scaled = ScaledProblem::new(problem, false);
+fn report(name: &str, problem: &ContactProblem) {
+    let scaled = ScaledProblem::new(problem, StoppingTest::Published).expect("a Coulomb problem");
     let how = Instructions::detect();
-    let n = problem.contacts();
-    let bytes = 76.0 * problem.matrix().stored_blocks() as f64;
+    let n = problem.blocks().len();
+    let bytes = 76.0 * problem.delassus().blocks().map_or(0, |w| w.stored_blocks()) as f64;
     let one = triad(bytes as usize, 1);
     let main_memory = triad(MAIN_MEMORY, 1);
     let two = triad(MAIN_MEMORY, 2);
@@ -86,7 +86,11 @@ fn report(name: &str, problem: &CoulombProblem) {
         sweep(&scaled, how, &mut memory, &mut x, &previous);
     });
     line("exact sweep, storage order", seconds);
-    if let Some(mut bodies) = problem.bodies().and_then(|b| BodySweep::new(&scaled, b)) {
+    if let Some(mut bodies) = problem
+        .delassus()
+        .body_form()
+        .and_then(|b| BodySweep::new(&scaled, b))
+    {
         bodies.set_impulses(&start);
         let mut y = start.clone();
         line(
@@ -165,7 +169,7 @@ fn triad(bytes: usize, threads: usize) -> f64 {
 }
 
 /// Cubic lattice of bodies pressed together, `points` contacts between neighbours.
-fn lattice(side: usize, points: usize) -> CoulombProblem {
+fn lattice(side: usize, points: usize) -> ContactProblem {
     let bodies = side * side * side;
     let index = |x: usize, y: usize, z: usize| (z * side + y) * side + x;
     let mut h = Vec::new();
@@ -226,7 +230,7 @@ fn lattice(side: usize, points: usize) -> CoulombProblem {
     let f: Vec<f64> = (0..6 * bodies)
         .map(|i| 0.2 * random() - if i % 6 == 2 { 0.1 } else { 0.0 })
         .collect();
-    let global = GlobalCoulombProblem::new(
+    let global = GlobalForm::new(
         3,
         SparseRows::from_triplets(6 * bodies, 6 * bodies, &mass),
         SparseRows::from_triplets(6 * bodies, 3 * contacts, &h),

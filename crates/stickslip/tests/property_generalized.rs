@@ -349,9 +349,9 @@ fn one_inelastic_contact_is_the_kinetic_projection_and_below_critical_coulomb() 
         for (a, b) in generalized.v.iter().zip(&projection) {
             assert!((a - b).abs() <= 1e-9, "seed 15, trial {trial}");
         }
-        let w = generalized.problem.delassus();
+        let w = generalized.problem.dense();
         let section = &impact.contacts[0].1;
-        let set = GeneralizedSet::from_cone(w, section.clone());
+        let set = GeneralizedSet::from_cone(&w, section.clone());
         unbounded += usize::from(!set.is_bounded());
         if section.dimension() == 1 && set.margin() > 1e-6 {
             let (v, status) = solve(FlowRule::Coulomb);

@@ -293,7 +293,7 @@ pub(super) fn two_foot_block(input: &CaseInput) -> Result<Answer, CaseError> {
     let step = block.step(firm())?;
     // κ: coupling of the tangent of one foot to its normal, per normal.
     let m = step.problem.size();
-    let w = step.problem.delassus();
+    let w = step.problem.dense();
     let kappa = (w[m * 2 + 3] / w[m * 2 + 2]).abs();
     let mu_kappa = block.mu * kappa;
     Ok(group! {
@@ -462,7 +462,7 @@ pub(super) fn groove(input: &CaseInput) -> Result<Answer, CaseError> {
     let step = impact.step(firm(), &free, 0.0)?;
 
     // Sets of both ends, per dφ, along their kinetically orthogonal covectors.
-    let (size, w) = (step.problem.size(), step.problem.delassus());
+    let (size, w) = (step.problem.size(), step.problem.dense());
     let (mut ends, mut covectors) = (Vec::new(), Vec::new());
     for (a, rows) in rows.iter().enumerate() {
         let n = 2 * a;

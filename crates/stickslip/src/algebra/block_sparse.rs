@@ -100,6 +100,44 @@ impl BlockSparse {
         &self.value[k * area..(k + 1) * area]
     }
 
+    /// Scalar entry in row `i`, column `j`; zero where no block is stored.
+    pub fn entry(&self, i: usize, j: usize) -> f64 {
+        let d = self.size;
+        let row = self.row_start[i / d] as usize..self.row_start[i / d + 1] as usize;
+        match self.column[row.clone()].binary_search(&((j / d) as u32)) {
+            Ok(k) => self.value[(row.start + k) * d * d + d * (j % d) + i % d],
+            Err(_) => 0.0,
+        }
+    }
+
+    /// Product of scalar row `i` with x.
+    pub fn row_product(&self, i: usize, x: &[f64]) -> f64 {
+        let d = self.size;
+        let mut sum = 0.0;
+        for (j, block) in self.row(i / d) {
+            for c in 0..d {
+                sum += block[d * c + i % d] * x[d * j + c];
+            }
+        }
+        sum
+    }
+
+    /// All scalar entries, row-major.
+    pub fn to_dense(&self) -> Vec<f64> {
+        let (d, order) = (self.size, self.size * self.blocks());
+        let mut out = vec![0.0; order * order];
+        for i in 0..self.blocks() {
+            for (j, block) in self.row(i) {
+                for c in 0..d {
+                    for k in 0..d {
+                        out[(d * i + k) * order + d * j + c] = block[d * c + k];
+                    }
+                }
+            }
+        }
+        out
+    }
+
     /// y = A x + b.
     pub fn multiply_plus(&self, x: &[f64], b: &[f64], y: &mut [f64]) {
         match self.size {

@@ -1,4 +1,4 @@
-//! One contact of a one-step problem.
+//! One contact of a problem.
 
 use crate::laws::{FlowRule, FrictionSection};
 
@@ -17,6 +17,15 @@ pub enum BlockKind {
     KnownNormal {
         /// The normal impulse.
         impulse: f64,
+    },
+    /// Bilateral rows (joints): every velocity vanishes, impulses are free.
+    Bilateral,
+    /// One row with an interval of impulses (motors, joint friction, one-sided limits): `−w ∈ N_[lower, upper](p)`.
+    Bounded {
+        /// Smallest impulse; may be −∞.
+        lower: f64,
+        /// Largest impulse; may be ∞.
+        upper: f64,
     },
 }
 

@@ -7,7 +7,7 @@
 use crate::algebra::{PivotedCholesky, dot};
 use crate::laws::{ActiveSpace, GeneralizedRule, GeneralizedSet, Sections, SetUnit};
 
-use super::residual::{distance, project_cone};
+use super::residual::{distance, project_cone, rho};
 use super::{BlockResidual, ContactProblem, ContactSolution, NormalStage};
 
 /// Measures per block, all without dimension.
@@ -15,10 +15,10 @@ pub(super) fn measure(
     problem: &ContactProblem,
     rule: &GeneralizedRule,
     solution: &ContactSolution,
+    (velocity, noise): (&[f64], f64),
     scale: f64,
     out: &mut Vec<BlockResidual>,
 ) {
-    let m = problem.size();
     let blocks = problem.blocks();
     let count = blocks.len();
     let outcome = &solution.generalized;
@@ -32,9 +32,7 @@ pub(super) fn measure(
         out.iter_mut().for_each(|r| r.natural_map = f64::INFINITY);
         return;
     }
-    let w = |i: usize, j: usize| problem.delassus()[i * m + j];
-    let mut velocity = vec![0.0; m];
-    problem.local_velocity(&solution.impulse, &mut velocity);
+    let w = |i: usize, j: usize| problem.w(i, j);
 
     // Normal velocity after the normal stage.
     let normal_row: Vec<usize> = blocks.iter().map(|b| b.start).collect();
@@ -48,36 +46,37 @@ pub(super) fn measure(
                     .map(|(&j, l)| w(i, j) * l)
                     .sum::<f64>()
         })
+        .map(|after| if after.abs() <= noise { 0.0 } else { after })
         .collect();
     for (a, residual) in out.iter_mut().enumerate() {
         let i = normal_row[a];
-        let impulse_scale = scale / w(i, i);
-        let (lambda, after) = (outcome.budget[a], after_normal[a]);
-        residual.signorini = (-lambda).max(0.0) / impulse_scale + (-after).max(0.0) / scale;
+        // Impulses are measured by the scale, velocities by ρ times theirs.
+        let rho = rho(problem, &blocks[a]);
+        let (lambda, after) = (outcome.budget[a] / scale, rho * after_normal[a] / scale);
+        residual.signorini = (-lambda).max(0.0) + (-after).max(0.0);
         let bias = match problem.normal_stage() {
             NormalStage::Inelastic => Some(0.0),
             NormalStage::Biased(bias) => Some(bias[a]),
             NormalStage::Moreau { .. } | NormalStage::Poisson { .. } => None,
         };
         if let Some(bias) = bias {
-            let target = after + bias;
-            residual.signorini +=
-                (-target).max(0.0) / scale + (lambda * target).abs() / (impulse_scale * scale);
+            let target = after + rho * bias / scale;
+            residual.signorini += lambda.min(target).abs();
         }
         // Kept normal velocity, or a guard with its complementarity.
-        let kept = velocity[i] - after;
+        let kept = rho * velocity[i] / scale - after;
         let all = rule.active_space == ActiveSpace::All || rule.sections == Sections::Joint;
         residual.signorini += if outcome.in_active_space[a] || all {
-            kept.abs() / scale
+            kept.abs()
         } else {
-            (-velocity[i]).max(0.0) / scale
+            rho * (-velocity[i]).max(0.0) / scale
         };
     }
     // One constraint: both kinds of sections are the same law.
     match rule.sections {
-        _ if count == 1 => per_constraint(problem, solution, &velocity, scale, out),
-        Sections::PerConstraint => per_constraint(problem, solution, &velocity, scale, out),
-        Sections::Joint => joint(problem, solution, &velocity, scale, out),
+        _ if count == 1 => per_constraint(problem, solution, velocity, scale, out),
+        Sections::PerConstraint => per_constraint(problem, solution, velocity, scale, out),
+        Sections::Joint => joint(problem, solution, velocity, scale, out),
     }
 }
 
@@ -88,8 +87,7 @@ fn per_constraint(
     scale: f64,
     out: &mut [BlockResidual],
 ) {
-    let m = problem.size();
-    let w = |i: usize, j: usize| problem.delassus()[i * m + j];
+    let w = |i: usize, j: usize| problem.w(i, j);
     let outcome = &solution.generalized;
     let space: Vec<usize> = problem
         .blocks()
@@ -109,7 +107,6 @@ fn per_constraint(
         let n = block.start;
         let d = block.size - 1;
         let lambda = outcome.budget[a].max(0.0);
-        let impulse_scale = scale / w(n, n);
         let s = &solution.impulse[n + 1..n + block.size];
         if d == 0 {
             continue;
@@ -135,18 +132,18 @@ fn per_constraint(
         };
         let size = s.iter().map(|x| x * x).sum::<f64>().sqrt();
         let rho = 1.0 / (1..=d).map(|i| w(n + i, n + i)).fold(w(n, n), f64::max);
-        if size == 0.0 && lambda * w(n, n).sqrt() <= 1e-9 * scale {
+        if size == 0.0 && lambda <= 1e-9 * scale {
             continue;
         }
         let real = lambda - dot(&tilt, s);
         let mut nearest = vec![0.0; d];
         section.project(s, real.max(0.0), &mut nearest);
-        out[a].cone = ((-real).max(0.0) + distance(s, &nearest)) / impulse_scale;
+        out[a].cone = ((-real).max(0.0) + distance(s, &nearest)) / scale;
         if tilt.iter().all(|&c| c == 0.0) {
             // A set of its own: the plain projection, which also serves unbounded ones.
             let shifted: Vec<f64> = s.iter().zip(&read).map(|(s, y)| s - rho * y).collect();
             section.project(&shifted, lambda, &mut nearest);
-            out[a].natural_map = distance(s, &nearest) / impulse_scale;
+            out[a].natural_map = distance(s, &nearest) / scale;
             continue;
         }
         if d == 1 {
@@ -160,7 +157,7 @@ fn per_constraint(
             } else {
                 0.0
             };
-            out[a].natural_map = (s[0] - clipped).abs() / impulse_scale;
+            out[a].natural_map = (s[0] - clipped).abs() / scale;
             continue;
         }
         let tau = if lambda > 0.0 {
@@ -176,7 +173,7 @@ fn per_constraint(
         }
         let mut projected = vec![0.0; d + 1];
         project_cone(&section, &shifted, &mut projected, &mut nearest);
-        out[a].natural_map = distance(&p, &projected) / impulse_scale;
+        out[a].natural_map = distance(&p, &projected) / scale;
     }
 }
 
@@ -188,12 +185,10 @@ fn joint(
     scale: f64,
     out: &mut [BlockResidual],
 ) {
-    let m = problem.size();
-    let w = |i: usize, j: usize| problem.delassus()[i * m + j];
+    let w = |i: usize, j: usize| problem.w(i, j);
     let multipliers = &solution.generalized.multipliers;
     for (a, block) in problem.blocks().iter().enumerate() {
         let n = block.start;
-        let impulse_scale = scale / w(n, n);
         let p = &solution.impulse[block.range()];
         let rho = 1.0 / block.range().map(|i| w(i, i)).fold(0.0, f64::max);
         let mut shifted = p.to_vec();
@@ -209,8 +204,8 @@ fn joint(
         let mut projected = vec![0.0; p.len()];
         let mut scratch = vec![0.0; p.len() - 1];
         project_cone(&block.section, &shifted, &mut projected, &mut scratch);
-        out[a].natural_map = distance(p, &projected) / impulse_scale;
+        out[a].natural_map = distance(p, &projected) / scale;
         block.section.project(&p[1..], p[0].max(0.0), &mut scratch);
-        out[a].cone = ((-p[0]).max(0.0) + distance(&p[1..], &scratch)) / impulse_scale;
+        out[a].cone = ((-p[0]).max(0.0) + distance(&p[1..], &scratch)) / scale;
     }
 }

@@ -1,11 +1,15 @@
-//! The one-step contact problem.
+//! The contact problem: of a step, of a file, of arrays.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::algebra::sparse_cholesky::SparseCholesky;
-use crate::algebra::{CholeskyFactor, Compliance, Covectors, dot};
+use crate::algebra::{CholeskyFactor, Compliance, Covectors};
 use crate::laws::{FlowRule, FrictionSection, GeneralizedRule};
 
+#[cfg(doc)]
+use super::delassus::BodyOperator;
+use super::delassus::{Delassus, DenseDelassus};
 use super::{BlockKind, ContactBlock, ContactKey, NormalStage};
 
 /// All a solver sees: `w = W p + q`, and a law per block.
@@ -18,7 +22,8 @@ use super::{BlockKind, ContactBlock, ContactKey, NormalStage};
 /// The type is a reusable buffer: [`Self::begin`], [`Self::push`], [`Self::condense`] per step,
 /// without allocation once warm. Meshes use [`Self::begin_sparse`], [`Self::push_sparse`] and
 /// [`Self::condense_sparse`]: rows are sparse, W comes from cached columns of A⁻¹, and the
-/// velocity costs one solve instead of stored responses.
+/// velocity costs one solve instead of stored responses. Worlds of bodies use [`Self::begin_bodies`] and
+/// [`Self::push_bodies`]: W is never assembled.
 #[derive(Clone, Debug, Default)]
 pub struct ContactProblem {
     dof: usize,
@@ -31,16 +36,19 @@ pub struct ContactProblem {
     condensed_generation: u64,
     bias: Vec<f64>,
     free: Vec<f64>,
-    delassus: Vec<f64>,
+    delassus: Delassus,
     blocks: Vec<ContactBlock>,
     normal_stage: NormalStage,
 }
 
 impl ContactProblem {
-    /// Problem in local form, `w = W p + q` with row-major `W`; there is no generalized velocity.
-    pub fn from_local(delassus: Vec<f64>, free: Vec<f64>, blocks: Vec<ContactBlock>) -> Self {
+    /// Problem in local form, `w = W p + q`; there is no generalized velocity.
+    ///
+    /// # Panics
+    /// If W has not the order of q or the blocks do not cover all rows.
+    pub fn from_local(delassus: Delassus, free: Vec<f64>, blocks: Vec<ContactBlock>) -> Self {
         let size = free.len();
-        assert_eq!(delassus.len(), size * size, "W has the order of q");
+        assert_eq!(delassus.order(), size, "W has the order of q");
         assert_eq!(
             blocks.iter().map(|b| b.size).sum::<usize>(),
             size,
@@ -55,17 +63,57 @@ impl ContactProblem {
         }
     }
 
+    /// Problem in local form with a dense row-major W.
+    ///
+    /// # Panics
+    /// As [`Self::from_local`].
+    pub fn from_dense(delassus: Vec<f64>, free: Vec<f64>, blocks: Vec<ContactBlock>) -> Self {
+        let dense = DenseDelassus::new(free.len(), delassus);
+        Self::from_local(Delassus::Dense(dense), free, blocks)
+    }
+
     /// Empties the problem for a system with `dof` velocities.
     pub fn begin(&mut self, dof: usize) {
         self.restart(dof);
         self.rows.clear_dense(dof);
-        self.delassus.clear();
     }
 
     /// Empties the problem for a system with `dof` velocities and sparse rows.
     pub fn begin_sparse(&mut self, dof: usize) {
         self.restart(dof);
         self.rows.clear_sparse(dof);
+    }
+
+    /// Empties the problem for a world of `bodies` bodies with `freedoms` freedoms each (6 in space, 3 in the plane); the
+    /// velocity is that of [`BodyOperator`], whitened.
+    pub fn begin_bodies(&mut self, freedoms: usize, bodies: usize) {
+        self.restart(freedoms * bodies);
+        self.rows.clear_dense(0);
+        if !matches!(self.delassus, Delassus::Bodies(_)) {
+            self.delassus = Delassus::Bodies(Box::default());
+        }
+        if let Delassus::Bodies(operator) = &mut self.delassus {
+            operator.begin(freedoms, bodies);
+        }
+    }
+
+    /// Adds a block of a contact between two bodies and returns its rows (per row the numbers of side a, then of side b,
+    /// zero as yet) and its bias for writing; `start` of the block is set here.
+    ///
+    /// # Panics
+    /// If the problem was not begun by [`Self::begin_bodies`].
+    pub fn push_bodies(
+        &mut self,
+        block: ContactBlock,
+        sides: [u32; 2],
+    ) -> (&mut [f64], &mut [f64]) {
+        let (start, size) = (self.bias.len(), block.size);
+        self.blocks.push(ContactBlock { start, ..block });
+        self.bias.resize(start + size, 0.0);
+        let Delassus::Bodies(operator) = &mut self.delassus else {
+            panic!("a problem over bodies");
+        };
+        (operator.push(size, sides), &mut self.bias[start..])
     }
 
     fn restart(&mut self, dof: usize) {
@@ -121,10 +169,12 @@ impl ContactProblem {
     /// Computes `A⁻¹H` and `W` with the given solve, which replaces a vector b by A⁻¹ b.
     pub fn condense(&mut self, mut solve: impl FnMut(&mut [f64])) {
         let (n, m) = (self.dof, self.bias.len());
-        self.delassus.resize(m * m, 0.0);
+        let mut dense = std::mem::take(self.dense_mut());
+        let entries = dense.resize(m);
         self.condensed_generation = 0;
         self.responses.clear();
         if m == 0 {
+            self.delassus = Delassus::Dense(dense);
             return;
         }
         if self.rows.is_sparse() {
@@ -139,9 +189,21 @@ impl ContactProblem {
         for i in 0..m {
             for j in 0..=i {
                 let entry = self.rows.dot(i, &self.responses[j * n..(j + 1) * n]);
-                self.delassus[i * m + j] = entry;
-                self.delassus[j * m + i] = entry;
+                entries[i * m + j] = entry;
+                entries[j * m + i] = entry;
             }
+        }
+        self.delassus = Delassus::Dense(dense);
+    }
+
+    /// The dense form, for writing.
+    fn dense_mut(&mut self) -> &mut DenseDelassus {
+        if !matches!(self.delassus, Delassus::Dense(_)) {
+            self.delassus = Delassus::default();
+        }
+        match &mut self.delassus {
+            Delassus::Dense(dense) => dense,
+            _ => unreachable!("made dense above"),
         }
     }
 
@@ -158,7 +220,10 @@ impl ContactProblem {
             return;
         }
         self.compliance.prepare(factor, contact_dofs, &self.rows);
-        self.compliance.delassus(&self.rows, &mut self.delassus);
+        let mut dense = std::mem::take(self.dense_mut());
+        let entries = dense.resize(self.rows.len());
+        self.compliance.delassus(&self.rows, entries);
+        self.delassus = Delassus::Dense(dense);
         self.condensed_rows.clone_from(&self.rows);
         self.condensed_generation = factor.generation();
     }
@@ -166,6 +231,12 @@ impl ContactProblem {
     /// Computes `q = Hᵀ v_free + bias` after the free velocity or the bias changed.
     pub fn refresh(&mut self) {
         self.free.resize(self.bias.len(), 0.0);
+        if let Delassus::Bodies(operator) = &self.delassus {
+            for (i, free) in self.free.iter_mut().enumerate() {
+                *free = operator.row_product(i, &self.velocity_free) + self.bias[i];
+            }
+            return;
+        }
         for (i, free) in self.free.iter_mut().enumerate() {
             *free = self.rows.dot(i, &self.velocity_free) + self.bias[i];
         }
@@ -254,9 +325,24 @@ impl ContactProblem {
         &self.responses[i * self.dof..(i + 1) * self.dof]
     }
 
-    /// The Delassus matrix W, row-major.
-    pub fn delassus(&self) -> &[f64] {
+    /// The Delassus operator W.
+    pub fn delassus(&self) -> &Delassus {
         &self.delassus
+    }
+
+    pub(super) fn delassus_mut(&mut self) -> &mut Delassus {
+        &mut self.delassus
+    }
+
+    /// Entry of W in row `i`, column `j`.
+    #[inline]
+    pub fn w(&self, i: usize, j: usize) -> f64 {
+        self.delassus.entry(i, j)
+    }
+
+    /// All entries of W, row-major, for studies of few contacts; a copy unless W is dense.
+    pub fn dense(&self) -> Cow<'_, [f64]> {
+        self.delassus.dense()
     }
 
     /// The local free velocity q.
@@ -266,15 +352,16 @@ impl ContactProblem {
 
     /// Writes `w = W p + q`.
     pub fn local_velocity(&self, impulse: &[f64], out: &mut [f64]) {
-        let m = self.size();
-        for (i, o) in out.iter_mut().enumerate() {
-            *o = self.free[i] + dot(&self.delassus[i * m..(i + 1) * m], impulse);
-        }
+        self.delassus.multiply_plus(impulse, &self.free, out);
     }
 
     /// Writes `v = v_free + A⁻¹ H p`.
     pub fn velocity(&self, impulse: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&self.velocity_free);
+        if let Delassus::Bodies(operator) = &self.delassus {
+            operator.add_velocity(impulse, out);
+            return;
+        }
         if let Some(operator) = &self.operator {
             if impulse.iter().all(|&p| p == 0.0) {
                 return;

@@ -1,79 +1,141 @@
-//! Measures of how far a solution is from the law, recomputed from problem and impulses alone.
+//! How far impulses are from the laws of a problem, recomputed from problem and impulses alone.
 //!
-//! Shares no code with any solver: only the friction sections themselves (support function and
-//! projection) are common.
+//! Shares no code with any solver: only the friction sections themselves (support function and projection) are
+//! common.
+//!
+//! # What it computes
+//!
+//! With w = W p + q computed afresh and ρ_i = rows/trace of the diagonal block W_ii, the natural map of each block,
+//!
+//! ```text
+//! F_i = p_i − P_K(p_i − ρ_i (w_i + σ_D(−w_T) e_N))      Coulomb's law with section D, K = {p_T ∈ p_N D};
+//! F_i = p_i − P_K(p_i − ρ_i (w_i + s W_ii n))           kinetic projection, s the multiplier of w_N = 0;
+//! F_i = p_i − P_[a,b](p_i − ρ_i w_i)                    bounded rows;        F_i = ρ_i w_i    bilateral rows,
+//! ```
+//!
+//! measured as |F|₂ over `max(|p|₂, |ρ q|₂)`, both over all blocks. Beside it stand, in the same scale and never divided by a
+//! contact's own impulse, the worst Signorini part `|min(p_N, ρ w_N)|`, cone part `dist(p, K)` and
+//! dissipation part `|p_T − P_{p_N D}(p_T − ρ w_T)|`: at very large μ the natural map alone hardly sees the normal velocity.
+//! [`Judgement`] tells the figure of the open collection of problems too (ρ = 1, over |q|).
+//!
+//! # Source
+//!
+//! [AcaryCollinsCraft2023] for the law; De Saxcé's change of variable and the natural map are standard.
+//!
+//! # Guarantees
+//!
+//! Zero exactly for solutions; no change of the units of mass, length or time alters it. NaN survives.
+//!
+//! # Behaviour to know
+//!
+//! [`Judgement::floor`] is the level below which the figure is rounding: with large mass ratios it lies above 1e-12.
+//! A run tells the speed it has seen ([`ContactResidual::set_noise`]): velocities at the rounding of that are zero, so that a body at rest is not
+//! judged by the noise of its last digits.
+//!
+//! # Cost
+//!
+//! One product with W.
+//!
+//! # Tested by
+//!
+//! Tests below; every solver test is judged by this file.
 
 use crate::algebra::dot;
 use crate::laws::{FlowRule, FrictionSection};
 
+use super::delassus::SweepVelocity;
 use super::{BlockKind, ContactBlock, ContactProblem, ContactSolution, generalized_residual};
 
-/// Measures of one block, all without dimension.
+/// Measures of one block, or the worst over a problem; all relative to `max(|p|, |ρ q|)` of the problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BlockResidual {
-    /// Natural map of the unrelaxed law: `|p − P_K(p − ρ(w + s d))|`, ρ = 1/W_NN.
+    /// Natural map of the unrelaxed law.
     pub natural_map: f64,
     /// Distance of the impulse to its cone.
     pub cone: f64,
     /// Violation of `w_N ≥ 0`, `p_N ≥ 0`, `w_N p_N = 0`.
     pub signorini: f64,
-    /// Defect of maximal dissipation `p_T·w_T + p_N σ_D(−w_T)` (Coulomb's flow rule).
+    /// Defect of maximal dissipation at the given normal impulse (Coulomb's flow rule).
     pub dissipation: f64,
 }
 
 impl BlockResidual {
     /// Largest of all measures.
     pub fn worst(&self) -> f64 {
-        // `max` would drop a NaN; a NaN residual must survive.
-        [
+        largest([
             self.natural_map,
             self.cone,
             self.signorini,
             self.dissipation,
-        ]
-        .into_iter()
-        .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
+        ])
     }
 }
 
-/// Residual of a whole problem.
-///
-/// Velocities are measured against the largest of `|q|` and `W_NN |p|` over the problem, impulses
-/// against that velocity over W_NN, so that units of mass, length and time drop out.
+/// Largest value; `max` would drop a NaN, which must survive.
+fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values
+        .into_iter()
+        .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
+}
+
+/// Residual of a whole problem, with the measures of its blocks.
 #[derive(Clone, Debug, Default)]
 pub struct ContactResidual {
     blocks: Vec<BlockResidual>,
+    total: BlockResidual,
     velocity: Vec<f64>,
+    noise: f64,
+    memory: SweepVelocity,
     scratch: Scratch,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Scratch {
+    matrix: Vec<f64>,
     shifted: Vec<f64>,
     projected: Vec<f64>,
     tangent: Vec<f64>,
 }
 
 impl ContactResidual {
+    /// Judges the impulses `p`: the natural map over all blocks, the other parts at their worst block.
+    pub fn of(problem: &ContactProblem, p: &[f64]) -> BlockResidual {
+        let mut residual = Self::default();
+        residual.measure(problem, p);
+        residual.total
+    }
+
+    /// Velocities up to `velocity` count as zero: the rounding of the speeds a run has seen.
+    pub fn set_noise(&mut self, velocity: f64) {
+        self.noise = velocity;
+    }
+
     /// Measures `impulse` against `problem`.
     pub fn measure(&mut self, problem: &ContactProblem, impulse: &[f64]) {
-        let m = problem.size();
-        self.velocity.resize(m, 0.0);
-        problem.local_velocity(impulse, &mut self.velocity);
-        let scale = velocity_scale(problem, impulse);
         self.blocks.clear();
+        if impulse.len() != problem.size() || impulse.iter().any(|p| !p.is_finite()) {
+            self.refuse(problem.blocks().len());
+            return;
+        }
+        self.read_velocity(problem, impulse);
+        self.measure_blocks(problem, impulse);
+    }
+
+    /// Measures of all blocks, the velocity being known.
+    fn measure_blocks(&mut self, problem: &ContactProblem, impulse: &[f64]) {
+        let scale = impulse_scale(problem, impulse, self.noise);
         for block in problem.blocks() {
             let rows = block.range();
             let residual = self.scratch.block(
                 block,
-                problem.delassus(),
-                m,
+                problem,
                 &impulse[rows.clone()],
                 &self.velocity[rows],
                 scale,
             );
             self.blocks.push(residual);
         }
+        self.add_up();
     }
 
     /// Measures a solution with everything its law needs: the impulses, and for the generalized
@@ -81,11 +143,61 @@ impl ContactResidual {
     pub fn measure_solution(&mut self, problem: &ContactProblem, solution: &ContactSolution) {
         match problem.generalized_rule() {
             Some(rule) => {
-                let scale = velocity_scale(problem, &solution.impulse);
-                generalized_residual::measure(problem, rule, solution, scale, &mut self.blocks);
+                self.read_velocity(problem, &solution.impulse);
+                let scale = impulse_scale(problem, &solution.impulse, self.noise);
+                generalized_residual::measure(
+                    problem,
+                    rule,
+                    solution,
+                    (&self.velocity, self.noise),
+                    scale,
+                    &mut self.blocks,
+                );
+                self.add_up();
             }
             None => self.measure(problem, &solution.impulse),
         }
+    }
+
+    /// w = W p + q, rounding left out.
+    fn read_velocity(&mut self, problem: &ContactProblem, impulse: &[f64]) {
+        self.velocity.resize(problem.size(), 0.0);
+        let delassus = problem.delassus();
+        delassus.multiply_plus_with(
+            impulse,
+            problem.free(),
+            &mut self.velocity,
+            &mut self.memory,
+        );
+        for w in &mut self.velocity {
+            if w.abs() <= self.noise {
+                *w = 0.0;
+            }
+        }
+    }
+
+    fn refuse(&mut self, blocks: usize) {
+        let infinite = BlockResidual {
+            natural_map: f64::INFINITY,
+            ..BlockResidual::default()
+        };
+        self.blocks.resize(blocks, infinite);
+        self.total = infinite;
+    }
+
+    fn add_up(&mut self) {
+        let sum: f64 = self
+            .blocks
+            .iter()
+            .map(|b| b.natural_map * b.natural_map)
+            .sum();
+        let worst = |part: fn(&BlockResidual) -> f64| largest(self.blocks.iter().map(part));
+        self.total = BlockResidual {
+            natural_map: sum.sqrt(),
+            cone: worst(|b| b.cone),
+            signorini: worst(|b| b.signorini),
+            dissipation: worst(|b| b.dissipation),
+        };
     }
 
     /// Measures per block.
@@ -93,184 +205,265 @@ impl ContactResidual {
         &self.blocks
     }
 
-    /// Largest measure over all blocks (zero without contacts).
+    /// The natural map over all blocks, the other parts at their worst block.
+    pub fn total(&self) -> BlockResidual {
+        self.total
+    }
+
+    /// Largest measure of the problem (zero without contacts).
     pub fn worst(&self) -> f64 {
-        self.blocks
-            .iter()
-            .map(BlockResidual::worst)
-            .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
+        self.total.worst()
     }
 }
 
-/// Largest local velocity the data of the problem can produce.
-fn velocity_scale(problem: &ContactProblem, impulse: &[f64]) -> f64 {
-    let m = problem.size();
-    let mut scale = 0.0f64;
+/// ρ of a block: rows over trace of its diagonal block; where nothing moves it, that of the whole problem.
+pub(super) fn rho(problem: &ContactProblem, block: &ContactBlock) -> f64 {
+    let trace = problem.delassus().trace(block.range());
+    if trace > 0.0 {
+        return block.size as f64 / trace;
+    }
+    let trace = problem.delassus().trace(0..problem.size());
+    if trace > 0.0 {
+        problem.size() as f64 / trace
+    } else {
+        1.0
+    }
+}
+
+/// `max(|p|₂, |ρ q|₂)` over all blocks; velocities up to `noise` count as zero.
+fn impulse_scale(problem: &ContactProblem, impulse: &[f64], noise: f64) -> f64 {
+    let mut driven = 0.0;
     for block in problem.blocks() {
-        let stiffness = problem.delassus()[block.start * m + block.start];
-        for row in block.range() {
-            scale = scale
-                .max(problem.free()[row].abs())
-                .max(stiffness * impulse[row].abs());
+        let rho = rho(problem, block);
+        for &q in &problem.free()[block.range()] {
+            if !(q.abs() <= noise) {
+                driven += (rho * q) * (rho * q);
+            }
         }
     }
-    scale
+    dot(impulse, impulse).max(driven).sqrt()
+}
+
+/// Both figures of an answer to a problem given on its own, with their floors of rounding.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// The residual of certificates.
+    pub residual: BlockResidual,
+    /// Its floor of rounding: 8 ε (|ρ(|W||p| + |q|)|₂ + |p|₂) over `max(|p|₂, |ρ q|₂)`.
+    pub floor: f64,
+    /// The error published with the open collection of problems, |p − P_K(p − (w + σ_D(−w_T) e_N))|₂/|q|₂, or the worst Signorini part
+    /// `|min(p_N, w_N)|/|q|₂` where that is larger: at very large μ the map alone loses the normal velocity.
+    pub published: f64,
+    /// Its floor of rounding: 8 ε (||W||p| + |q||₂ + |p|₂)/|q|₂.
+    pub published_floor: f64,
+}
+
+impl Judgement {
+    /// Judges the impulses `p`; infinite if they are not finite or of wrong number.
+    pub fn of(problem: &ContactProblem, p: &[f64]) -> Self {
+        Self::with_velocity(problem, p).0
+    }
+
+    /// The same, and the velocity W p + q it computes on the way (empty if `p` cannot be judged).
+    pub fn with_velocity(problem: &ContactProblem, p: &[f64]) -> (Self, Vec<f64>) {
+        let m = problem.size();
+        let mut measures = ContactResidual::default();
+        if p.len() != m || p.iter().any(|x| !x.is_finite()) {
+            measures.refuse(0);
+            let refused = Self {
+                residual: measures.total,
+                published: f64::INFINITY,
+                ..Self::default()
+            };
+            return (refused, Vec::new());
+        }
+        let q = problem.free();
+        let (mut velocity, mut sizes) = (q.to_vec(), q.to_vec());
+        // Without impulses nothing need be multiplied.
+        if p.iter().any(|&x| x != 0.0) {
+            let w = problem.delassus();
+            w.multiply_plus_with_sizes(p, q, &mut velocity, &mut sizes);
+        }
+        measures.velocity = velocity;
+        measures.measure_blocks(problem, p);
+        let (mut published, mut signorini, mut driven) = (0.0, 0.0f64, 0.0);
+        for block in problem.blocks() {
+            let (p, w) = (&p[block.range()], &measures.velocity[block.range()]);
+            let map = measures.scratch.natural_map(block, problem, p, w, 1.0);
+            published += map * map;
+            if block.kind == (BlockKind::Unilateral { minimum: 0.0 })
+                && problem.w(block.start, block.start) > 0.0
+            {
+                signorini = signorini.max(p[0].min(w[0]).abs());
+            }
+            let rho = rho(problem, block);
+            driven += sizes[block.range()]
+                .iter()
+                .map(|size| (rho * size) * (rho * size))
+                .sum::<f64>();
+        }
+        let norm = |x: &[f64]| dot(x, x).sqrt();
+        let or_one = |x: f64| if x > 0.0 { x } else { 1.0 };
+        let (size, scale) = (or_one(norm(q)), or_one(impulse_scale(problem, p, 0.0)));
+        let judgement = Self {
+            residual: measures.total,
+            floor: 8.0 * f64::EPSILON * (driven.sqrt() + norm(p)) / scale,
+            published: published.sqrt().max(signorini) / size,
+            published_floor: 8.0 * f64::EPSILON * (norm(&sizes) + norm(p)) / size,
+        };
+        (judgement, measures.velocity)
+    }
+
+    /// Whether the published error is within the tolerance, or at the floor of rounding where that lies
+    /// above (never more than 100 times the tolerance).
+    pub fn accepts(&self, tolerance: f64) -> bool {
+        self.published <= tolerance.max(self.published_floor.min(100.0 * tolerance))
+    }
 }
 
 impl Scratch {
     fn block(
         &mut self,
         block: &ContactBlock,
-        delassus: &[f64],
-        m: usize,
+        problem: &ContactProblem,
         p: &[f64],
         w: &[f64],
         scale: f64,
     ) -> BlockResidual {
-        let stiffness = delassus[block.start * m + block.start];
         if scale == 0.0 {
             return BlockResidual::default();
         }
-        if !(stiffness > 0.0) {
+        let rho = rho(problem, block);
+        if !(problem.w(block.start, block.start) > 0.0) {
             // A contact that nothing can move: any nonnegative approach velocity is admissible.
+            let approach = rho * (-w[0]).max(0.0) / scale;
             return BlockResidual {
-                signorini: (-w[0]).max(0.0) / scale,
+                natural_map: approach,
+                signorini: approach,
                 ..BlockResidual::default()
             };
         }
-        let rho = 1.0 / stiffness;
-        let impulse_scale = scale * rho;
-        let d = p.len() - 1;
-        // Every entry is written below before it is read.
-        self.shifted.resize(p.len(), 0.0);
-        self.projected.resize(p.len(), 0.0);
-        self.tangent.resize(d, 0.0);
-
-        // Maximal dissipation at the impulse p_N.
-        for (t, w) in self.tangent.iter_mut().zip(&w[1..]) {
-            *t = -w;
-        }
-        let support = if d == 0 {
-            0.0
-        } else {
-            block.section.support(&self.tangent)
-        };
-        let power = dot(&p[1..], &w[1..]);
-        let dissipation = match block.flow_rule {
-            FlowRule::Coulomb if p[0] > 0.0 => {
-                (power + p[0] * support).abs() / (impulse_scale * scale)
+        let natural_map = self.natural_map(block, problem, p, w, rho);
+        let (cone, signorini, dissipation) = match block.kind {
+            BlockKind::Unilateral { minimum } => {
+                let signorini = (p[0] - minimum.max(p[0] - rho * w[0])).abs();
+                let cone = (minimum - p[0]).max(0.0) + self.outside(block, p);
+                (cone, signorini, self.friction_defect(block, p, w, rho))
             }
-            _ => 0.0,
+            BlockKind::KnownNormal { impulse } => {
+                let normal = (p[0] - impulse).abs();
+                let cone = normal + self.outside(block, p);
+                (cone, 0.0, self.friction_defect(block, p, w, rho))
+            }
+            BlockKind::Bilateral => (0.0, 0.0, 0.0),
+            BlockKind::Bounded { lower, upper } => {
+                ((lower - p[0]).max(p[0] - upper).max(0.0), 0.0, 0.0)
+            }
         };
+        BlockResidual {
+            natural_map: natural_map / scale,
+            cone: cone / scale,
+            signorini: signorini / scale,
+            dissipation: dissipation / scale,
+        }
+    }
 
-        // Distance to the cone.
-        let cone = {
-            let normal = p[0].max(0.0);
-            block.section.project(&p[1..], normal, &mut self.tangent);
-            let tangential = distance(&p[1..], &self.tangent);
-            ((-p[0]).max(0.0) + tangential) / impulse_scale
-        };
+    /// Distance of the friction impulse to its section at the given normal impulse.
+    fn outside(&mut self, block: &ContactBlock, p: &[f64]) -> f64 {
+        self.tangent.resize(p.len() - 1, 0.0);
+        block
+            .section
+            .project(&p[1..], p[0].max(0.0), &mut self.tangent);
+        distance(&p[1..], &self.tangent)
+    }
 
-        let (natural_map, signorini) = match block.kind {
+    /// |p_T − P_{p_N D}(p_T − ρ w_T)| under Coulomb's flow rule: zero where friction dissipates most.
+    fn friction_defect(&mut self, block: &ContactBlock, p: &[f64], w: &[f64], rho: f64) -> f64 {
+        match block.flow_rule {
+            FlowRule::Coulomb => self.fixed_normal(block, p, w, rho),
+            FlowRule::KineticProjection | FlowRule::Generalized(_) => 0.0,
+        }
+    }
+
+    /// |F_i| of one block.
+    fn natural_map(
+        &mut self,
+        block: &ContactBlock,
+        problem: &ContactProblem,
+        p: &[f64],
+        w: &[f64],
+        rho: f64,
+    ) -> f64 {
+        match block.kind {
             BlockKind::Unilateral { minimum: 0.0 } => {
-                let shift = self.law_shift(block, delassus, m, p, w, support, power);
+                self.law_shift(block, problem, p, w);
                 for i in 0..p.len() {
-                    self.shifted[i] = p[i]
-                        - rho * (w[i] + shift[i.min(1)] * self.direction(block, delassus, m, i));
+                    self.shifted[i] = p[i] - rho * (w[i] + self.shifted[i]);
                 }
+                self.projected.resize(p.len(), 0.0);
+                self.tangent.resize(p.len() - 1, 0.0);
                 project_cone(
                     &block.section,
                     &self.shifted,
                     &mut self.projected,
                     &mut self.tangent,
                 );
-                let map = distance(p, &self.projected) / impulse_scale;
-                let signorini = (-w[0]).max(0.0) / scale
-                    + (-p[0]).max(0.0) / impulse_scale
-                    + (w[0] * p[0]).abs() / (impulse_scale * scale);
-                (map, signorini)
+                distance(p, &self.projected)
             }
             BlockKind::Unilateral { minimum } => {
-                let normal = (p[0] - minimum.max(p[0] - rho * w[0])).abs();
-                (
-                    self.fixed_normal(block, p, w, rho, normal) / impulse_scale,
-                    normal / impulse_scale,
-                )
+                let normal = p[0] - minimum.max(p[0] - rho * w[0]);
+                normal.hypot(self.fixed_normal(block, p, w, rho))
             }
             BlockKind::KnownNormal { impulse } => {
-                let normal = (p[0] - impulse).abs();
-                (
-                    self.fixed_normal(block, p, w, rho, normal) / impulse_scale,
-                    normal / impulse_scale,
-                )
+                (p[0] - impulse).hypot(self.fixed_normal(block, p, w, rho))
             }
-        };
-        BlockResidual {
-            natural_map,
-            cone,
-            signorini,
-            dissipation,
+            BlockKind::Bilateral => rho * dot(w, w).sqrt(),
+            BlockKind::Bounded { lower, upper } => {
+                (p[0] - (p[0] - rho * w[0]).clamp(lower, upper)).abs()
+            }
         }
     }
 
-    /// Multiplier s of the law: first entry for the normal row, second for the tangent rows.
-    #[allow(clippy::too_many_arguments)]
-    fn law_shift(
-        &self,
-        block: &ContactBlock,
-        delassus: &[f64],
-        m: usize,
-        p: &[f64],
-        w: &[f64],
-        support: f64,
-        power: f64,
-    ) -> [f64; 2] {
+    /// Writes the term s d of the law in `shifted`, row by row.
+    fn law_shift(&mut self, block: &ContactBlock, problem: &ContactProblem, p: &[f64], w: &[f64]) {
+        self.shifted.clear();
+        self.shifted.resize(p.len(), 0.0);
         match block.flow_rule {
             // The generalized law has its own measure; a lone block of it is judged as Coulomb's.
-            FlowRule::Coulomb | FlowRule::Generalized(_) => [support, 0.0],
+            FlowRule::Coulomb | FlowRule::Generalized(_) if p.len() > 1 => {
+                self.tangent.clear();
+                self.tangent.extend(w[1..].iter().map(|w| -w));
+                self.shifted[0] = block.section.support(&self.tangent);
+            }
+            FlowRule::Coulomb | FlowRule::Generalized(_) => {}
             FlowRule::KineticProjection => {
                 // p·(w + s W n) = 0 determines s; p·W n is the kinetic normal impulse.
-                let kinetic: f64 = (0..p.len())
-                    .map(|i| p[i] * self.direction_of(block, delassus, m, i))
-                    .sum();
+                self.matrix.clear();
+                let column = block.range().map(|i| problem.w(i, block.start));
+                self.matrix.extend(column);
+                let kinetic = dot(p, &self.matrix);
                 let s = if kinetic > 0.0 {
-                    -(power + p[0] * w[0]) / kinetic
+                    -dot(p, w) / kinetic
                 } else {
                     0.0
                 };
-                [s, s]
+                for (shift, direction) in self.shifted.iter_mut().zip(&self.matrix) {
+                    *shift = s * direction;
+                }
             }
         }
     }
 
-    fn direction(&self, block: &ContactBlock, delassus: &[f64], m: usize, i: usize) -> f64 {
-        match block.flow_rule {
-            FlowRule::Coulomb | FlowRule::Generalized(_) => 1.0,
-            FlowRule::KineticProjection => self.direction_of(block, delassus, m, i),
-        }
-    }
-
-    /// Entry i of W n, the kinetic normal of the block.
-    fn direction_of(&self, block: &ContactBlock, delassus: &[f64], m: usize, i: usize) -> f64 {
-        delassus[(block.start + i) * m + block.start]
-    }
-
-    /// Natural map of friction under a fixed normal impulse, plus the given normal defect.
-    fn fixed_normal(
-        &mut self,
-        block: &ContactBlock,
-        p: &[f64],
-        w: &[f64],
-        rho: f64,
-        normal: f64,
-    ) -> f64 {
-        for i in 1..p.len() {
-            self.shifted[i] = p[i] - rho * w[i];
-        }
+    /// Natural map of friction under a fixed normal impulse.
+    fn fixed_normal(&mut self, block: &ContactBlock, p: &[f64], w: &[f64], rho: f64) -> f64 {
+        self.shifted.clear();
+        self.shifted
+            .extend(p[1..].iter().zip(&w[1..]).map(|(p, w)| p - rho * w));
+        self.tangent.resize(p.len() - 1, 0.0);
         block
             .section
-            .project(&self.shifted[1..], p[0].max(0.0), &mut self.tangent);
-        normal + distance(&p[1..], &self.tangent)
+            .project(&self.shifted, p[0].max(0.0), &mut self.tangent);
+        distance(&p[1..], &self.tangent)
     }
 }
 

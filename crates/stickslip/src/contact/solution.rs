@@ -1,6 +1,8 @@
-//! The solution of a one-step problem, with a status that is never hidden.
+//! The solution of a contact problem, with a status that is never hidden.
 
-use super::GeneralizedOutcome;
+use std::time::Duration;
+
+use super::{GeneralizedOutcome, Judgement};
 
 /// What a solver can say about its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,9 +10,11 @@ pub enum SolveStatus {
     /// Solved to the tolerance; no contact.
     #[default]
     Converged,
+    /// Above the tolerance, but at the floor of rounding (and within 100 tolerances): no better answer can be told apart.
+    AtRoundingFloor,
     /// The iteration stopped improving above the tolerance.
     Stalled,
-    /// The iteration limit was reached above the tolerance.
+    /// The limit of time or iterations was met above the tolerance.
     LimitReached,
     /// The given block has no solution: the law is inconsistent there.
     NoSolution {
@@ -25,10 +29,38 @@ pub enum SolveStatus {
 }
 
 impl SolveStatus {
-    /// Whether the answer satisfies the law to the tolerance.
+    /// Whether the answer satisfies the law to the tolerance or to rounding.
     pub fn is_solved(self) -> bool {
-        matches!(self, Self::Converged | Self::SeveralSolutions { .. })
+        matches!(
+            self,
+            Self::Converged | Self::AtRoundingFloor | Self::SeveralSolutions { .. }
+        )
     }
+
+    /// The word printed in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::AtRoundingFloor => "rounding-floor",
+            Self::Stalled => "stalled",
+            Self::LimitReached => "limit",
+            Self::NoSolution { .. } => "no-solution",
+            Self::SeveralSolutions { .. } => "several-solutions",
+        }
+    }
+}
+
+/// What a solve cost, and which method found the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolveCost {
+    /// Products with W, sweeps included.
+    pub products: u64,
+    /// Linear systems factored.
+    pub factorizations: u64,
+    /// Name of the method that found the point; empty where nothing had to be solved.
+    pub method: &'static str,
+    /// Wall-clock time, where the solver measures it.
+    pub time: Duration,
 }
 
 /// Impulses, local velocities and status.
@@ -42,6 +74,10 @@ pub struct ContactSolution {
     pub status: SolveStatus,
     /// Iterations used.
     pub iterations: usize,
+    /// What the solve cost.
+    pub cost: SolveCost,
+    /// Both figures of the answer, where the solver was given the problem on its own.
+    pub judgement: Option<Judgement>,
     /// What the generalized law adds; empty for other laws.
     pub generalized: GeneralizedOutcome,
 }

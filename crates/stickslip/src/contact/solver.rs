@@ -2,7 +2,7 @@
 
 use super::{ContactProblem, ContactSolution};
 
-/// Solves one-step problems; owns its workspace.
+/// Solves contact problems; owns its workspace.
 pub trait ContactSolver: Send + Sync {
     /// Solves `problem`. `solution.impulse` holds the guess on entry (zero where none is known);
     /// on return the impulses, the local velocities and an honest status.

@@ -194,7 +194,7 @@ impl Scene {
         let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
         let m = problem.size();
         let margins = problem.blocks().iter().map(|b| {
-            let normal = &problem.delassus()[b.start * m + b.start..][..b.size];
+            let normal = &problem.dense()[b.start * m + b.start..][..b.size];
             gamma(normal, &b.section) / normal[0]
         });
         Ok(margins.fold(f64::NAN, f64::min))

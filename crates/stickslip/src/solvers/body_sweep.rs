@@ -30,7 +30,7 @@
 
 use super::scaled_problem::ScaledProblem;
 use super::sweep::{ContactState, Instructions, SweepMemory, SweepSums, after_visit, visit};
-use crate::contact::coulomb_problem::BodyForm;
+use crate::contact::delassus::BodyForm;
 
 /// One contact seen from its two bodies.
 #[derive(Clone, Copy, Debug)]
@@ -207,7 +207,8 @@ mod tests {
     use super::super::sweep::sweep;
     use super::*;
     use crate::algebra::sparse_rows::SparseRows;
-    use crate::contact::global_coulomb_problem::GlobalCoulombProblem;
+    use crate::contact::GlobalForm;
+    use crate::solvers::scaled_problem::StoppingTest;
 
     #[test]
     fn sweeps_with_and_without_the_matrix_agree() {
@@ -242,10 +243,10 @@ mod tests {
         let h = SparseRows::from_triplets(6 * bodies, 3 * contacts, &h);
         let f: Vec<f64> = (0..6 * bodies).map(|_| random()).collect();
         let w: Vec<f64> = (0..3 * contacts).map(|_| random() - 0.2).collect();
-        let global = GlobalCoulombProblem::new(3, mass, h, f, w, vec![0.4; contacts]).unwrap();
+        let global = GlobalForm::new(3, mass, h, f, w, vec![0.4; contacts]).unwrap();
         let local = global.condense().unwrap().local;
-        let problem = ScaledProblem::new(&local, false);
-        let mut bodies = BodySweep::new(&problem, local.bodies().unwrap()).unwrap();
+        let problem = ScaledProblem::new(&local, StoppingTest::Published).unwrap();
+        let mut bodies = BodySweep::new(&problem, local.delassus().body_form().unwrap()).unwrap();
         let (mut memory_a, mut memory_b) = (SweepMemory::new(&problem), SweepMemory::new(&problem));
         let (mut a, mut b) = (vec![0.0; 3 * contacts], vec![0.0; 3 * contacts]);
         for _ in 0..5 {

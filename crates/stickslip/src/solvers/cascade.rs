@@ -2,7 +2,7 @@
 //!
 //! # What it computes
 //!
-//! Impulses of a [`CoulombProblem`] to a tolerance of the natural map. No impulses at all, and one exact visit of each of few
+//! Impulses of a [`ContactProblem`] under Coulomb's law to a tolerance of the natural map. No impulses at all, and one exact visit of each of few
 //! contacts, are tried first; small problems in the plane are pivoted after the first sweeps. Otherwise strategies take turns:
 //! sweeps with full momentum, proximal Newton from the best point known, interior point followed by proximal Newton, sweeps with capped
 //! momentum, projected gradient. The next turn goes to the strategy that will have cost least after it, by weights: Newton's method counts
@@ -17,7 +17,7 @@
 //!
 //! # Guarantees
 //!
-//! The status is decided by [`CoulombResidual`], which shares no code with the strategies. Costs are counted
+//! The status is decided by [`Judgement`], which shares no code with the strategies. Costs are counted
 //! from sizes, not by a clock: the path is the same in every run and for any number of threads.
 //!
 //! # Behaviour to know
@@ -36,18 +36,22 @@
 
 use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
 use super::coloured_sweep::ColouredSweep;
+use super::gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 use super::locality::{better_order, reordered, restored};
 use super::newton_system::NewtonSystem;
 use super::one_contact::coulomb_disc::{DiscOutcome, PreparedDisc};
+use super::one_contact::{LocalOutcome, LocalScratch, OneContact, solve_coulomb};
 use super::planar_lemke::{FEW_CONTACTS, lemke};
 use super::progress::{Progress, SolverLimits};
 use super::reduced_form::ReducedForm;
-use super::scaled_problem::ScaledProblem;
+use super::scaled_problem::{ScaledProblem, StoppingTest, is_scalable};
 use super::strategy::{Costs, NewtonRun, Strategy};
 use crate::clock::Stopwatch;
-use crate::contact::coulomb_problem::CoulombProblem;
-use crate::contact::coulomb_residual::CoulombResidual;
-use crate::contact::coulomb_solution::{CoulombSolution, CoulombStatus};
+use crate::contact::delassus::SweepVelocity;
+use crate::contact::{
+    ContactProblem, ContactSolution, ContactSolver, Judgement, SolveCost, SolveStatus,
+};
+use crate::laws::FrictionSection;
 
 /// Methods that can be asked for by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,114 +111,186 @@ impl CoulombMethod {
     }
 }
 
-/// Solves a Coulomb problem by the given method, from `guess` or from zero impulses.
+/// Solves a problem under Coulomb's law by the given method, from `guess` or from zero impulses. Problems with a block
+/// under another law, which these methods do not know, are swept by [`GaussSeidel`], which knows all.
 pub fn solve(
-    problem: &CoulombProblem,
+    problem: &ContactProblem,
     method: CoulombMethod,
     limits: &SolverLimits,
     guess: Option<&[f64]>,
-) -> CoulombSolution {
+) -> ContactSolution {
     let begin = Stopwatch::start();
-    if guess.is_none() {
-        // Contacts that all open, or nearly, and few contacts that hardly feel each other: no impulses, or one exact visit of
-        // each, are the answer, and nothing need be prepared.
-        let zero = vec![0.0; problem.dimension() * problem.contacts()];
-        let visited = (method == CoulombMethod::Cascade).then(|| visit_each(problem));
-        for (products, impulses) in [Some(zero), visited.flatten()].into_iter().enumerate() {
-            let Some(impulses) = impulses else { continue };
-            let (residual, velocities) = CoulombResidual::with_velocity(problem, &impulses);
-            if residual.measured(limits.scale_free) <= limits.tolerance {
-                return CoulombSolution {
-                    impulses,
-                    velocities,
-                    status: CoulombStatus::Converged,
-                    residual,
-                    products: products as u64,
+    if !is_scalable(problem) {
+        return solve_general(problem, limits, guess);
+    }
+    // Contacts that all open, or nearly, and few contacts that hardly feel each other: no impulses, the guess, or one exact
+    // visit of each, are the answer, and nothing need be prepared.
+    let visited = || {
+        (method == CoulombMethod::Cascade)
+            .then(|| visit_each(problem))
+            .flatten()
+    };
+    let zero = || match guess {
+        Some(guess) => guess.to_vec(),
+        None => vec![0.0; problem.size()],
+    };
+    for attempt in 0..2u64 {
+        let impulses = if attempt == 0 {
+            Some(zero())
+        } else {
+            visited()
+        };
+        let Some(impulses) = impulses else { continue };
+        let (judgement, velocities) = Judgement::with_velocity(problem, &impulses);
+        if measured(&judgement, limits.test) <= limits.tolerance {
+            return ContactSolution {
+                impulse: impulses,
+                local_velocity: velocities,
+                status: SolveStatus::Converged,
+                iterations: attempt as usize,
+                judgement: Some(judgement),
+                cost: SolveCost {
+                    products: attempt,
                     factorizations: 0,
                     method: method.name(),
                     time: begin.elapsed(),
-                };
-            }
+                },
+                ..ContactSolution::default()
+            };
         }
     }
     // Contacts in an arbitrary order are sorted first.
     if let Some(order) = better_order(problem)
         && let Some(sorted) = reordered(problem, &order)
     {
-        let d = problem.dimension();
+        let d = problem.size() / order.len().max(1);
         let guess: Option<Vec<f64>> = guess.map(|r| {
             let at = order.iter();
             at.flat_map(|&i| r[d * i..d * i + d].iter().copied())
                 .collect()
         });
         let mut solution = solve_in_order(&sorted, method, limits, guess.as_deref());
-        solution.impulses = restored(&solution.impulses, &order, d);
-        (solution.residual, solution.velocities) =
-            CoulombResidual::with_velocity(problem, &solution.impulses);
-        if let CoulombStatus::NoSolution { contact } = &mut solution.status {
-            *contact = order[*contact];
+        solution.impulse = restored(&solution.impulse, &order, d);
+        let (judgement, velocities) = Judgement::with_velocity(problem, &solution.impulse);
+        (solution.judgement, solution.local_velocity) = (Some(judgement), velocities);
+        if let SolveStatus::NoSolution { block } = &mut solution.status {
+            *block = order[*block];
         }
-        solution.time = begin.elapsed();
+        solution.cost.time = begin.elapsed();
         return solution;
     }
     solve_in_order(problem, method, limits, guess)
 }
 
+/// Sweeps over blocks of any law.
+fn solve_general(
+    problem: &ContactProblem,
+    limits: &SolverLimits,
+    guess: Option<&[f64]>,
+) -> ContactSolution {
+    let mut general = GaussSeidel::new(GaussSeidelSettings {
+        tolerance: 0.1 * limits.tolerance,
+        sweeps_max: limits.iterations.min(1 << 20) as usize,
+    });
+    let mut solution = ContactSolution::default();
+    solution.prepare(problem.size());
+    if let Some(guess) = guess {
+        solution.impulse.copy_from_slice(guess);
+    }
+    general.solve(problem, &mut solution);
+    solution.cost.method = CoulombMethod::GaussSeidel.name();
+    solution.judgement = Some(Judgement::of(problem, &solution.impulse));
+    solution
+}
+
+/// The figure of the stopping test.
+fn measured(judgement: &Judgement, test: StoppingTest) -> f64 {
+    match test {
+        StoppingTest::Published => judgement.published,
+        StoppingTest::Natural => judgement.residual.worst(),
+    }
+}
+
 /// Stored blocks of W up to which every contact is visited once before anything is prepared.
 const FEW_BLOCKS: usize = 1000;
 
-/// Impulses after one exact visit of each contact in space; `None` where there are many, or a contact has no solution.
-fn visit_each(problem: &CoulombProblem) -> Option<Vec<f64>> {
-    let matrix = problem.matrix();
-    if problem.dimension() != 3 || matrix.stored_blocks() > FEW_BLOCKS {
+/// Impulses after one exact visit of each contact; `None` where there are many, or a contact has no solution.
+fn visit_each(problem: &ContactProblem) -> Option<Vec<f64>> {
+    let blocks = problem.blocks();
+    let stored = match problem.delassus().blocks() {
+        Some(matrix) => matrix.stored_blocks(),
+        None => blocks.len() * blocks.len(),
+    };
+    if stored > FEW_BLOCKS {
         return None;
     }
-    let mut r = vec![0.0; 3 * problem.contacts()];
-    for (i, (q, &mu)) in problem
-        .free_velocity()
-        .chunks_exact(3)
-        .zip(problem.friction())
-        .enumerate()
-    {
-        let mut u = [q[0], q[1], q[2]];
-        for (j, block) in matrix.row(i) {
-            // Contacts not visited yet have no impulse.
-            if j < i {
-                for c in 0..3 {
-                    for k in 0..3 {
-                        u[k] += block[3 * c + k] * r[3 * j + c];
-                    }
-                }
-            }
-        }
+    let mut r = vec![0.0; problem.size()];
+    let (mut matrix, mut u) = (Vec::new(), Vec::new());
+    let mut scratch = LocalScratch::default();
+    let mut running = SweepVelocity::default();
+    problem.delassus().begin_sweep(&r, &mut running);
+    for block in blocks {
+        // Contacts not visited yet have no impulse.
+        u.clear();
+        let w = problem.delassus();
+        w.velocity_of_others(block.range(), &r, problem.free(), &running, &mut u);
         if u[0] >= 0.0 {
             continue;
         }
-        let own = matrix.diagonal(i);
-        let w = std::array::from_fn(|k| own[3 * (k % 3) + k / 3]);
-        let (impulse, outcome) = PreparedDisc::new(&w, mu, 0.0).solve(&u, &mut 0.0);
-        if outcome == DiscOutcome::NoSolution {
+        matrix.clear();
+        problem
+            .delassus()
+            .diagonal_block(block.range(), &mut matrix);
+        let p = &mut r[block.range()];
+        let own: Result<&[f64; 9], _> = matrix.as_slice().try_into();
+        if let (FrictionSection::Disc { mu, .. }, Ok(own)) = (&block.section, own) {
+            let u = [u[0], u[1], u[2]];
+            let (impulse, outcome) = PreparedDisc::new(own, *mu, 0.0).solve(&u, &mut 0.0);
+            if outcome == DiscOutcome::NoSolution {
+                return None;
+            }
+            p.copy_from_slice(&impulse);
+            for i in block.range() {
+                problem.delassus().update_sweep(i, r[i], &mut running);
+            }
+            continue;
+        }
+        if !(matrix[0] > 0.0) {
             return None;
         }
-        r[3 * i..3 * i + 3].copy_from_slice(&impulse);
+        let local = OneContact {
+            w: &matrix,
+            q: &u,
+            section: &block.section,
+            normal_impulse_min: 0.0,
+        };
+        match solve_coulomb(&local, p, &mut scratch) {
+            LocalOutcome::NoSolution | LocalOutcome::Stalled { .. } => return None,
+            _ => {}
+        }
+        for i in block.range() {
+            problem.delassus().update_sweep(i, r[i], &mut running);
+        }
     }
     Some(r)
 }
 
 /// The solve itself, contacts taken as they come.
 fn solve_in_order(
-    problem: &CoulombProblem,
+    problem: &ContactProblem,
     method: CoulombMethod,
     limits: &SolverLimits,
     guess: Option<&[f64]>,
-) -> CoulombSolution {
-    let scaled = ScaledProblem::new(problem, limits.scale_free);
+) -> ContactSolution {
+    let Some(scaled) = ScaledProblem::new(problem, limits.test) else {
+        return solve_general(problem, limits, guess);
+    };
     let start = match guess {
         Some(r) => scaled.variables(r),
-        None => vec![0.0; 3 * problem.contacts()],
+        None => vec![0.0; 3 * scaled.contacts()],
     };
     let mut progress = Progress::new(&scaled, limits, start.clone());
-    progress.bodies = problem.bodies();
+    progress.bodies = problem.delassus().body_form();
     let mut system = NewtonSystem::new(&scaled, None);
     let mut name = method.name();
     if !progress.done() {
@@ -284,7 +360,7 @@ const IDLE_TURNS: u32 = 60;
 fn run(
     progress: &mut Progress<'_>,
     system: &mut NewtonSystem<'_>,
-    problem: &CoulombProblem,
+    problem: &ContactProblem,
     strategies: Vec<Strategy>,
     start: &[f64],
 ) -> &'static str {
@@ -463,9 +539,9 @@ fn cheapest(turns: &[Turn], costs: &Costs) -> usize {
 pub(crate) fn find_reduced_form(
     system: &mut NewtonSystem<'_>,
     scaled: &ScaledProblem,
-    problem: &CoulombProblem,
+    problem: &ContactProblem,
 ) {
-    if let Some(bodies) = problem.bodies() {
+    if let Some(bodies) = problem.delassus().body_form() {
         if let Some(form) = ReducedForm::from_bodies(scaled, bodies) {
             system.set_reduced(form);
         }
@@ -477,50 +553,63 @@ pub(crate) fn find_reduced_form(
 }
 
 fn finish(
-    problem: &CoulombProblem,
+    problem: &ContactProblem,
     scaled: &ScaledProblem,
     mut progress: Progress<'_>,
     factorizations: u64,
     method: &'static str,
-) -> CoulombSolution {
+) -> ContactSolution {
     let done = progress.done();
     let impulses = scaled.impulses(&progress.best);
-    let (residual, mut velocities) = CoulombResidual::with_velocity(problem, &impulses);
+    let (judgement, mut velocities) = Judgement::with_velocity(problem, &impulses);
     if velocities.is_empty() {
-        velocities = problem.velocity(&impulses);
+        velocities.resize(problem.size(), 0.0);
+        problem.local_velocity(&impulses, &mut velocities);
     }
-    let measured = residual.measured(progress.limits.scale_free);
-    let status = if measured <= progress.limits.tolerance * (1.0 + 1e-9) {
-        CoulombStatus::Converged
-    } else if done && measured <= residual.floor.min(100.0 * progress.limits.tolerance) {
-        CoulombStatus::AtRoundingFloor
-    } else if let Some(contact) = immovable_violation(problem) {
-        CoulombStatus::NoSolution { contact }
-    } else if progress.out_of_budget() {
-        CoulombStatus::LimitReached
-    } else {
-        CoulombStatus::Stalled
+    let tolerance = progress.limits.tolerance;
+    let measured = measured(&judgement, progress.limits.test);
+    let floor = match progress.limits.test {
+        StoppingTest::Published => judgement.published_floor,
+        StoppingTest::Natural => judgement.floor,
     };
-    CoulombSolution {
-        velocities,
-        impulses,
+    let status = if measured <= tolerance * (1.0 + 1e-9) {
+        SolveStatus::Converged
+    } else if done && measured <= floor.min(100.0 * tolerance) {
+        SolveStatus::AtRoundingFloor
+    } else if let Some(block) = immovable_violation(problem) {
+        SolveStatus::NoSolution { block }
+    } else if progress.out_of_budget() {
+        SolveStatus::LimitReached
+    } else {
+        SolveStatus::Stalled
+    };
+    ContactSolution {
+        local_velocity: velocities,
+        impulse: impulses,
         status,
-        residual,
-        products: progress.products,
-        factorizations,
-        method,
-        time: progress.elapsed(),
+        iterations: progress.products as usize,
+        judgement: Some(judgement),
+        cost: SolveCost {
+            products: progress.products,
+            factorizations,
+            method,
+            time: progress.elapsed(),
+        },
+        ..ContactSolution::default()
     }
 }
 
 /// A contact whose rows of W vanish and whose approach velocity is inadmissible.
-fn immovable_violation(problem: &CoulombProblem) -> Option<usize> {
-    let d = problem.dimension();
-    (0..problem.contacts()).find(|&i| {
-        problem.free_velocity()[d * i] < 0.0
-            && problem
-                .matrix()
-                .row(i)
-                .all(|(_, block)| block.iter().all(|&a| a == 0.0))
+fn immovable_violation(problem: &ContactProblem) -> Option<usize> {
+    problem.blocks().iter().position(|block| {
+        problem.free()[block.start] < 0.0
+            && match problem.delassus().blocks() {
+                Some(matrix) => matrix
+                    .row(block.start / matrix.block_size())
+                    .all(|(_, block)| block.iter().all(|&a| a == 0.0)),
+                None => block
+                    .range()
+                    .all(|i| (0..problem.size()).all(|j| problem.w(i, j) == 0.0)),
+            }
     })
 }

@@ -309,7 +309,8 @@ impl SpinBarrier {
 mod tests {
     use super::*;
     use crate::algebra::sparse_rows::SparseRows;
-    use crate::contact::coulomb_problem::CoulombProblem;
+    use crate::contact::ContactProblem;
+    use crate::solvers::scaled_problem::StoppingTest;
 
     /// A ring of contacts, each coupled to its neighbours.
     fn ring(n: usize) -> ScaledProblem {
@@ -324,8 +325,8 @@ mod tests {
         }
         let w = SparseRows::from_triplets(3 * n, 3 * n, &triplets);
         let q = (0..3 * n).map(|k| ((k * k) as f64).sin() - 0.3).collect();
-        let problem = CoulombProblem::from_rows(3, &w, q, vec![0.5; n]).unwrap();
-        ScaledProblem::new(&problem, false)
+        let problem = ContactProblem::coulomb_from_rows(3, &w, q, vec![0.5; n]).unwrap();
+        ScaledProblem::new(&problem, StoppingTest::Published).unwrap()
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::algebra::PivotedCholesky;
+use crate::contact::delassus::SweepVelocity;
 use crate::contact::{
     BlockKind, ContactBlock, ContactProblem, ContactSolution, ContactSolver, SolveStatus,
 };
@@ -72,6 +74,8 @@ pub struct GaussSeidel {
     previous: Vec<f64>,
     generalized: GeneralizedReaction,
     newton: NewtonFinish,
+    factor: PivotedCholesky,
+    running: SweepVelocity,
 }
 
 impl GaussSeidel {
@@ -85,20 +89,12 @@ impl GaussSeidel {
 
     /// W_ii and `q_i + Σ_{j≠i} W_ij p_j` of one block among others.
     fn gather(&mut self, problem: &ContactProblem, rows: Range<usize>, impulse: &[f64]) {
-        let m = problem.size();
         self.matrix.clear();
         self.velocity.clear();
-        for i in rows.clone() {
-            let row = &problem.delassus()[i * m..(i + 1) * m];
-            let mut sum = problem.free()[i];
-            for (j, (w, p)) in row.iter().zip(impulse.iter()).enumerate() {
-                if !rows.contains(&j) {
-                    sum += w * p;
-                }
-            }
-            self.velocity.push(sum);
-            self.matrix.extend_from_slice(&row[rows.clone()]);
-        }
+        let delassus = problem.delassus();
+        delassus.diagonal_block(rows.clone(), &mut self.matrix);
+        let q = problem.free();
+        delassus.velocity_of_others(rows, impulse, q, &self.running, &mut self.velocity);
     }
 
     /// Solves block `block` with the other impulses fixed; returns its outcome.
@@ -108,19 +104,30 @@ impl GaussSeidel {
         block: &ContactBlock,
         impulse: &mut [f64],
     ) -> LocalOutcome {
-        let (m, rows) = (problem.size(), block.range());
-        let alone = rows.len() == m;
-        if !alone {
-            self.gather(problem, rows.clone(), impulse);
-        }
-        let (w, q) = if alone {
-            (problem.delassus(), problem.free())
-        } else {
-            (self.matrix.as_slice(), self.velocity.as_slice())
-        };
+        let rows = block.range();
+        self.gather(problem, rows.clone(), impulse);
+        let (w, q) = (self.matrix.as_slice(), self.velocity.as_slice());
         let minimum = match block.kind {
             BlockKind::Unilateral { minimum } => minimum,
             BlockKind::KnownNormal { impulse } => impulse,
+            BlockKind::Bilateral => {
+                let p = &mut impulse[rows];
+                self.factor.factor(p.len(), w);
+                for (p, q) in p.iter_mut().zip(q) {
+                    *p = -q;
+                }
+                self.factor.solve_in_place(p);
+                return LocalOutcome::Stick;
+            }
+            BlockKind::Bounded { lower, upper } => {
+                let p = &mut impulse[rows][0];
+                if !(w[0] > 0.0) {
+                    *p = 0.0f64.clamp(lower, upper);
+                    return LocalOutcome::Open;
+                }
+                *p = (-q[0] / w[0]).clamp(lower, upper);
+                return LocalOutcome::Stick;
+            }
         };
         let local = OneContact {
             w,
@@ -143,25 +150,20 @@ impl GaussSeidel {
                 p[0] = impulse;
                 solve_known_normal(&local, p, &mut self.scratch)
             }
-            (BlockKind::Unilateral { .. }, FlowRule::Coulomb) => {
-                solve_coulomb(&local, p, &mut self.scratch)
-            }
+            (_, FlowRule::Coulomb) => solve_coulomb(&local, p, &mut self.scratch),
             // Solved jointly before any sweep.
-            (BlockKind::Unilateral { .. }, FlowRule::Generalized(_)) => LocalOutcome::Stalled {
+            (_, FlowRule::Generalized(_)) => LocalOutcome::Stalled {
                 residual: f64::INFINITY,
             },
-            (BlockKind::Unilateral { .. }, FlowRule::KineticProjection) => {
-                solve_kinetic(&local, 0.0, p, &mut self.scratch)
-            }
+            (_, FlowRule::KineticProjection) => solve_kinetic(&local, 0.0, p, &mut self.scratch),
         }
     }
 
     /// Largest velocity the data can produce, the yardstick of the tolerance.
     fn scale(problem: &ContactProblem, impulse: &[f64]) -> f64 {
-        let m = problem.size();
         let mut scale = f64::MIN_POSITIVE;
         for block in problem.blocks() {
-            let stiffness = problem.delassus()[block.start * m + block.start];
+            let stiffness = problem.w(block.start, block.start);
             for i in block.range() {
                 scale = scale
                     .max(problem.free()[i].abs())
@@ -182,6 +184,8 @@ impl ContactSolver for GaussSeidel {
             self.generalized.solve(problem, solution);
             return;
         }
+        let delassus = problem.delassus();
+        delassus.begin_sweep(&solution.impulse, &mut self.running);
         if let [block] = problem.blocks() {
             solution.iterations = 1;
             solution.status = match self.visit(problem, block, &mut solution.impulse) {
@@ -206,12 +210,18 @@ impl ContactSolver for GaussSeidel {
                 if matches!(outcome, LocalOutcome::NoSolution) {
                     special = Some(SolveStatus::NoSolution { block: b });
                 }
-                let stiffness = problem.delassus()[block.start * m + block.start];
+                let stiffness = problem.w(block.start, block.start);
                 for i in block.range() {
-                    change = change.max(stiffness * (solution.impulse[i] - self.previous[i]).abs());
+                    let moved = solution.impulse[i] - self.previous[i];
+                    delassus.update_sweep(i, moved, &mut self.running);
+                    change = change.max(stiffness * moved.abs());
                 }
             }
             solution.iterations = sweep;
+            if sweep % 50 == 0 {
+                // Rounding piles up in running velocities.
+                delassus.begin_sweep(&solution.impulse, &mut self.running);
+            }
             let relative = change / Self::scale(problem, &solution.impulse);
             if relative <= self.settings.tolerance {
                 solution.status = special.unwrap_or(SolveStatus::Converged);

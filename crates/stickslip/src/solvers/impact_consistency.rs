@@ -171,7 +171,7 @@ fn judge(
     report: &mut ImpactConsistency,
 ) {
     let (m, count) = (problem.size(), before.len());
-    let w = problem.delassus();
+    let w = problem.dense();
     // F = Σ x_a n_a with W x = u⁺; what is left of u⁺ is outside the span (dependent rows only).
     let mut coordinates = after.to_vec();
     factor.solve_in_place(&mut coordinates);
@@ -288,7 +288,7 @@ mod tests {
             flow_rule: FlowRule::Generalized(GeneralizedRule::default()),
             kind: BlockKind::Unilateral { minimum: 0.0 },
         };
-        ContactProblem::from_local(w, vec![0.0; 6], vec![block(0), block(1)])
+        ContactProblem::from_dense(w, vec![0.0; 6], vec![block(0), block(1)])
     }
 
     #[test]

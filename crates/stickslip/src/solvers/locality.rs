@@ -28,17 +28,19 @@
 //!
 //! Tests below.
 
+use crate::algebra::block_sparse::BlockSparse;
 use crate::algebra::block_sparse::BlockSparseBuilder;
-use crate::contact::coulomb_problem::{BodyForm, CoulombProblem};
+use crate::contact::delassus::{BlockDelassus, BodyForm, Delassus};
+use crate::contact::{ContactBlock, ContactProblem};
 use std::collections::VecDeque;
 
 /// Stored blocks of W below which everything fits the cache.
 const FEWEST_BLOCKS: usize = 20_000;
 
 /// The order in which contacts should be stored, by old index; `None` if the present one is good enough.
-pub(crate) fn better_order(problem: &CoulombProblem) -> Option<Vec<usize>> {
-    let matrix = problem.matrix();
-    let n = problem.contacts();
+pub(crate) fn better_order(problem: &ContactProblem) -> Option<Vec<usize>> {
+    let matrix = problem.delassus().blocks()?;
+    let n = matrix.blocks();
     if matrix.stored_blocks() < FEWEST_BLOCKS {
         return None;
     }
@@ -56,7 +58,7 @@ pub(crate) fn better_order(problem: &CoulombProblem) -> Option<Vec<usize>> {
     if far <= n as f64 / 8.0 {
         return None;
     }
-    let order = walk(problem);
+    let order = walk(matrix);
     let mut position = vec![0; n];
     for (new, &old) in order.iter().enumerate() {
         position[old] = new;
@@ -65,8 +67,8 @@ pub(crate) fn better_order(problem: &CoulombProblem) -> Option<Vec<usize>> {
 }
 
 /// Breadth-first order of every connected part, from a contact at its end.
-fn walk(problem: &CoulombProblem) -> Vec<usize> {
-    let n = problem.contacts();
+fn walk(matrix: &BlockSparse) -> Vec<usize> {
+    let n = matrix.blocks();
     let mut reached = vec![false; n];
     let mut order = Vec::with_capacity(n);
     for first in 0..n {
@@ -75,27 +77,22 @@ fn walk(problem: &CoulombProblem) -> Vec<usize> {
         }
         // The contact reached last from anywhere lies at an end of the part.
         let mut seen = Vec::new();
-        breadth_first(problem, first, &mut reached, &mut seen);
+        breadth_first(matrix, first, &mut reached, &mut seen);
         let end = seen.last().copied().unwrap_or(first);
         for &i in &seen {
             reached[i] = false;
         }
-        breadth_first(problem, end, &mut reached, &mut order);
+        breadth_first(matrix, end, &mut reached, &mut order);
     }
     order
 }
 
-fn breadth_first(
-    problem: &CoulombProblem,
-    first: usize,
-    reached: &mut [bool],
-    order: &mut Vec<usize>,
-) {
+fn breadth_first(matrix: &BlockSparse, first: usize, reached: &mut [bool], order: &mut Vec<usize>) {
     let mut queue = VecDeque::from([first]);
     reached[first] = true;
     while let Some(i) = queue.pop_front() {
         order.push(i);
-        for (j, _) in problem.matrix().row(i) {
+        for (j, _) in matrix.row(i) {
             if !reached[j] {
                 reached[j] = true;
                 queue.push_back(j);
@@ -105,8 +102,9 @@ fn breadth_first(
 }
 
 /// The same problem with contacts in another order, by old index.
-pub(crate) fn reordered(problem: &CoulombProblem, order: &[usize]) -> Option<CoulombProblem> {
-    let d = problem.dimension();
+pub(crate) fn reordered(problem: &ContactProblem, order: &[usize]) -> Option<ContactProblem> {
+    let matrix = problem.delassus().blocks()?;
+    let d = matrix.block_size();
     let mut new_index = vec![0; order.len()];
     for (new, &old) in order.iter().enumerate() {
         new_index[old] = new;
@@ -114,8 +112,7 @@ pub(crate) fn reordered(problem: &CoulombProblem, order: &[usize]) -> Option<Cou
     let mut builder = BlockSparseBuilder::new(d, order.len());
     let mut columns = Vec::new();
     for &old in order {
-        let mut row: Vec<(usize, &[f64])> = problem
-            .matrix()
+        let mut row: Vec<(usize, &[f64])> = matrix
             .row(old)
             .map(|(j, block)| (new_index[j], block))
             .collect();
@@ -130,17 +127,19 @@ pub(crate) fn reordered(problem: &CoulombProblem, order: &[usize]) -> Option<Cou
     }
     let q = order
         .iter()
-        .flat_map(|&i| problem.free_velocity()[d * i..d * i + d].iter().copied())
+        .flat_map(|&i| problem.free()[d * i..d * i + d].iter().copied())
         .collect();
-    let friction = order.iter().map(|&i| problem.friction()[i]).collect();
-    let sorted = CoulombProblem::new(builder.finish(), q, friction).ok()?;
-    Some(match problem.bodies() {
-        None => sorted,
-        Some(bodies) => sorted.with_bodies(BodyForm {
-            links: order.iter().map(|&i| bodies.links[i].clone()).collect(),
-            ..bodies.clone()
-        }),
-    })
+    let blocks = order.iter().enumerate().map(|(new, &old)| ContactBlock {
+        start: d * new,
+        ..problem.blocks()[old].clone()
+    });
+    let bodies = problem.delassus().body_form().map(|bodies| BodyForm {
+        links: order.iter().map(|&i| bodies.links[i].clone()).collect(),
+        ..bodies.clone()
+    });
+    let matrix = builder.finish();
+    let delassus = Delassus::Blocks(Box::new(BlockDelassus { matrix, bodies }));
+    Some(ContactProblem::from_local(delassus, q, blocks.collect()))
 }
 
 /// Values of contacts from the order `order` back to the caller's.
@@ -157,12 +156,12 @@ pub(crate) fn restored(values: &[f64], order: &[usize], dimension: usize) -> Vec
 mod tests {
     use super::*;
     use crate::algebra::sparse_rows::SparseRows;
-    use crate::contact::coulomb_residual::CoulombResidual;
+    use crate::contact::Judgement;
     use crate::solvers::cascade::{CoulombMethod, solve};
     use crate::solvers::progress::SolverLimits;
 
     /// A chain with contacts numbered as `number` says.
-    fn chain(n: usize, number: impl Fn(usize) -> usize) -> CoulombProblem {
+    fn chain(n: usize, number: impl Fn(usize) -> usize) -> ContactProblem {
         let mut triplets = Vec::new();
         for i in 0..n {
             for other in [i, i + 1] {
@@ -181,7 +180,7 @@ mod tests {
         }
         let w = SparseRows::from_triplets(3 * n, 3 * n, &triplets);
         let q = (0..3 * n).map(|k| ((k * k) as f64).sin() - 0.4).collect();
-        CoulombProblem::from_rows(3, &w, q, vec![0.4; n]).unwrap()
+        ContactProblem::coulomb_from_rows(3, &w, q, vec![0.4; n]).unwrap()
     }
 
     #[test]
@@ -193,7 +192,14 @@ mod tests {
         let sorted = reordered(&shuffled, &order).unwrap();
         // In a chain neighbours come to lie next to each other.
         for i in 0..n {
-            assert!(sorted.matrix().row(i).all(|(j, _)| j.abs_diff(i) <= 1));
+            assert!(
+                sorted
+                    .delassus()
+                    .blocks()
+                    .unwrap()
+                    .row(i)
+                    .all(|(j, _)| j.abs_diff(i) <= 1)
+            );
         }
         let solution = solve(
             &shuffled,
@@ -202,8 +208,8 @@ mod tests {
             None,
         );
         assert!(solution.status.is_solved());
-        let again = CoulombResidual::of(&shuffled, &solution.impulses);
-        assert!(again.error <= 1.01e-8, "{again:?}");
+        let again = Judgement::of(&shuffled, &solution.impulse);
+        assert!(again.published <= 1.01e-8, "{again:?}");
         let values: Vec<f64> = (0..3 * n).map(|k| k as f64).collect();
         let there: Vec<f64> = order
             .iter()

@@ -22,7 +22,7 @@
 //! # Behaviour to know
 //!
 //! Good for 1e-4 to 1e-8; without entries of W neither sweeps nor Newton steps are possible. Where bodies are known
-//! [`CoulombProblem::with_bodies`](crate::contact::coulomb_problem::CoulombProblem::with_bodies) serves better: its sweeps need no W
+//! [`ContactProblem::with_bodies`](crate::contact::ContactProblem::with_bodies) serves better: its sweeps need no W
 //! either and the cascade can use all methods.
 //!
 //! # Cost
@@ -36,11 +36,10 @@
 use super::progress::SolverLimits;
 use super::scaled_problem::project_cone;
 use crate::clock::Stopwatch;
-use crate::contact::coulomb_problem::{
-    CoulombProblem, CoulombProblemError, check_friction, check_size, check_vector,
+use crate::contact::{
+    ContactProblem, ContactProblemError, ContactSolution, SolveCost, SolveStatus, check_friction,
+    check_size, check_vector,
 };
-use crate::contact::coulomb_residual::CoulombResidual;
-use crate::contact::coulomb_solution::{CoulombSolution, CoulombStatus};
 
 /// W as the caller knows it; three components per contact, normal first.
 pub trait ContactOperator {
@@ -52,19 +51,19 @@ pub trait ContactOperator {
     fn diagonal(&self, contact: usize) -> [f64; 3];
 }
 
-impl ContactOperator for CoulombProblem {
+/// A problem in space, three rows per contact.
+impl ContactOperator for ContactProblem {
     fn contacts(&self) -> usize {
-        CoulombProblem::contacts(self)
+        self.blocks().len()
     }
 
     fn multiply(&self, impulses: &[f64], velocities: &mut [f64]) {
         let zero = vec![0.0; impulses.len()];
-        self.matrix().multiply_plus(impulses, &zero, velocities);
+        self.delassus().multiply_plus(impulses, &zero, velocities);
     }
 
     fn diagonal(&self, contact: usize) -> [f64; 3] {
-        let block = self.matrix().diagonal(contact);
-        [block[0], block[4], block[8]]
+        std::array::from_fn(|k| self.w(3 * contact + k, 3 * contact + k))
     }
 }
 
@@ -79,7 +78,7 @@ pub fn solve_matrix_free(
     free_velocity: &[f64],
     friction: &[f64],
     limits: &SolverLimits,
-) -> Result<CoulombSolution, CoulombProblemError> {
+) -> Result<ContactSolution, ContactProblemError> {
     let n = operator.contacts();
     check_size("q", free_velocity.len(), 3 * n)?;
     check_size("mu", friction.len(), n)?;
@@ -92,14 +91,13 @@ pub fn solve_matrix_free(
     };
     let mut best = run.judge();
     let mut answer = run.impulses();
-    let measured = |residual: &CoulombResidual| residual.measured(limits.scale_free);
-    while measured(&best) > limits.tolerance && !out_of_budget(run.products) {
+    while best > limits.tolerance && !out_of_budget(run.products) {
         for _ in 0..5 {
             run.step();
         }
-        let residual = run.judge();
-        if measured(&residual) < measured(&best) {
-            best = residual;
+        let error = run.judge();
+        if error < best {
+            best = error;
             answer = run.impulses();
         }
     }
@@ -109,25 +107,39 @@ pub fn solve_matrix_free(
     for (u, q) in velocities.iter_mut().zip(free_velocity) {
         *u += q;
     }
-    let residual =
-        CoulombResidual::of_velocity(&velocities, &answer, free_velocity, friction, run.trace);
-    let status = if measured(&residual) <= limits.tolerance * (1.0 + 1e-9) {
-        CoulombStatus::Converged
+    let error = natural_map(&velocities, &answer, free_velocity, friction);
+    let status = if error <= limits.tolerance * (1.0 + 1e-9) {
+        SolveStatus::Converged
     } else if out_of_budget(run.products) {
-        CoulombStatus::LimitReached
+        SolveStatus::LimitReached
     } else {
-        CoulombStatus::Stalled
+        SolveStatus::Stalled
     };
-    Ok(CoulombSolution {
-        impulses: answer,
-        velocities,
+    Ok(ContactSolution {
+        impulse: answer,
+        local_velocity: velocities,
         status,
-        residual,
-        products: run.products,
-        factorizations: 0,
-        method: "matrix-free-gradient",
-        time: begin.elapsed(),
+        iterations: run.products as usize,
+        cost: SolveCost {
+            products: run.products,
+            factorizations: 0,
+            method: "matrix-free-gradient",
+            time: begin.elapsed(),
+        },
+        ..ContactSolution::default()
     })
+}
+
+/// |r − P_K(r − (u + μ|u_T| e_N))|/|q| over contacts in space.
+fn natural_map(u: &[f64], r: &[f64], q: &[f64], friction: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    for ((u, r), &mu) in u.chunks_exact(3).zip(r.chunks_exact(3)).zip(friction) {
+        let shift = mu * u[1].hypot(u[2]);
+        let p = project_cone(&[r[0] - u[0] - shift, r[1] - u[1], r[2] - u[2]], mu);
+        sum += (0..3).map(|k| (r[k] - p[k]).powi(2)).sum::<f64>();
+    }
+    let size = q.iter().map(|q| q * q).sum::<f64>().sqrt();
+    sum.sqrt() / if size > 0.0 { size } else { 1.0 }
 }
 
 /// State of the iteration, in scaled variables.
@@ -136,7 +148,6 @@ struct Run<'a> {
     q: &'a [f64],
     mu: &'a [f64],
     scale: Vec<f64>,
-    trace: f64,
     x: Vec<f64>,
     previous: Vec<f64>,
     y: Vec<f64>,
@@ -155,20 +166,19 @@ impl<'a> Run<'a> {
         operator: &'a dyn ContactOperator,
         q: &'a [f64],
         mu: &'a [f64],
-    ) -> Result<Self, CoulombProblemError> {
+    ) -> Result<Self, ContactProblemError> {
         let n = mu.len();
-        let (mut scale, mut trace) = (Vec::with_capacity(n), 0.0);
+        let mut scale = Vec::with_capacity(n);
         for i in 0..n {
             let diagonal = operator.diagonal(i);
             if let Some(k) = diagonal.iter().position(|w| !w.is_finite()) {
-                return Err(CoulombProblemError::NotFinite {
+                return Err(ContactProblemError::NotFinite {
                     what: "W",
                     row: 3 * i + k,
                     column: 3 * i + k,
                 });
             }
             let sum: f64 = diagonal.iter().sum();
-            trace += sum;
             let s = (sum / 3.0).sqrt();
             scale.push(if s > 0.0 { s } else { 1.0 });
         }
@@ -179,7 +189,6 @@ impl<'a> Run<'a> {
             q,
             mu,
             scale,
-            trace,
             x: zero.clone(),
             previous: zero.clone(),
             y: zero,
@@ -202,11 +211,11 @@ impl<'a> Run<'a> {
             .collect()
     }
 
-    fn judge(&self) -> CoulombResidual {
+    fn judge(&self) -> f64 {
         let u: Vec<f64> = (0..self.x.len())
             .map(|k| self.u_x[k] * self.scale[k / 3])
             .collect();
-        CoulombResidual::of_velocity(&u, &self.impulses(), self.q, self.mu, self.trace)
+        natural_map(&u, &self.impulses(), self.q, self.mu)
     }
 
     fn renew(&mut self) {
@@ -285,6 +294,7 @@ impl<'a> Run<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contact::Judgement;
 
     /// Point masses of unit mass in a row, neighbours joined by springs in an implicit step: W is the inverse of a
     /// tridiagonal matrix per direction, applied by elimination and never formed.
@@ -355,7 +365,7 @@ mod tests {
             ..SolverLimits::default()
         };
         let found = solve_matrix_free(&chain, &q, &mu, &limits).unwrap();
-        assert_eq!(found.status, CoulombStatus::Converged);
+        assert_eq!(found.status, SolveStatus::Converged);
         // Judged with W assembled column by column.
         let mut w = vec![0.0; 9 * n * n];
         for column in 0..3 * n {
@@ -367,18 +377,18 @@ mod tests {
                 w[3 * n * row + column] = out[row];
             }
         }
-        let problem = CoulombProblem::from_dense(3, &w, q, mu).unwrap();
-        assert!(CoulombResidual::of(&problem, &found.impulses).error < 1.1e-10);
+        let problem = ContactProblem::coulomb_from_dense(3, &w, q, mu).unwrap();
+        assert!(Judgement::of(&problem, &found.impulse).published < 1.1e-10);
         // An assembled problem may be given the same way.
         let again = solve_matrix_free(
             &problem,
-            problem.free_velocity(),
-            problem.friction(),
+            problem.free(),
+            &problem.coulomb_data().unwrap().friction,
             &limits,
         )
         .unwrap();
-        let size = found.impulses.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        for (a, b) in found.impulses.iter().zip(&again.impulses) {
+        let size = found.impulse.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        for (a, b) in found.impulse.iter().zip(&again.impulse) {
             assert!((a - b).abs() < 1e-7 * size);
         }
     }
@@ -391,13 +401,13 @@ mod tests {
         };
         let limits = SolverLimits::default();
         let short = solve_matrix_free(&chain, &[0.0; 3], &[0.1; 2], &limits);
-        assert!(matches!(short, Err(CoulombProblemError::Size { .. })));
+        assert!(matches!(short, Err(ContactProblemError::Size { .. })));
         let mut q = vec![0.0; 6];
         q[4] = f64::NAN;
         let bad = solve_matrix_free(&chain, &q, &[0.1; 2], &limits);
         assert!(matches!(
             bad,
-            Err(CoulombProblemError::NotFinite { row: 4, .. })
+            Err(ContactProblemError::NotFinite { row: 4, .. })
         ));
     }
 }

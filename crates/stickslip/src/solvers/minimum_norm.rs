@@ -37,13 +37,12 @@
 
 use super::cascade::find_reduced_form;
 use super::newton_system::{ContactTerms, NewtonSystem};
-use super::scaled_problem::{ScaledProblem, project_cone};
+use super::scaled_problem::{ScaledProblem, StoppingTest, project_cone};
 use super::sweep::{Instructions, multiply, product};
+use crate::algebra::block_sparse::BlockSparse;
 use crate::algebra::multifrontal::{PatternBlock, SymbolicMultifrontal};
 use crate::algebra::spanning_rows::spanning_rows;
-use crate::contact::coulomb_problem::CoulombProblem;
-use crate::contact::coulomb_residual::CoulombResidual;
-use crate::contact::coulomb_solution::CoulombSolution;
+use crate::contact::{ContactProblem, ContactSolution, Judgement};
 
 /// Rank of W as the solvers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +54,15 @@ pub struct RankReport {
 }
 
 /// Counts the rows of W that depend on the others.
-pub fn rank_report(problem: &CoulombProblem) -> RankReport {
-    let matrix = problem.matrix();
+pub fn rank_report(problem: &ContactProblem) -> RankReport {
+    let assembled;
+    let matrix = match problem.delassus().blocks() {
+        Some(matrix) => matrix,
+        None => {
+            assembled = BlockSparse::from_rows(&problem.delassus().to_rows(), 1);
+            &assembled
+        }
+    };
     let d = matrix.block_size();
     let n = matrix.blocks();
     let (mut blocks, mut values) = (Vec::new(), Vec::new());
@@ -86,20 +92,21 @@ pub fn rank_report(problem: &CoulombProblem) -> RankReport {
 /// Gives a solved problem the impulses of least norm with the same motion, judged anew; returns the ratio of
 /// norms as [`minimum_norm`] does. What is not solved, or would leave the tolerance, stays as it is.
 pub fn least_impulses(
-    problem: &CoulombProblem,
-    solution: &mut CoulombSolution,
+    problem: &ContactProblem,
+    solution: &mut ContactSolution,
     tolerance: f64,
 ) -> f64 {
     if !solution.status.is_solved() {
         return 1.0;
     }
-    let mut impulses = solution.impulses.clone();
+    let mut impulses = solution.impulse.clone();
     let ratio = minimum_norm(problem, &mut impulses);
-    let (residual, velocities) = CoulombResidual::with_velocity(problem, &impulses);
-    if !residual.accepts(tolerance) {
+    let (judgement, velocities) = Judgement::with_velocity(problem, &impulses);
+    if !judgement.accepts(tolerance) {
         return 1.0;
     }
-    (solution.impulses, solution.residual, solution.velocities) = (impulses, residual, velocities);
+    (solution.impulse, solution.local_velocity) = (impulses, velocities);
+    solution.judgement = Some(judgement);
     ratio
 }
 
@@ -119,10 +126,12 @@ const STEADY: f64 = 1e-7;
 
 /// Replaces the impulses of a solution by those of least norm with the same motion; returns the ratio of the
 /// new norm to the old one (1 if nothing better was found).
-pub fn minimum_norm(problem: &CoulombProblem, impulses: &mut Vec<f64>) -> f64 {
-    let scaled = ScaledProblem::new(problem, false);
+pub fn minimum_norm(problem: &ContactProblem, impulses: &mut Vec<f64>) -> f64 {
+    let Some(scaled) = ScaledProblem::new(problem, StoppingTest::Published) else {
+        return 1.0;
+    };
     let start = scaled.variables(impulses);
-    let before = CoulombResidual::of(problem, impulses);
+    let before = Judgement::of(problem, impulses);
     let mut u0 = vec![0.0; start.len()];
     product(&scaled, Instructions::detect(), &start, &mut u0);
     let free = FreeSet::new(&scaled, &u0);
@@ -140,8 +149,11 @@ pub fn minimum_norm(problem: &CoulombProblem, impulses: &mut Vec<f64>) -> f64 {
             continue;
         }
         let candidate = scaled.impulses(&search.x);
-        let residual = CoulombResidual::of(problem, &candidate);
-        let good = residual.error <= (2.0 * before.error).max(before.floor).max(1e-14);
+        let judgement = Judgement::of(problem, &candidate);
+        let good = judgement.published
+            <= (2.0 * before.published)
+                .max(before.published_floor)
+                .max(1e-14);
         let size = norm(&search.x);
         if good {
             found = Some((size, candidate));
@@ -401,7 +413,7 @@ mod tests {
 
     /// Three contacts under one block that can only move vertically: r_N1 + r_N2 + r_N3 = 3 is
     /// all the motion fixes, so least norm is (1, 1, 1).
-    fn block() -> CoulombProblem {
+    fn block() -> ContactProblem {
         let mut w = vec![0.0; 81];
         for i in 0..3 {
             for j in 0..3 {
@@ -412,7 +424,7 @@ mod tests {
         for i in 0..3 {
             q[3 * i] = -3.0;
         }
-        CoulombProblem::from_dense(3, &w, q, vec![0.3; 3]).unwrap()
+        ContactProblem::coulomb_from_dense(3, &w, q, vec![0.3; 3]).unwrap()
     }
 
     #[test]
@@ -427,7 +439,7 @@ mod tests {
             }
         }
         let q = vec![-1.0, 0.0, 0.0, -1.0, 0.0, 0.0];
-        let problem = CoulombProblem::from_dense(3, &w, q, vec![0.5; 2]).unwrap();
+        let problem = ContactProblem::coulomb_from_dense(3, &w, q, vec![0.5; 2]).unwrap();
         assert_eq!(rank_report(&problem).deficiency, 3);
         let limits = crate::solvers::progress::SolverLimits::default();
         let method = crate::solvers::cascade::CoulombMethod::Cascade;
@@ -440,9 +452,9 @@ mod tests {
         let ratio = least_impulses(&problem, &mut solution, 1e-8);
         // The load of one is shared evenly: norm 1/√2 of that of one contact.
         assert!((ratio - 0.5f64.sqrt()).abs() < 1e-6, "{ratio}");
-        assert!((solution.impulses[0] - 0.5).abs() < 1e-6);
-        assert!((solution.impulses[3] - 0.5).abs() < 1e-6);
-        assert!(solution.residual.accepts(1e-8));
+        assert!((solution.impulse[0] - 0.5).abs() < 1e-6);
+        assert!((solution.impulse[3] - 0.5).abs() < 1e-6);
+        assert!(solution.judgement.unwrap().accepts(1e-8));
     }
 
     #[test]
@@ -452,7 +464,7 @@ mod tests {
         r[0] = 3.0;
         let ratio = minimum_norm(&problem, &mut r);
         assert!((ratio - 1.0 / 3f64.sqrt()).abs() < 1e-6, "{ratio} {r:?}");
-        assert!(CoulombResidual::of(&problem, &r).error < 1e-12);
+        assert!(Judgement::of(&problem, &r).published < 1e-12);
         for i in 0..3 {
             assert!((r[3 * i] - 1.0).abs() < 1e-6);
         }

@@ -1,8 +1,8 @@
-//! Solvers of the one-step contact problem, one file per method.
+//! Solvers of the contact problem, one file per method.
 //!
 //! A time step calls a [`ContactSolver`](crate::contact::ContactSolver): [`CascadeSolver`] by default,
 //! [`GaussSeidel`] for friction sets the cascade does not know. People with their own mechanics code
-//! give a [`CoulombProblem`](crate::contact::coulomb_problem::CoulombProblem) to [`cascade::solve`].
+//! give a [`ContactProblem`](crate::contact::ContactProblem) to [`cascade::solve`].
 //!
 //! | method | good for | not for |
 //! |---|---|---|
@@ -19,15 +19,15 @@
 //! | [`minimum_norm`] | one choice among the impulses of the same motion | - |
 //!
 //! ```
-//! use stickslip::contact::coulomb_problem::CoulombProblem;
+//! use stickslip::contact::ContactProblem;
 //! use stickslip::solvers::cascade::{CoulombMethod, solve};
 //! use stickslip::solvers::progress::SolverLimits;
 //! // One block of unit mass, sliding on a floor: W = I.
 //! let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
-//! let problem = CoulombProblem::from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5]).unwrap();
+//! let problem = ContactProblem::coulomb_from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5]).unwrap();
 //! let solution = solve(&problem, CoulombMethod::Cascade, &SolverLimits::default(), None);
 //! assert!(solution.status.is_solved());
-//! assert!((solution.impulses[1] - 0.5).abs() < 1e-8);
+//! assert!((solution.impulse[1] - 0.5).abs() < 1e-8);
 //! ```
 
 pub mod accelerated_gauss_seidel;

@@ -58,6 +58,10 @@ pub(super) struct NewtonFinish {
 fn supported(block: &ContactBlock) -> bool {
     block.flow_rule == FlowRule::Coulomb
         && matches!(
+            block.kind,
+            BlockKind::Unilateral { .. } | BlockKind::KnownNormal { .. }
+        )
+        && matches!(
             block.section,
             FrictionSection::None | FrictionSection::Disc { .. } | FrictionSection::Interval { .. }
         )
@@ -74,7 +78,7 @@ impl NewtonFinish {
         tolerance: f64,
     ) -> bool {
         let m = problem.size();
-        let w = problem.delassus();
+        let w = &problem.dense();
         self.rho.clear();
         for block in problem.blocks() {
             let stiffness = w[block.start * m + block.start];
@@ -136,6 +140,9 @@ impl NewtonFinish {
             BlockKind::Unilateral { minimum } if forecast > minimum => (forecast, true),
             BlockKind::Unilateral { minimum } => (minimum, false),
             BlockKind::KnownNormal { impulse } => (impulse, false),
+            BlockKind::Bilateral | BlockKind::Bounded { .. } => {
+                unreachable!("refused before the first step")
+            }
         };
         self.slope.clear();
         self.slope.resize(m, 0.0);
@@ -235,7 +242,7 @@ mod tests {
                 kind: BlockKind::Unilateral { minimum: 0.0 },
             })
             .collect();
-        ContactProblem::from_local(w, q, blocks)
+        ContactProblem::from_dense(w, q, blocks)
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(crate) fn mend(progress: &mut Progress<'_>, x: &mut [f64]) -> bool {
         return false;
     };
     let (part, start) = restrict(problem, &patch, x, &u);
-    let error = total.sqrt() / (problem.rho * problem.q_norm);
+    let error = problem.measured(total, x);
     let limits = SolverLimits {
         tolerance: (1e-3 * error).max(0.3 * progress.limits.tolerance),
         time: None,
@@ -137,18 +137,7 @@ fn restrict(
     for (at, &i) in patch.iter().enumerate() {
         index[i] = at as u32;
     }
-    let mut part = ScaledProblem {
-        row_start: vec![0],
-        column: Vec::new(),
-        value: Vec::new(),
-        diagonal: patch.iter().map(|&i| problem.diagonal[i]).collect(),
-        q: Vec::with_capacity(3 * patch.len()),
-        mu: patch.iter().map(|&i| problem.mu[i]).collect(),
-        scale: patch.iter().map(|&i| problem.scale[i]).collect(),
-        q_norm: problem.q_norm,
-        rho: problem.rho,
-        dimension: problem.dimension,
-    };
+    let mut part = problem.part(patch, Vec::with_capacity(3 * patch.len()));
     let mut start = Vec::with_capacity(3 * patch.len());
     for &i in patch {
         start.extend_from_slice(&x[3 * i..3 * i + 3]);
@@ -179,7 +168,8 @@ fn restrict(
 mod tests {
     use super::*;
     use crate::algebra::sparse_rows::SparseRows;
-    use crate::contact::coulomb_problem::CoulombProblem;
+    use crate::contact::ContactProblem;
+    use crate::solvers::scaled_problem::StoppingTest;
 
     /// A chain of contacts solved but for a few in the middle, whose patch mends it.
     #[test]
@@ -197,8 +187,8 @@ mod tests {
         }
         let w = SparseRows::from_triplets(3 * n, 3 * n, &triplets);
         let q = (0..3 * n).map(|k| ((k * k) as f64).sin() - 0.6).collect();
-        let problem = CoulombProblem::from_rows(3, &w, q, vec![0.5; n]).unwrap();
-        let scaled = ScaledProblem::new(&problem, false);
+        let problem = ContactProblem::coulomb_from_rows(3, &w, q, vec![0.5; n]).unwrap();
+        let scaled = ScaledProblem::new(&problem, StoppingTest::Published).unwrap();
         let limits = SolverLimits {
             tolerance: 1e-13,
             ..SolverLimits::default()

@@ -1,9 +1,9 @@
 //! What the arms of a solve share: the best point so far, the true error, the clock.
 
-use super::scaled_problem::ScaledProblem;
+use super::scaled_problem::{ScaledProblem, StoppingTest};
 use super::sweep::{Instructions, product};
 use crate::clock::Stopwatch;
-use crate::contact::coulomb_problem::BodyForm;
+use crate::contact::delassus::BodyForm;
 use std::time::Duration;
 
 /// When a solve stops.
@@ -15,8 +15,8 @@ pub struct SolverLimits {
     pub time: Option<Duration>,
     /// Number of products with W (or equivalents) after which the best point is returned.
     pub iterations: u64,
-    /// Judge by the natural map with ρ = rows/trace W, which no change of units alters.
-    pub scale_free: bool,
+    /// The figure that ends the solve.
+    pub test: StoppingTest,
     /// Threads for the coloured sweep; the other methods use one.
     pub threads: usize,
     /// Print every turn of the cascade to the error stream.
@@ -29,7 +29,7 @@ impl Default for SolverLimits {
             tolerance: 1e-8,
             time: None,
             iterations: 2_000_000,
-            scale_free: false,
+            test: StoppingTest::Published,
             threads: 1,
             trace: false,
         }
@@ -114,7 +114,7 @@ impl<'a> Progress<'a> {
         }
         // The floor changes little from one point to the next: renew it now and then.
         if self.floor_age >= 30 {
-            self.floor = self.rounding_floor();
+            self.floor = self.problem.rounding_floor(&self.best);
             self.floor_age = 0;
         }
         self.floor_age += 1;
@@ -122,7 +122,7 @@ impl<'a> Progress<'a> {
             return false;
         }
         // Decide by the floor of this very point, with a margin for the order of summation.
-        self.floor = 0.95 * self.rounding_floor();
+        self.floor = 0.95 * self.problem.rounding_floor(&self.best);
         self.floor_age = 0;
         self.best_error <= self.floor
     }
@@ -139,27 +139,5 @@ impl<'a> Progress<'a> {
     /// Time since the start.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
-    }
-
-    /// 8 ε (‖|W||r| + |q|‖ + ‖r‖)/‖q‖ in the original variables.
-    fn rounding_floor(&self) -> f64 {
-        let p = self.problem;
-        let (mut velocity, mut impulse) = (0.0, 0.0);
-        for i in 0..p.contacts() {
-            let mut sum = [0.0; 3];
-            for k in p.row_start[i] as usize..p.row_start[i + 1] as usize {
-                let j = 3 * p.column[k] as usize;
-                for c in 0..3 {
-                    for (row, sum) in sum.iter_mut().enumerate() {
-                        *sum += (p.value[9 * k + 3 * c + row] * self.best[j + c]).abs();
-                    }
-                }
-            }
-            for (row, sum) in sum.iter().enumerate() {
-                velocity += ((sum + p.q[3 * i + row].abs()) * p.scale[i]).powi(2);
-                impulse += (self.best[3 * i + row] / p.scale[i]).powi(2);
-            }
-        }
-        8.0 * 2.2e-16 * (velocity.sqrt() + impulse.sqrt() / p.rho) / p.q_norm
     }
 }

@@ -30,7 +30,7 @@
 use super::scaled_problem::ScaledProblem;
 use crate::algebra::multifrontal::{PatternBlock, SymbolicMultifrontal};
 use crate::algebra::spanning_rows::spanning_rows;
-use crate::contact::coulomb_problem::BodyForm;
+use crate::contact::delassus::BodyForm;
 
 /// One contact seen from one node.
 #[derive(Clone, Debug)]

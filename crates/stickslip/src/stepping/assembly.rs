@@ -364,7 +364,7 @@ impl ContactAssembly {
 /// γ of a block and its part of W_NN.
 fn painleve(problem: &ContactProblem, block: &ContactBlock) -> PainleveMargin {
     let (m, n) = (problem.size(), block.start);
-    let normal = &problem.delassus()[n * m + n..n * m + n + block.size];
+    let normal = &problem.dense()[n * m + n..n * m + n + block.size];
     let mut stack = [0.0; 8];
     let gamma = match block.size - 1 {
         0 => normal[0],

@@ -138,14 +138,14 @@ impl ContactPhases {
                 let block = &problem.blocks()[contact.block];
                 let row = block.start;
                 let velocity = |i: usize| {
-                    let response = &problem.delassus()[i * m..(i + 1) * m];
+                    let response = &problem.dense()[i * m..(i + 1) * m];
                     assembly.before[i] + dot(response, &self.compression)
                 };
                 let normal = velocity(row);
                 if normal >= -APPROACH_MIN {
                     continue;
                 }
-                let entry = |i: usize, j: usize| problem.delassus()[(row + i) * m + row + j];
+                let entry = |i: usize, j: usize| problem.dense()[(row + i) * m + row + j];
                 let (w, u, ends) = match (block.size, block.section.ends()) {
                     (2, Some(ends)) => (
                         [entry(0, 0), entry(0, 1), entry(1, 1)],

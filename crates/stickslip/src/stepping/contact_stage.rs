@@ -5,6 +5,9 @@ use crate::contact::{
 };
 use crate::records::StepOutcome;
 
+/// Rounding of a local velocity, relative to the largest one of the run.
+const ROUNDING: f64 = 32.0 * f64::EPSILON;
+
 /// Buffers of the contact problem, reused from step to step, and the solver that is called on it.
 pub struct ContactStage {
     /// The problem of the current stage.
@@ -14,6 +17,8 @@ pub struct ContactStage {
     /// Worst residuals so far.
     pub certificate: Certificate,
     residual: ContactResidual,
+    /// Largest local velocity of the run so far.
+    speed: f64,
     solver: Box<dyn ContactSolver>,
 }
 
@@ -25,6 +30,7 @@ impl ContactStage {
             solution: ContactSolution::default(),
             certificate: Certificate::default(),
             residual: ContactResidual::default(),
+            speed: 0.0,
             solver,
         }
     }
@@ -48,6 +54,11 @@ impl ContactStage {
         if self.problem.blocks().is_empty() {
             return 0.0;
         }
+        // Velocities at the rounding of the speeds this run has seen say nothing.
+        for w in self.problem.free() {
+            self.speed = self.speed.max(w.abs());
+        }
+        self.residual.set_noise(ROUNDING * self.speed);
         self.residual
             .measure_solution(&self.problem, &self.solution);
         self.certificate.enter(t, &self.problem, &self.residual);
@@ -58,6 +69,7 @@ impl ContactStage {
         }
         match self.solution.status {
             SolveStatus::Converged => {}
+            SolveStatus::AtRoundingFloor => self.certificate.at_rounding_floor += 1,
             SolveStatus::SeveralSolutions { .. } => self.certificate.several_solutions += 1,
             SolveStatus::NoSolution { .. } => self.certificate.no_solution += 1,
             SolveStatus::Stalled | SolveStatus::LimitReached => self.certificate.not_converged += 1,
@@ -69,7 +81,7 @@ impl ContactStage {
     pub fn outcome(&self) -> StepOutcome {
         let key = |block: usize| self.problem.blocks()[block].key;
         match self.solution.status {
-            SolveStatus::Converged => StepOutcome::Solved,
+            SolveStatus::Converged | SolveStatus::AtRoundingFloor => StepOutcome::Solved,
             SolveStatus::Stalled | SolveStatus::LimitReached => StepOutcome::NotConverged,
             SolveStatus::NoSolution { block } => StepOutcome::NoSolution {
                 constraint: key(block).constraint(),

@@ -189,7 +189,7 @@ impl ExplicitStep {
         for b in 0..problem.blocks().len() {
             let start = problem.blocks()[b].start;
             let normal = problem.free()[start];
-            if normal.abs() <= GRAZING * problem.delassus()[start * m + start].sqrt() * speed {
+            if normal.abs() <= GRAZING * problem.dense()[start * m + start].sqrt() * speed {
                 problem.bias_mut()[start] -= normal;
             }
         }

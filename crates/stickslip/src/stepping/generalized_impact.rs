@@ -21,7 +21,7 @@ pub(crate) fn set_normal_stage(
     let stage = if let Some(rule) = rule {
         let (m, k) = (problem.size(), blocks.len());
         let normal: Vec<f64> = (0..k * k)
-            .map(|e| problem.delassus()[blocks[e / k].start * m + blocks[e % k].start])
+            .map(|e| problem.dense()[blocks[e / k].start * m + blocks[e % k].start])
             .collect();
         let u: Vec<f64> = owners().map(before).collect();
         let mut after = vec![0.0; k];

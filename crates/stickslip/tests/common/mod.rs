@@ -135,5 +135,5 @@ pub fn twelve_contacts(seed: u64) -> stickslip::contact::ContactProblem {
             kind: BlockKind::Unilateral { minimum: 0.0 },
         })
         .collect();
-    ContactProblem::from_local(w, free, blocks)
+    ContactProblem::from_dense(w, free, blocks)
 }

@@ -30,9 +30,9 @@
 
 use std::ops::Range;
 
+use super::BodyForm;
 use crate::algebra::block_sparse::{BlockSparse, BlockSparseBuilder};
 use crate::algebra::dot;
-use crate::contact::coulomb_problem::BodyForm;
 
 /// The side of a contact that nothing can move.
 pub const NO_BODY: u32 = u32::MAX;
@@ -194,6 +194,47 @@ impl BodyOperator {
         self.add_velocity(impulse, velocity);
         for (row, w) in w.iter_mut().enumerate() {
             *w += self.row_product(row, velocity);
+        }
+    }
+
+    /// Writes `W p + q` and the sizes of the terms that round in it, `|J||Jᵀ||p| + |q|`.
+    pub fn multiply_plus_with_sizes(
+        &self,
+        p: &[f64],
+        q: &[f64],
+        out: &mut [f64],
+        sizes: &mut [f64],
+    ) {
+        let f = self.freedoms;
+        out.copy_from_slice(q);
+        self.multiply_add(p, out, &mut Vec::new());
+        let mut terms = vec![0.0; self.bodies * f];
+        for (row, p) in p.iter().enumerate() {
+            for (side, numbers) in self
+                .sides(self.contact_of(row))
+                .into_iter()
+                .zip(self.row(row).chunks_exact(f))
+            {
+                if side != NO_BODY {
+                    for (k, j) in numbers.iter().enumerate() {
+                        terms[side as usize * f + k] += (j * p).abs();
+                    }
+                }
+            }
+        }
+        for (row, size) in sizes.iter_mut().enumerate() {
+            *size = q[row].abs();
+            for (side, numbers) in self
+                .sides(self.contact_of(row))
+                .into_iter()
+                .zip(self.row(row).chunks_exact(f))
+            {
+                if side != NO_BODY {
+                    for (k, j) in numbers.iter().enumerate() {
+                        *size += j.abs() * terms[side as usize * f + k];
+                    }
+                }
+            }
         }
     }
 

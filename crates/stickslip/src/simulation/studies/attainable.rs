@@ -102,7 +102,7 @@ fn problem_at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> ContactPro
 fn margin_at(system: &dyn MechanicalSystem, q: &[f64]) -> Option<f64> {
     let problem = problem_at(system, q, &vec![0.0; system.dof()]);
     let block = problem.blocks().first()?;
-    let w = problem.delassus();
+    let w = problem.dense();
     Some(gamma(&w[..2], &block.section) / w[0])
 }
 
@@ -118,7 +118,7 @@ pub fn attainable(
             blocks: problem.blocks().len(),
         });
     };
-    let w = problem.delassus();
+    let w = problem.dense();
     let block = &problem.blocks()[0];
     let local = gamma(&w[..2], &block.section);
     let margin = local / w[0];
@@ -131,7 +131,7 @@ pub fn attainable(
     };
     let mut impulse = [0.0; 2];
     if let (true, Some(ends)) = (sign <= 0, block.section.ends()) {
-        planar::solve_jam_planar(w, problem.free(), ends, &mut impulse);
+        planar::solve_jam_planar(&w, problem.free(), ends, &mut impulse);
     }
     let mut jam = vec![0.0; v.len()];
     problem.velocity(&impulse, &mut jam);

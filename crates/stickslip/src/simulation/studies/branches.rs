@@ -78,7 +78,7 @@ pub fn branches(
         .blocks()
         .iter()
         .map(|b| {
-            let normal = &problem.delassus()[b.start * m + b.start..][..b.size];
+            let normal = &problem.dense()[b.start * m + b.start..][..b.size];
             crate::solvers::one_contact::gamma(normal, &b.section) / normal[0]
         })
         .collect();

@@ -156,7 +156,7 @@ impl Search<'_> {
 impl Scaled {
     fn new(problem: &ContactProblem) -> Self {
         let rows = problem.size();
-        let w = problem.delassus();
+        let w = problem.dense();
         let size: Vec<f64> = (0..rows)
             .map(|i| {
                 let x = w[i * rows + i];

@@ -228,7 +228,7 @@ fn on_segment(holder: &FoundSolution, point: &FoundSolution) -> bool {
 pub(super) fn impulse_floor(problem: &ContactProblem) -> f64 {
     let m = problem.size();
     let stiffest = (0..m)
-        .map(|i| problem.delassus()[i * m + i])
+        .map(|i| problem.dense()[i * m + i])
         .fold(f64::MIN_POSITIVE, f64::max);
     1e-3 * free_speed(problem) / stiffest
 }

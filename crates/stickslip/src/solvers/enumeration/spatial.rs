@@ -83,7 +83,8 @@ fn one_disc(problem: &ContactProblem) -> Option<Enumeration> {
     let FrictionSection::Disc { mu, dimension: 2 } = block.section else {
         return None;
     };
-    let w: &[f64; 9] = problem.delassus().try_into().ok()?;
+    let dense = problem.dense();
+    let w: &[f64; 9] = dense.as_ref().try_into().ok()?;
     let q: &[f64; 3] = problem.free().try_into().ok()?;
     let found = enumerate_disc(w, q, mu)
         .into_iter()
@@ -121,7 +122,7 @@ fn start(problem: &ContactProblem, seed: u64, index: usize) -> Vec<f64> {
     };
     let speed = problem.free().iter().fold(0.0f64, |s, x| s.max(x.abs()));
     for block in problem.blocks() {
-        let stiffness = problem.delassus()[block.start * m + block.start];
+        let stiffness = problem.dense()[block.start * m + block.start];
         if unit() < 0.25 || !(stiffness > 0.0) {
             continue;
         }
@@ -146,7 +147,7 @@ fn natural_map(problem: &ContactProblem, p: &[f64], out: &mut [f64]) -> f64 {
     let mut sum = 0.0;
     for block in problem.blocks() {
         let range = block.range();
-        let stiffness = problem.delassus()[block.start * m + block.start];
+        let stiffness = problem.dense()[block.start * m + block.start];
         let rho = 1.0 / stiffness;
         let minus: Vec<f64> = w[range.start + 1..range.end].iter().map(|x| -x).collect();
         let mut shifted: Vec<f64> = range.clone().map(|i| p[i] - rho * w[i]).collect();
@@ -176,7 +177,7 @@ fn newton(problem: &ContactProblem, p: &mut [f64]) -> bool {
         let mut jacobian = vec![0.0; m * m];
         let mut point = p.to_vec();
         for j in 0..m {
-            let scale = norm(p).max(speed / problem.delassus()[j * m + j].max(f64::MIN_POSITIVE));
+            let scale = norm(p).max(speed / problem.dense()[j * m + j].max(f64::MIN_POSITIVE));
             let step = 1e-8 * scale;
             point[j] = p[j] + step;
             natural_map(problem, &point, &mut above);

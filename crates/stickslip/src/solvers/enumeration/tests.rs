@@ -23,7 +23,7 @@ fn rod(mu: f64, q: [f64; 2]) -> ContactProblem {
         1.0 + 3.0 * s * s,
     ];
     let section = FrictionSection::segment(mu).unwrap();
-    ContactProblem::from_local(w, q.to_vec(), vec![block(0, section)])
+    ContactProblem::from_dense(w, q.to_vec(), vec![block(0, section)])
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn block_on_two_feet_sticks_with_forces_that_are_not_unique() {
         })
         .collect();
     let section = FrictionSection::segment(0.6).unwrap();
-    let problem = ContactProblem::from_local(
+    let problem = ContactProblem::from_dense(
         w,
         vec![-0.0981, 0.02, -0.0981, 0.02],
         vec![block(0, section.clone()), block(2, section)],
@@ -115,7 +115,7 @@ fn search_in_space_finds_the_solutions_of_two_separate_contacts() {
         }
     }
     let section = FrictionSection::disc(2.0).unwrap();
-    let single = ContactProblem::from_local(
+    let single = ContactProblem::from_dense(
         one.to_vec(),
         vec![0.0118, -5.0, 0.3],
         vec![block(0, section.clone())],
@@ -126,7 +126,7 @@ fn search_in_space_finds_the_solutions_of_two_separate_contacts() {
     let k = alone.solutions.len();
     assert!(k >= 3, "{alone:?}");
     let q = vec![0.0118, -5.0, 0.3, 0.0118, -5.0, 0.3];
-    let pair = ContactProblem::from_local(w, q, vec![block(0, section.clone()), block(3, section)]);
+    let pair = ContactProblem::from_dense(w, q, vec![block(0, section.clone()), block(3, section)]);
     let found = enumerate(&pair, &settings).unwrap();
     assert_eq!(found.method, Method::Search);
     assert_eq!(found.solutions.len(), k * k);

@@ -21,7 +21,7 @@ pub(super) fn solve(
 ) -> (Vec<f64>, usize, bool) {
     let m = problem.size();
     let count = kept.len();
-    let w = problem.delassus();
+    let w = problem.dense();
     let starts: Vec<usize> = problem.blocks().iter().map(|b| b.start).collect();
     let mut factor = PivotedCholesky::default();
     factor.factor(count, normal);

@@ -90,7 +90,7 @@ pub(in crate::solvers) struct Couplings {
 impl Couplings {
     pub fn new(problem: &ContactProblem) -> Self {
         let m = problem.size();
-        let w = problem.delassus();
+        let w = problem.dense();
         let blocks = problem.blocks();
         let mut tilt = vec![0.0; m];
         for block in blocks {
@@ -120,7 +120,7 @@ impl Couplings {
     /// R_i M⁻¹ h_j with any row h_j.
     fn normal_gram(&self, problem: &ContactProblem, (a, i): (usize, usize), j: usize) -> f64 {
         let m = problem.size();
-        let w = problem.delassus();
+        let w = problem.dense();
         w[i * m + j] - self.tilt[i] * w[problem.blocks()[a].start * m + j]
     }
 }
@@ -139,7 +139,7 @@ pub(super) fn program_block(
         .flow_rule
         .generalized()
         .map_or(SetUnit::CoulombCone, |rule| rule.unit);
-    let norm = problem.delassus()[n * problem.size() + n].sqrt();
+    let norm = problem.dense()[n * problem.size() + n].sqrt();
     ProgramBlock {
         start,
         dimension: block.size - 1,
@@ -158,7 +158,7 @@ fn speed(problem: &ContactProblem) -> f64 {
     let m = problem.size();
     (0..m)
         .map(|i| {
-            let stiffness = problem.delassus()[i * m + i];
+            let stiffness = problem.dense()[i * m + i];
             if stiffness > 0.0 {
                 problem.free()[i].abs() / stiffness.sqrt()
             } else {
@@ -198,7 +198,7 @@ impl GeneralizedReaction {
         let [block] = problem.blocks() else {
             return false;
         };
-        let (m, w, q) = (problem.size(), problem.delassus(), problem.free());
+        let (m, w, q) = (problem.size(), problem.dense(), problem.free());
         if m > 2 || !(w[0] > 0.0) {
             return false;
         }
@@ -261,7 +261,7 @@ impl GeneralizedReaction {
         solution: &mut ContactSolution,
     ) {
         let m = problem.size();
-        let w = problem.delassus();
+        let w = problem.dense();
         let blocks = problem.blocks();
         let count = blocks.len();
         let couplings = Couplings::new(problem);

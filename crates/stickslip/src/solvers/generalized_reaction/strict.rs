@@ -16,7 +16,7 @@ pub(in crate::solvers) fn distance(
     scratch: &mut LocalScratch,
 ) -> (f64, f64) {
     let (m, count) = (problem.size(), problem.blocks().len());
-    let w = problem.delassus();
+    let w = problem.dense();
     // Pairings W p of the total impulse with every row.
     let pairing: Vec<f64> = (0..m)
         .map(|i| crate::algebra::dot(&w[i * m..(i + 1) * m], &solution.impulse))

@@ -171,7 +171,7 @@ impl Integrator {
         stage.problem.refresh();
         match (impact, ends) {
             (ImpactLaw::Energetic { restitution }, Some(ends)) => {
-                let w = stage.problem.delassus();
+                let w = stage.problem.dense();
                 let u = [0.0, acc.local[slot.start + 1]];
                 let jolt = energetic_impact([w[0], w[1], w[3]], u, ends, restitution);
                 stage.solution.prepare(slot.size);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::algebra::sparse_rows::SparseRows;
-use crate::contact::global_coulomb_problem::GlobalCoulombProblem;
+use crate::contact::GlobalForm;
 
 fn random(state: &mut u64) -> f64 {
     *state = state
@@ -133,7 +133,7 @@ fn a_problem_in_global_form_has_the_same_w_over_whitened_bodies() {
                 contacts += 1;
             }
         }
-        let global = GlobalCoulombProblem::new(
+        let global = GlobalForm::new(
             dimension,
             SparseRows::from_triplets(f * bodies, f * bodies, &mass),
             SparseRows::from_triplets(f * bodies, dimension * contacts, &h),
@@ -143,16 +143,17 @@ fn a_problem_in_global_form_has_the_same_w_over_whitened_bodies() {
         )
         .unwrap();
         let local = global.condense().unwrap().local;
-        let operator = BodyOperator::of_body_form(local.bodies().unwrap(), dimension).unwrap();
+        let operator =
+            BodyOperator::of_body_form(local.delassus().body_form().unwrap(), dimension).unwrap();
         let blocks = operator.blocks().unwrap();
         assert_eq!(
             blocks.stored_blocks(),
-            local.matrix().stored_blocks(),
+            local.delassus().blocks().unwrap().stored_blocks(),
             "the same neighbours"
         );
-        let size = local.matrix().trace();
+        let size = local.delassus().blocks().unwrap().trace();
         for i in 0..contacts {
-            for ((j, a), (k, b)) in local.matrix().row(i).zip(blocks.row(i)) {
+            for ((j, a), (k, b)) in local.delassus().blocks().unwrap().row(i).zip(blocks.row(i)) {
                 assert_eq!(j, k);
                 assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-13 * size));
             }

@@ -6,10 +6,9 @@
 //! solvers may work on bodies. A large part (a mesh) is factored once by a sparse LU and W becomes dense
 //! on the contacts it carries.
 
-use super::coulomb_problem::{
-    BodyForm, BodyLink, CoulombProblem, CoulombProblemError, check_friction, check_size,
-    check_vector,
-};
+use super::ContactProblem;
+use super::coulomb::{ContactProblemError, check_friction, check_matrix, check_size, check_vector};
+use super::delassus::{BodyForm, BodyLink};
 use crate::algebra::block_sparse::{BlockSparse, BlockSparseBuilder};
 use crate::algebra::small_inverse::invert;
 use crate::algebra::sparse_factor::SparseFactor;
@@ -18,9 +17,9 @@ use crate::algebra::sparse_rows::SparseRows;
 /// Parts of M with more freedoms than this are factored sparsely instead of inverted.
 const LARGEST_BODY: usize = 24;
 
-/// Coulomb problem in global form.
+/// Coulomb problem in global form: what a file or a code of one's own gives before it is condensed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GlobalCoulombProblem {
+pub struct GlobalForm {
     dimension: usize,
     mass: SparseRows,
     jacobian: SparseRows,
@@ -33,7 +32,7 @@ pub struct GlobalCoulombProblem {
 #[derive(Debug)]
 pub struct CondensedProblem {
     /// The local form.
-    pub local: CoulombProblem,
+    pub local: ContactProblem,
     inverse: MassInverse,
 }
 
@@ -44,7 +43,7 @@ enum MassInverse {
     Factor(Box<SparseFactor>),
 }
 
-impl GlobalCoulombProblem {
+impl GlobalForm {
     /// Checks sizes and finiteness. `mass` is M, `jacobian` H (freedoms × contact components), `force` f,
     /// `velocity` w.
     pub fn new(
@@ -54,9 +53,9 @@ impl GlobalCoulombProblem {
         force: Vec<f64>,
         velocity: Vec<f64>,
         friction: Vec<f64>,
-    ) -> Result<Self, CoulombProblemError> {
+    ) -> Result<Self, ContactProblemError> {
         if dimension != 2 && dimension != 3 {
-            return Err(CoulombProblemError::Dimension(dimension));
+            return Err(ContactProblemError::Dimension(dimension));
         }
         check_size("M columns", mass.columns(), mass.rows())?;
         check_size("H", jacobian.rows(), mass.rows())?;
@@ -67,9 +66,7 @@ impl GlobalCoulombProblem {
         check_vector("w", &velocity)?;
         check_friction(&friction)?;
         for (what, matrix) in [("M", &mass), ("H", &jacobian)] {
-            if let Some((row, column)) = matrix.first_not_finite() {
-                return Err(CoulombProblemError::NotFinite { what, row, column });
-            }
+            check_matrix(what, matrix.first_not_finite())?;
         }
         Ok(Self {
             dimension,
@@ -112,7 +109,7 @@ impl GlobalCoulombProblem {
     }
 
     /// W = Hᵀ M⁻¹ H, q = Hᵀ M⁻¹ f + w, with the bodies attached where M is block-diagonal.
-    pub fn condense(&self) -> Result<CondensedProblem, CoulombProblemError> {
+    pub fn condense(&self) -> Result<CondensedProblem, ContactProblemError> {
         let parts = self.uncoupled_parts();
         if parts.iter().any(|part| part.len() > LARGEST_BODY) {
             return self.condense_mesh();
@@ -127,13 +124,13 @@ impl GlobalCoulombProblem {
                 .collect(),
         );
         let q = self.free_velocity(&inverse);
-        let local = CoulombProblem::new(matrix, q, self.friction.clone())?.with_bodies(form);
+        let local = ContactProblem::coulomb(matrix, q, self.friction.clone())?.with_bodies(form);
         Ok(CondensedProblem { local, inverse })
     }
 
-    fn condense_mesh(&self) -> Result<CondensedProblem, CoulombProblemError> {
+    fn condense_mesh(&self) -> Result<CondensedProblem, ContactProblemError> {
         let factor = SparseFactor::new(&self.mass)
-            .map_err(|row| CoulombProblemError::SingularMass { row })?;
+            .map_err(|row| ContactProblemError::SingularMass { row })?;
         let inverse = MassInverse::Factor(Box::new(factor));
         let q = self.free_velocity(&inverse);
         let columns = self.jacobian.transposed();
@@ -153,7 +150,8 @@ impl GlobalCoulombProblem {
                 dense[i * order + j] = w[i];
             }
         }
-        let local = CoulombProblem::from_dense(self.dimension, &dense, q, self.friction.clone())?;
+        let local =
+            ContactProblem::coulomb_from_dense(self.dimension, &dense, q, self.friction.clone())?;
         Ok(CondensedProblem { local, inverse })
     }
 
@@ -207,7 +205,7 @@ impl GlobalCoulombProblem {
         parts
     }
 
-    fn body_form(&self, parts: Vec<Vec<usize>>) -> Result<BodyForm, CoulombProblemError> {
+    fn body_form(&self, parts: Vec<Vec<usize>>) -> Result<BodyForm, ContactProblemError> {
         let d = self.dimension;
         let mut place = vec![(0, 0); self.mass.rows()];
         for (body, part) in parts.iter().enumerate() {
@@ -230,7 +228,7 @@ impl GlobalCoulombProblem {
                 }
             }
             let inverse =
-                invert(&mass, size).ok_or(CoulombProblemError::SingularMass { row: part[0] })?;
+                invert(&mass, size).ok_or(ContactProblemError::SingularMass { row: part[0] })?;
             form.mass.push(mass);
             form.inverse_mass.push(inverse);
         }
@@ -261,7 +259,7 @@ impl GlobalCoulombProblem {
 
 impl CondensedProblem {
     /// v = M⁻¹(H r + f).
-    pub fn generalized_velocity(&self, problem: &GlobalCoulombProblem, r: &[f64]) -> Vec<f64> {
+    pub fn generalized_velocity(&self, problem: &GlobalForm, r: &[f64]) -> Vec<f64> {
         let mut v = problem.force.clone();
         problem.jacobian.multiply_add(r, &mut v);
         self.inverse.apply(&mut v);
@@ -369,7 +367,7 @@ mod tests {
             2,
             &[(0, 0, 1.0), (3, 0, -1.0), (1, 1, 1.0), (4, 1, -1.0)],
         );
-        let global = GlobalCoulombProblem::new(
+        let global = GlobalForm::new(
             2,
             mass,
             jacobian,
@@ -380,9 +378,12 @@ mod tests {
         .unwrap();
         let condensed = global.condense().unwrap();
         let local = &condensed.local;
-        assert_eq!(local.matrix().diagonal(0), [1.0, 0.0, 0.0, 1.0]);
-        assert_eq!(local.free_velocity(), [-1.5, 0.0]);
-        assert_eq!(local.bodies().unwrap().links[0].len(), 2);
+        assert_eq!(
+            local.delassus().blocks().unwrap().diagonal(0),
+            [1.0, 0.0, 0.0, 1.0]
+        );
+        assert_eq!(local.free(), [-1.5, 0.0]);
+        assert_eq!(local.delassus().body_form().unwrap().links[0].len(), 2);
         let v = condensed.generalized_velocity(&global, &[1.0, 0.0]);
         assert_eq!(v, [-0.5, 0.0, 0.0, 0.5, 0.0, 0.0]);
     }
