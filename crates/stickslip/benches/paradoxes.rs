@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::contact::{BlockKind, ContactBlock, ContactKey, ContactProblem};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::simulation::studies::branches::branches;

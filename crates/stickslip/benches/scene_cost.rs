@@ -172,7 +172,6 @@ fn pendulum_by_hand() -> Simulation {
 
 /// Energies as closures over jets: what a user writes.
 fn pendulum_by_jets() -> Simulation {
-    use num_dual::DualNum;
     let system = GeneralizedSystem::builder(["a", "b"])
         .kinetic_energy(|q: &[Jet], v: &[Jet]| {
             (v[0] * v[0] * (4.0 / 3.0) + v[1] * v[1] / 3.0 + (q[0] - q[1]).cos() * v[0] * v[1])

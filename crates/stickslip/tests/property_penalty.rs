@@ -5,7 +5,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw, energetic_impact};
 use stickslip::records::StepOutcome;
 use stickslip::simulation::studies::{ReactionRecorder, ReactionSplit};

@@ -4,7 +4,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::ContactMode;
 use stickslip::scene::{Changes, Scene, find_in_gallery};

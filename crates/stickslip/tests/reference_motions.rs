@@ -4,7 +4,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepOutcome;
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};

@@ -158,10 +158,7 @@ fn two_feet(joined: bool) -> GeneralizedSystem {
     };
     let friction = || law(FrictionSection::segment(0.3).expect("valid"));
     let height = move |side: f64| {
-        AutoScalar(move |_: Jet, q: &[Jet]| {
-            use num_dual::DualNum;
-            q[1] + q[2].sin() * (side * b) - q[2].cos() * c
-        })
+        AutoScalar(move |_: Jet, q: &[Jet]| q[1] + q[2].sin() * (side * b) - q[2].cos() * c)
     };
     let builder = GeneralizedSystem::builder(["x", "y", "a"])
         .mass_diagonal(&[1.0, 1.0, 0.1])

@@ -3,7 +3,6 @@
 mod common;
 
 use common::{Scheme, run};
-use num_dual::DualNum;
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::systems::functions::AutoScalar;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::random::Random;
-use stickslip::algebra::{CholeskyFactor, DualNum, Jet, SymmetricMatrix};
+use stickslip::algebra::{CholeskyFactor, Jet, SymmetricMatrix};
 use stickslip::contact::{
     BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver, NormalStage,
 };

@@ -1,7 +1,7 @@
 //! Motions judged against formulations: runs accepted, corrupted ones refused for the right reason, the
 //! one-parameter families of [CharlesBallard2016].
 
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedRule, ImpactLaw};
 use stickslip::simulation::verify::*;
 use stickslip::simulation::{Simulation, SimulationSettings};

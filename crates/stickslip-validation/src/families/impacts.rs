@@ -2,7 +2,7 @@
 
 use crate::engine::{LocalView, impact, scheme_settings, status, theta_scheme};
 use crate::{Answer, CaseError, CaseInput};
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};

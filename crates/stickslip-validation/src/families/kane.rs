@@ -2,7 +2,7 @@
 
 use crate::engine::{LocalView, contact_dynamics, impact};
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{DualNum, Jet, SymmetricMatrix, dot};
+use stickslip::algebra::{Jet, SymmetricMatrix, dot};
 use stickslip::laws::{
     ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactPhase,
     ImpactPhaseKind, energetic_impact,

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::engine::{LocalView, run_steps, run_until, scheme_settings, simulation, theta_scheme};
 use crate::{Answer, CaseError, CaseInput};
-use stickslip::algebra::{DualNum, Jet, SymmetricMatrix, dot};
+use stickslip::algebra::{Jet, SymmetricMatrix, dot};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
 use stickslip::simulation::Simulation;

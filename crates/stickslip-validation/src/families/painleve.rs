@@ -3,7 +3,7 @@
 use crate::engine::{LocalView, contact_dynamics, impact};
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::root::bracketed_root;
-use stickslip::algebra::{DualNum, Jet, dot};
+use stickslip::algebra::{Jet, dot};
 use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
 use stickslip::laws::{
     ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw,

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use crate::engine::{impact, run_steps, simulation, theta_scheme, touching};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput};
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::stepping::MoreauJeanSettings;
 use stickslip::systems::functions::{AutoScalar, GivenRows};

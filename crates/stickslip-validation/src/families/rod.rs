@@ -4,7 +4,7 @@ use crate::engine::{LocalView, contact_dynamics, impact, run_steps, simulation};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::root::bracketed_root;
-use stickslip::algebra::{DualNum, Jet, SymmetricMatrix, autodiff, dot};
+use stickslip::algebra::{Jet, SymmetricMatrix, autodiff, dot};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::solvers::one_contact::{gamma, planar};
 use stickslip::stepping::ReferenceEventKind;

@@ -3,7 +3,7 @@
 use crate::engine::{LocalView, impact, touching};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{DualNum, Jet, dot};
+use stickslip::algebra::{Jet, dot};
 use stickslip::laws::{
     ContactLaw, EnergeticImpact, FrictionSection, ImpactLaw, ImpactPhaseKind, energetic_impact,
 };

@@ -2,7 +2,7 @@
 
 use crate::engine::{run_steps, scheme_settings, simulation, theta_scheme};
 use crate::{Answer, CaseError, CaseInput};
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, ImpactLaw};
 use stickslip::simulation::Simulation;
 use stickslip::stepping::{InternalForce, JointVelocity, MoreauJeanSettings};

@@ -4,7 +4,7 @@ use crate::engine::{run_until, simulation};
 use crate::families::SweepTarget;
 use crate::reference::{Start, event_rows, slips, sticks};
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionCoefficient, FrictionSection, ImpactLaw};
 use stickslip::simulation::Simulation;
 use stickslip::stepping::{ReferenceEventKind, SweepingProcess};

@@ -1,7 +1,7 @@
 //! Theorem 1: A and the limit of A_ε for the rod and the bar.
 
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::simulation::studies::attainable::attainable;
 use stickslip::systems::functions::AutoScalar;

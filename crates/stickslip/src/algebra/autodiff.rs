@@ -4,18 +4,7 @@
 //! derivatives follow without finite differences. Each helper evaluates the closure once per pair
 //! of directions, so a gradient costs `n` evaluations and a Hessian `n (n + 1) / 2`.
 
-/// Elementary functions of a [`Jet`] (`sin`, `sqrt`, `powi`, ...).
-pub use num_dual::DualNum;
-use num_dual::HyperDual64;
-
-/// Number that carries a value, two first derivatives and their mixed second derivative.
-pub type Jet = HyperDual64;
-
-/// Lifts a real number to a [`Jet`] without derivatives.
-#[inline]
-pub fn constant(value: f64) -> Jet {
-    Jet::new(value, 0.0, 0.0, 0.0)
-}
+use super::Jet;
 
 /// Longest argument list that is differentiated without allocating.
 const INLINE: usize = 24;
@@ -23,13 +12,13 @@ const INLINE: usize = 24;
 /// Runs `body` on a scratch list of jets that hold `x` without derivatives.
 pub fn with_jets<R>(x: &[f64], body: impl FnOnce(&mut [Jet]) -> R) -> R {
     if x.len() <= INLINE {
-        let mut buffer = [constant(0.0); INLINE];
+        let mut buffer = [Jet::constant(0.0); INLINE];
         for (jet, &value) in buffer.iter_mut().zip(x) {
             jet.re = value;
         }
         body(&mut buffer[..x.len()])
     } else {
-        let mut buffer: Vec<Jet> = x.iter().map(|&value| constant(value)).collect();
+        let mut buffer: Vec<Jet> = x.iter().map(|&value| Jet::constant(value)).collect();
         body(&mut buffer)
     }
 }

@@ -11,6 +11,7 @@ pub mod compliance;
 mod covectors;
 pub mod eigen2;
 pub mod feasibility;
+mod jet;
 pub mod lcp;
 pub mod multifrontal;
 pub mod rank_revealing;
@@ -24,9 +25,9 @@ pub mod sparse_rows;
 pub mod sparse_symmetric;
 mod symmetric;
 
-pub use autodiff::{DualNum, Jet};
 pub use compensated::long_dot;
 pub use compliance::Compliance;
 pub use covectors::Covectors;
+pub use jet::Jet;
 pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::{CholeskyFactor, PivotedCholesky, SymmetricMatrix, dot};

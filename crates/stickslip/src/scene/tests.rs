@@ -43,7 +43,6 @@ const PENDULUM: &str = r#"
 
 /// The same energy over jets.
 fn pendulum_energy(q: &[Jet], v: &[Jet]) -> Jet {
-    use num_dual::DualNum;
     let (m, l) = (1.5, 0.7);
     let x = (q[0].cos() * v[0] + q[1].cos() * v[1]) * l;
     let y = (q[0].sin() * v[0] + q[1].sin() * v[1]) * l;

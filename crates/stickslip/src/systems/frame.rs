@@ -1,7 +1,7 @@
 //! Contact frames: the rows that turn a generalized velocity into a local one.
 
-use crate::algebra::autodiff::{self, Jet};
 use crate::algebra::{Covectors, dot};
+use crate::algebra::{Jet, autodiff};
 
 use super::functions::{FrameRows, ScalarFunction};
 

@@ -4,8 +4,8 @@
 //! `given` adapter for closures over `f64` with hand-written derivatives. Scene files implement
 //! the same traits with compiled expressions.
 
-use crate::algebra::autodiff::{self, Jet};
 use crate::algebra::{Covectors, SymmetricMatrix, dot};
+use crate::algebra::{Jet, autodiff};
 
 use super::past_motion::PastView;
 use super::{ForceDependence, Instant};
@@ -141,7 +141,7 @@ impl<F: Fn(&[Jet], &mut [Jet]) + Send + Sync> MassMatrix<F> {
         let zeros = vec![0.0; n * n];
         autodiff::with_jets(&zeros, |m| {
             (self.0)(q, m);
-            let mut sum = autodiff::constant(0.0);
+            let mut sum = Jet::constant(0.0);
             for i in 0..n {
                 for j in 0..n {
                     sum += m[i * n + j] * v[i] * v[j];
@@ -289,10 +289,10 @@ pub struct AutoScalar<F>(pub F);
 
 impl<F: Fn(Jet, &[Jet]) -> Jet + Send + Sync> ScalarFunction for AutoScalar<F> {
     fn value(&self, t: f64, q: &[f64]) -> f64 {
-        autodiff::with_jets(q, |jets| (self.0)(autodiff::constant(t), jets).re)
+        autodiff::with_jets(q, |jets| (self.0)(Jet::constant(t), jets).re)
     }
     fn gradient(&self, t: f64, q: &[f64], out: &mut [f64]) {
-        autodiff::gradient(q, |jets| (self.0)(autodiff::constant(t), jets), out);
+        autodiff::gradient(q, |jets| (self.0)(Jet::constant(t), jets), out);
     }
     fn rate(&self, t: f64, q: &[f64]) -> f64 {
         autodiff::with_jets(q, |jets| (self.0)(Jet::new(t, 1.0, 0.0, 0.0), jets).eps1)

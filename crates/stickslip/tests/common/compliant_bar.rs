@@ -1,6 +1,6 @@
 //! The bar of the penalty tests: unit mass, half length ½, contact at its lower end.
 
-use stickslip::algebra::{DualNum, Jet};
+use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw, NormalCompliance};
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};

@@ -1,6 +1,6 @@
 //! Derivatives against hyper-dual numbers, identities, robustness against any text.
 
-use num_dual::{DualNum, HyperDual64};
+use crate::algebra::Jet;
 
 use super::*;
 
@@ -92,7 +92,7 @@ fn precedence_and_association_are_the_usual_ones() {
 
 #[test]
 fn functions_agree_with_the_standard_library() {
-    let x = 0.37;
+    let x = 0.37_f64;
     let at = [x, 0.0, 0.0];
     let pairs: [(&str, f64); 13] = [
         ("sin(x)", x.sin()),
@@ -154,11 +154,11 @@ fn simplification_leaves_no_dead_terms() {
 }
 
 /// Hyper-dual evaluation of a node, written apart from the tape and from the derivative rules.
-fn hyper_dual(graph: &Graph, expression: Expression, inputs: &[HyperDual64]) -> HyperDual64 {
+fn hyper_dual(graph: &Graph, expression: Expression, inputs: &[Jet]) -> Jet {
     let go = |e| hyper_dual(graph, e, inputs);
-    let truth = |holds: bool| HyperDual64::from(f64::from(u8::from(holds)));
+    let truth = |holds: bool| Jet::from(f64::from(u8::from(holds)));
     match graph.node(expression) {
-        Node::Constant(bits) => HyperDual64::from(f64::from_bits(bits)),
+        Node::Constant(bits) => Jet::from(f64::from_bits(bits)),
         Node::Input(k) => inputs[k as usize],
         Node::Unary(operation, a) => {
             let a = go(a);
@@ -183,7 +183,7 @@ fn hyper_dual(graph: &Graph, expression: Expression, inputs: &[HyperDual64]) -> 
                         a
                     }
                 }
-                Unary::Sign => HyperDual64::from(a.re.signum()),
+                Unary::Sign => Jet::from(a.re.signum()),
                 Unary::Not => truth(a.re == 0.0),
             }
         }
@@ -286,10 +286,10 @@ fn first_and_second_derivatives_agree_with_hyper_dual_numbers() {
         let got = evaluate(&graph, &outputs, &point);
         for i in 0..3 {
             for j in 0..3 {
-                let inputs: Vec<HyperDual64> = (0..3)
+                let inputs: Vec<Jet> = (0..3)
                     .map(|k| {
                         let one = |hit: bool| f64::from(u8::from(hit));
-                        HyperDual64::new(point[k], one(k == i), one(k == j), 0.0)
+                        Jet::new(point[k], one(k == i), one(k == j), 0.0)
                     })
                     .collect();
                 let want = hyper_dual(&graph, f, &inputs);
