@@ -26,7 +26,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
     let mut findings: Vec<Finding> = Vec::new();
     let mut wrong = false;
     for file in &args.files {
-        let result = scene_argument::load(file, &Changes::new());
+        let result = scene_argument::read(file, &Changes::new());
         // What only shows when the run is put together is a mistake of the scene, too.
         let result = result.and_then(|named| {
             let warnings = named.scene.simulation()?.warnings();

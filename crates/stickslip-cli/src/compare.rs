@@ -174,7 +174,7 @@ fn run_variant(
     folder: &Path,
     interrupt: &Interrupt,
 ) -> Result<RunSummary, String> {
-    let named = scene_argument::load(&args.scene, &combination.changes).map_err(first_line)?;
+    let named = scene_argument::read(&args.scene, &combination.changes).map_err(first_line)?;
     let mut run = SceneRun::start(&named.name, named.scene, folder).map_err(first_line)?;
     let progress = Progress::new(run.scene().settings.until, args.quiet || args.json);
     let end = run.advance(|simulation| {

@@ -19,7 +19,7 @@ pub struct ListArgs {
 pub fn run(args: &ListArgs) -> ExitCode {
     let mut rows = Vec::new();
     for entry in gallery() {
-        match Scene::parse(entry.source()) {
+        match Scene::read(entry.source()) {
             Ok(scene) => rows.push((entry.name, scene)),
             Err(error) => return complain(error),
         }

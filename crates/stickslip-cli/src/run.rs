@@ -142,7 +142,7 @@ fn begin(args: &RunArgs) -> Result<SceneRun, ExitCode> {
         return SceneRun::extend(path, until).map_err(complain);
     }
     let argument = args.scene.as_deref().unwrap_or_default();
-    let named = scene_argument::load(argument, &args.options.changes()).map_err(complain)?;
+    let named = scene_argument::read(argument, &args.options.changes()).map_err(complain)?;
     let start = if args.force {
         SceneRun::start_among
     } else {

@@ -137,9 +137,16 @@ pub fn source(argument: &str) -> Result<(String, SourceText), SceneArgumentError
     Ok((name.to_string_lossy().into_owned(), source))
 }
 
-/// Reads a scene and applies the changes.
+/// Reads a scene, applies the changes and makes sure that it could run.
 pub fn load(argument: &str, changes: &Changes) -> Result<NamedScene, SceneArgumentError> {
+    let named = read(argument, changes)?;
+    named.scene.simulation()?;
+    Ok(named)
+}
+
+/// Reads a scene and applies the changes, for commands that put the run together themselves.
+pub fn read(argument: &str, changes: &Changes) -> Result<NamedScene, SceneArgumentError> {
     let (name, source) = source(argument)?;
-    let scene = Scene::parse(changes.apply(&source)?)?;
+    let scene = Scene::read(changes.apply(&source)?)?;
     Ok(NamedScene { name, scene })
 }

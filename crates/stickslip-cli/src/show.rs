@@ -32,7 +32,7 @@ pub fn run(args: &ShowArgs) -> ExitCode {
             Err(error) => complain(error),
         };
     }
-    let named = match scene_argument::load(&args.scene, &Changes::new()) {
+    let named = match scene_argument::read(&args.scene, &Changes::new()) {
         Ok(named) => named,
         Err(error) => return complain(error),
     };

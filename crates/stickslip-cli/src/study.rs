@@ -165,7 +165,7 @@ fn base_changes(args: &ConvergenceArgs) -> Changes {
 }
 
 fn load(args: &ConvergenceArgs, changes: &Changes) -> Result<NamedScene, String> {
-    scene_argument::load(&args.scene, changes).map_err(|error| error.to_string())
+    scene_argument::read(&args.scene, changes).map_err(|error| error.to_string())
 }
 
 /// Coordinates at the end of a run.

@@ -40,7 +40,7 @@ pub fn run(args: &BoundsArgs) -> Result<(), String> {
             changes = changes.key(name, value);
         }
     }
-    let named = scene_argument::load(&args.scene, &changes).map_err(|error| error.to_string())?;
+    let named = scene_argument::read(&args.scene, &changes).map_err(|error| error.to_string())?;
     let mut run = named
         .scene
         .simulation()

@@ -50,7 +50,7 @@ pub fn run(args: &ReactionsArgs) -> Result<(), String> {
     if let Some(until) = &args.until {
         changes = changes.key("until", until);
     }
-    let named = scene_argument::load(&args.scene, &changes).map_err(|error| error.to_string())?;
+    let named = scene_argument::read(&args.scene, &changes).map_err(|error| error.to_string())?;
     let settings = &named.scene.settings;
     let Some(time) = settings.compliance_time else {
         return Err(format!(

@@ -3,9 +3,10 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::scene::{Activation, Changes, Scene, find_in_gallery, gallery};
+use stickslip::scene::{Changes, Scene, find_in_gallery, gallery};
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::verify::{Formulation, Line, Motion};
+use stickslip::stepping::Activation;
 
 use Formulation::{Fremond, P2, P3, P3Prime, P4, P4Prime, P5, P6};
 

@@ -7,7 +7,7 @@ use crate::algebra::SymmetricMatrix;
 use crate::contact::ContactSolver;
 use crate::laws::{
     ContactLaw, ContactLawError, FlowRule, FrictionCoefficient, FrictionError, FrictionSection,
-    GeneralizedRule, ImpactLaw, ImpactRule, NormalCompliance, Polyhedron, SetUnit,
+    GeneralizedRule, ImpactLaw, ImpactRule, NormalCompliance, Polyhedron,
 };
 use crate::simulation::studies::branches::{
     BranchControl, BranchTree, ChoiceRule, EnumeratingSolver, follow,
@@ -38,10 +38,7 @@ use super::program::{
 };
 use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
-use super::words::{
-    Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
-    Scheme, Sections, SeveralRule, Solver,
-};
+use super::words::{Impact, Law, OnSeveral, Scheme, Solver};
 
 /// From this many active contacts on the automatic choice is the cascade.
 const MANY_CONTACTS: usize = 24;
@@ -124,11 +121,7 @@ impl Scene {
             None => SimulationSettings::fixed(self.settings.step),
             Some(tolerance) => SimulationSettings::adaptive(self.settings.step, tolerance),
         };
-        let rule = match self.settings.several_rule {
-            SeveralRule::TakeOffFirst => ChoiceRule::TakeOffFirst,
-            SeveralRule::LeastEnergy => ChoiceRule::LeastEnergy,
-            SeveralRule::SmallestImpulse => ChoiceRule::SmallestImpulse,
-        };
+        let rule = self.settings.several_rule;
         if self.settings.on_several == OnSeveral::Stop {
             settings.on_several = simulation::OnSeveral::Stop;
         }
@@ -240,19 +233,9 @@ impl Scene {
 pub(super) fn theta_settings(settings: &Settings) -> MoreauJeanSettings {
     MoreauJeanSettings {
         theta: settings.theta,
-        activation: match settings.activation {
-            Activation::Paper => stepping::Activation::Paper,
-            Activation::Forecast => stepping::Activation::Forecast,
-            Activation::Guard => stepping::Activation::Guard,
-        },
-        internal_force: match settings.internal_force {
-            InternalForce::Theta => stepping::InternalForce::AtTheta,
-            InternalForce::DiscreteGradient => stepping::InternalForce::DiscreteGradient,
-        },
-        joint_velocity: match settings.joint_velocity {
-            JointVelocity::End => stepping::JointVelocity::End,
-            JointVelocity::Theta => stepping::JointVelocity::Theta,
-        },
+        activation: settings.activation,
+        internal_force: settings.internal_force,
+        joint_velocity: settings.joint_velocity,
         ..MoreauJeanSettings::default()
     }
 }
@@ -523,19 +506,9 @@ pub(super) fn flow_rule(settings: &Settings) -> FlowRule {
         Law::Frictionless | Law::Coulomb => FlowRule::Coulomb,
         Law::Argmin => FlowRule::KineticProjection,
         Law::Generalized => FlowRule::Generalized(GeneralizedRule {
-            sections: match settings.sections {
-                Sections::PerConstraint => crate::laws::Sections::PerConstraint,
-                Sections::Joint => crate::laws::Sections::Joint,
-            },
-            active_space: match settings.active_space {
-                ActiveSpace::All => crate::laws::ActiveSpace::All,
-                ActiveSpace::Firm => crate::laws::ActiveSpace::Firm,
-            },
-            unit: match settings.friction_per {
-                FrictionPer::CoulombCone => SetUnit::CoulombCone,
-                FrictionPer::Gradient => SetUnit::PerGradient,
-                FrictionPer::UnitNormal => SetUnit::PerUnitNormal,
-            },
+            sections: settings.sections,
+            active_space: settings.active_space,
+            unit: settings.friction_per,
             firmness: settings.firmness,
         }),
     }

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use super::diagnostic::Diagnostic;
 use super::elastic_contact::{ElasticContact, Target, read_contacts};
 use super::elastic_mesh::{SceneMesh, read_file, read_mesh, vector_in};
-use super::elastic_words::{Component, Mass, Model, Strain};
+use super::elastic_words::{Component, Model, Strain};
 use super::expression::Expression;
 use super::keys::Variables;
 use super::program::Program;
 use super::reader::Reader;
 use super::settings::Settings;
 use super::value::{Table, Value};
+use super::words::SceneWords;
 use crate::algebra::sparse_rows::SparseRows;
 use crate::systems::elastodynamic::{
     ALL, Damping, ElastodynamicBuilder, ElastodynamicError, Formulation, MassKind, Material, Mesh,
@@ -178,8 +179,8 @@ fn read_meshes(
     if let Some(gravity) = elastic.value("gravity") {
         builder = builder.gravity(vector_in(reader, gravity, "gravity", space)?);
     }
-    if text(elastic, "mass").and_then(Mass::from_word) == Some(Mass::Lumped) {
-        builder = builder.mass(MassKind::Lumped);
+    if let Some(mass) = text(elastic, "mass").and_then(MassKind::from_word) {
+        builder = builder.mass(mass);
     }
     let contacts = read_contacts(reader, contacts, settings, Some(space));
     let mut names = Vec::new();

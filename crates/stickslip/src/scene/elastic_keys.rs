@@ -1,7 +1,9 @@
 //! The keys of scenes with elastic bodies.
 
-use super::elastic_words::{Component, Element, Mass, MeshShape, Model, Strain};
+use super::elastic_words::{Component, MeshShape, Model, Strain};
 use super::keys::{CONSTANT, Key, Kind, POSITION, TIME, TableKeys, VERTEX, key, required};
+use super::words::SceneWords;
+use crate::systems::elastodynamic::{ElementKind, MassKind};
 
 const VECTOR: Kind = Kind::List {
     of: &CONSTANT,
@@ -70,7 +72,7 @@ pub(super) const ELASTIC: TableKeys = TableKeys {
         key("gravity", VECTOR, "0", "Acceleration of gravity."),
         key(
             "mass",
-            Kind::Word(Mass::WORDS),
+            Kind::Word(MassKind::WORDS),
             "consistent",
             "Distribution of mass.",
         ),
@@ -108,7 +110,7 @@ const MESH: TableKeys = TableKeys {
         required("shape", Kind::Word(MeshShape::WORDS), "Shape of the mesh."),
         key(
             "element",
-            Kind::Word(Element::WORDS),
+            Kind::Word(ElementKind::WORDS),
             "of first order",
             "Kind of elements of a built-in shape.",
         ),

@@ -3,11 +3,12 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::diagnostic::Diagnostic;
-use super::elastic_words::{Element, MeshShape};
+use super::elastic_words::MeshShape;
 use super::expression::Expression;
 use super::keys::Variables;
 use super::reader::Reader;
 use super::value::{Data, Table, Value};
+use super::words::SceneWords;
 use crate::systems::elastodynamic::{ElementKind, Mesh, read_gmsh, shapes};
 
 /// Most cells of a built-in mesh.
@@ -220,13 +221,13 @@ fn cells(
 
 fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape) -> Option<Mesh> {
     let word = table.value("element");
-    let given = word.and_then(Value::as_text).and_then(Element::from_word);
+    let given = word.and_then(Value::as_text);
     let (default, dimension) = match shape {
         MeshShape::Bar => (ElementKind::Line2, 1),
         MeshShape::Box => (ElementKind::Hex8, 3),
         _ => (ElementKind::Quad4, 2),
     };
-    let kind = given.map_or(default, Element::kind);
+    let kind = given.and_then(ElementKind::from_word).unwrap_or(default);
     let triangles = matches!(kind, ElementKind::Tri3 | ElementKind::Tri6);
     if kind.dimension() != dimension || (triangles && shape == MeshShape::Ring) {
         let message = format!("a {shape} cannot be made of `{}` elements", given?);

@@ -1,7 +1,7 @@
 //! The words of scenes with elastic bodies.
 
-use super::words::{Word, word, words};
-use crate::systems::elastodynamic::ElementKind;
+use super::words::{SceneWords, Word, word, words, words_of};
+use crate::systems::elastodynamic::{ElementKind, MassKind};
 
 words! {
     /// Shape of a mesh.
@@ -21,53 +21,20 @@ words! {
     }
 }
 
-words! {
-    /// Kind of elements.
-    Element {
-        /// Line with two nodes.
+words_of! {
+    ElementKind {
         Line2 = word("line2", "line with 2 nodes"),
-        /// Line with three nodes.
         Line3 = word("line3", "line with 3 nodes"),
-        /// Triangle with three nodes.
         Tri3 = word("tri3", "triangle with 3 nodes"),
-        /// Triangle with six nodes.
         Tri6 = word("tri6", "triangle with 6 nodes"),
-        /// Quadrilateral with four nodes.
         Quad4 = word("quad4", "quadrilateral with 4 nodes"),
-        /// Quadrilateral with eight nodes.
         Quad8 = word("quad8", "quadrilateral with 8 nodes"),
-        /// Quadrilateral with nine nodes.
         Quad9 = word("quad9", "quadrilateral with 9 nodes"),
-        /// Tetrahedron with four nodes.
         Tet4 = word("tet4", "tetrahedron with 4 nodes"),
-        /// Tetrahedron with ten nodes.
         Tet10 = word("tet10", "tetrahedron with 10 nodes"),
-        /// Hexahedron with eight nodes.
         Hex8 = word("hex8", "hexahedron with 8 nodes"),
-        /// Hexahedron with twenty nodes.
         Hex20 = word("hex20", "hexahedron with 20 nodes"),
-        /// Hexahedron with twenty-seven nodes.
         Hex27 = word("hex27", "hexahedron with 27 nodes"),
-    }
-}
-
-impl Element {
-    /// The kind of the library.
-    pub(super) fn kind(self) -> ElementKind {
-        match self {
-            Self::Line2 => ElementKind::Line2,
-            Self::Line3 => ElementKind::Line3,
-            Self::Tri3 => ElementKind::Tri3,
-            Self::Tri6 => ElementKind::Tri6,
-            Self::Quad4 => ElementKind::Quad4,
-            Self::Quad8 => ElementKind::Quad8,
-            Self::Quad9 => ElementKind::Quad9,
-            Self::Tet4 => ElementKind::Tet4,
-            Self::Tet10 => ElementKind::Tet10,
-            Self::Hex8 => ElementKind::Hex8,
-            Self::Hex20 => ElementKind::Hex20,
-            Self::Hex27 => ElementKind::Hex27,
-        }
     }
 }
 
@@ -99,12 +66,9 @@ words! {
     }
 }
 
-words! {
-    /// Distribution of mass.
-    Mass {
-        /// Consistent.
+words_of! {
+    MassKind {
         Consistent = word("consistent", "consistent with the shape functions"),
-        /// Lumped.
         Lumped = word("lumped", "diagonal"),
     }
 }

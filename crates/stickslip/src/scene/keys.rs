@@ -4,10 +4,10 @@ use super::elastic_keys::{
     ELASTIC, KEY_ABOVE, KEY_AGAINST, KEY_BELOW, KEY_COORDINATE, KEY_OBSTACLE, KEY_SLIDES,
     KEY_SURFACE,
 };
-use super::words::{
-    Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
-    Scheme, Sections, SeveralRule, Solver, Word,
-};
+use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver, Word};
+use crate::laws::{ActiveSpace, Sections, SetUnit};
+use crate::simulation::studies::branches::ChoiceRule;
+use crate::stepping::{Activation, InternalForce, JointVelocity};
 
 /// What the names in an expression may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,7 +273,7 @@ pub(super) const SCENE: TableKeys = TableKeys {
         ),
         key(
             "several_rule",
-            Kind::Word(SeveralRule::WORDS),
+            Kind::Word(ChoiceRule::WORDS),
             "take-off-first",
             "Which of several solutions a run takes; another rule than the default, stop and branch list all \
              solutions of every step.",
@@ -286,7 +286,7 @@ pub(super) const SCENE: TableKeys = TableKeys {
         ),
         key(
             "friction_per",
-            Kind::Word(FrictionPer::WORDS),
+            Kind::Word(SetUnit::WORDS),
             "coulomb-cone",
             "What the friction sets of the generalized law are measured per.",
         ),

@@ -83,7 +83,4 @@ pub use schema::schema;
 pub use settings::Settings;
 pub use source::{FILE_SIZE_MAX, ReadError, SourceText};
 pub use verification::NoFormulation;
-pub use words::{
-    Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
-    Scheme, Sections, SeveralRule, Word,
-};
+pub use words::{Impact, Law, OnSeveral, SceneWords, Scheme, Word};

@@ -71,18 +71,18 @@ impl Scene {
         Ok(Self::parse(source)?)
     }
 
-    /// Reads a scene from text; all mistakes are reported at once.
+    /// Reads a scene from text and puts its run together once, so that whatever the system itself refuses is
+    /// reported as a mistake of the scene, too.
     pub fn parse(source: SourceText) -> Result<Self, SceneError> {
-        match read(&source) {
-            // Whatever the system itself refuses is a mistake of the scene, too.
-            Ok(scene) => scene.check_build(),
-            Err(diagnostics) => Err(SceneError::new(source, diagnostics)),
-        }
+        let scene = Self::read(source)?;
+        scene.simulation()?;
+        Ok(scene)
     }
 
-    fn check_build(self) -> Result<Self, SceneError> {
-        self.simulation()?;
-        Ok(self)
+    /// Reads a scene from text; all mistakes of the text are reported at once. For callers that build the
+    /// [`simulation`](Self::simulation) themselves, or need none.
+    pub fn read(source: SourceText) -> Result<Self, SceneError> {
+        read(&source).map_err(|diagnostics| SceneError::new(source, diagnostics))
     }
 
     /// The text the scene was read from, changes included.

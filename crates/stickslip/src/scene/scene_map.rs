@@ -87,7 +87,12 @@ impl SceneChart {
     pub fn at(&self, x: (&str, f64), y: (&str, f64)) -> Result<Cell, SceneError> {
         let changes = self.changes.clone();
         let changes = changes.parameter(x.0, x.1).parameter(y.0, y.1);
-        let scene = Scene::parse(changes.apply(&self.source)?)?;
+        let source = changes.apply(&self.source)?;
+        // A run puts itself together; the other quantities belong to scenes that could run.
+        let scene = match self.quantity {
+            MapQuantity::Summary { .. } => Scene::read(source)?,
+            MapQuantity::Regime { .. } | MapQuantity::Margin { .. } => Scene::parse(source)?,
+        };
         scene.quantity(&self.quantity)
     }
 

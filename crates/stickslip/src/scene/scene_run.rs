@@ -21,7 +21,7 @@ use crate::simulation::{
     NamedValues, RunEnd, RunFolder, RunFolderError, RunLock, RunSettings, RunSummary, Simulation,
 };
 
-use super::{Changes, OnSeveral, ReadError, Scene, SceneError, SourceText};
+use super::{Changes, OnSeveral, ReadError, Scene, SceneError, SceneWords, SourceText};
 
 /// Version of the format of run folders; later versions keep reading earlier ones.
 pub const RUN_FORMAT: u32 = 1;
@@ -221,7 +221,7 @@ impl SceneRun {
         let lock = RunLock::acquire(path)?;
         check_files(path, &manifest)?;
         let source = SourceText::read(&path.join(SCENE_FILE))?;
-        let former = Scene::parse(source.clone())?.settings.until;
+        let former = Scene::read(source.clone())?.settings.until;
         let changed = Changes::new().key("until", until).apply(&source)?;
         Scene::parse(changed.clone())?;
         if !(until >= former) {
@@ -402,7 +402,7 @@ impl Scene {
             tolerance: settings.tolerance,
             every: settings.every,
             on_several: settings.on_several.to_string(),
-            several_rule: settings.several_rule.to_string(),
+            several_rule: settings.several_rule.word().to_string(),
             parameters: NamedValues(self.parameters.clone()),
         }
     }
@@ -430,7 +430,7 @@ pub fn read_manifest(path: &Path) -> Result<RunManifest, SceneRunError> {
 /// Reads the scene of a folder, as it was run.
 pub fn read_scene(path: &Path) -> Result<Scene, SceneRunError> {
     let source = SourceText::read(&path.join(SCENE_FILE))?;
-    Ok(Scene::parse(source)?)
+    Ok(Scene::read(source)?)
 }
 
 /// Reads the tree of trajectories of a folder; none unless the run followed branches.

@@ -3,10 +3,10 @@
 use super::diagnostic::Diagnostic;
 use super::reader::Reader;
 use super::value::{Table, Value};
-use super::words::{
-    Activation, ActiveSpace, FrictionPer, Impact, InternalForce, JointVelocity, Law, OnSeveral,
-    Scheme, Sections, SeveralRule, Solver,
-};
+use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver};
+use crate::laws::{ActiveSpace, Sections, SetUnit};
+use crate::simulation::studies::branches::ChoiceRule;
+use crate::stepping::{Activation, InternalForce, JointVelocity};
 
 /// How a scene is run.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,11 +36,11 @@ pub struct Settings {
     /// Damping ratio of compliant contacts.
     pub compliance_damping: f64,
     /// Which of several solutions a run takes.
-    pub several_rule: SeveralRule,
+    pub several_rule: ChoiceRule,
     /// Most trajectories that are followed.
     pub branches_max: u64,
     /// What the friction sets of the generalized law are measured per.
-    pub friction_per: FrictionPer,
+    pub friction_per: SetUnit,
     /// Firmness threshold of the generalized law.
     pub firmness: f64,
     /// Gap up to which a contact takes part in a step of the scheme moreau.
@@ -69,16 +69,16 @@ impl Default for Settings {
             impact: Impact::Newton,
             theta: None,
             activation: Activation::Guard,
-            internal_force: InternalForce::Theta,
+            internal_force: InternalForce::AtTheta,
             joint_velocity: JointVelocity::End,
             sections: Sections::PerConstraint,
             active_space: ActiveSpace::All,
             on_several: OnSeveral::Choose,
             compliance_time: None,
             compliance_damping: 0.0,
-            several_rule: SeveralRule::TakeOffFirst,
+            several_rule: ChoiceRule::TakeOffFirst,
             branches_max: 16,
-            friction_per: FrictionPer::CoulombCone,
+            friction_per: SetUnit::CoulombCone,
             firmness: 1e-11,
             contact_gap: 1e-12,
             contact_stiffness: Vec::new(),
@@ -143,11 +143,11 @@ impl Settings {
                 })
                 .unwrap_or(default.compliance_damping),
             several_rule: text("several_rule")
-                .and_then(SeveralRule::from_word)
+                .and_then(ChoiceRule::from_word)
                 .unwrap_or(default.several_rule),
             branches_max: count(table, "branches_max").unwrap_or(default.branches_max),
             friction_per: text("friction_per")
-                .and_then(FrictionPer::from_word)
+                .and_then(SetUnit::from_word)
                 .unwrap_or(default.friction_per),
             firmness: reader
                 .number(table, "firmness", "from 0 to 0.1", |x| {

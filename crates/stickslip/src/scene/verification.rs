@@ -6,13 +6,13 @@ use crate::laws::{ActiveSpace, FlowRule, ImpactLaw, Sections};
 use crate::simulation::verify::{
     Discretisation, Formulation, Motion, Opening, Verification, VerifySettings, verify,
 };
-use crate::stepping::{MoreauJean, MoreauJeanSettings};
+use crate::stepping::{Activation, InternalForce, MoreauJean, MoreauJeanSettings};
 use crate::systems::MechanicalSystem;
 use crate::systems::constraint::ContactPoint;
 
 use super::build::theta_settings;
 use super::scene::Scene;
-use super::words::{Activation, InternalForce, Law, Scheme};
+use super::words::{Law, Scheme};
 
 /// Why the motions of a scene are neither solutions of one of the formulations nor refused by it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -1,4 +1,11 @@
 //! The words a scene and the command line use for schemes, laws and rules.
+//!
+//! Options of the engine get their words on the engine's own enum; only what a scene chooses between types or
+//! combinations of them has an enum here.
+
+use crate::laws::{ActiveSpace, Sections, SetUnit};
+use crate::simulation::studies::branches::ChoiceRule;
+use crate::stepping::{Activation, InternalForce, JointVelocity};
 
 /// A word among several, with what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +57,39 @@ macro_rules! words {
 
 pub(super) use words;
 
+/// Words for an enum of the engine, which has one value for each of them.
+pub trait SceneWords: Copy + PartialEq + 'static {
+    /// All words.
+    const WORDS: &'static [Word];
+    /// The values, in the order of the words.
+    const VALUES: &'static [Self];
+
+    /// The word of this value; empty for a value that no scene can name.
+    #[must_use]
+    fn word(self) -> &'static str {
+        let at = Self::VALUES.iter().position(|value| *value == self);
+        at.map_or("", |at| Self::WORDS[at].name)
+    }
+
+    /// The value with this word.
+    #[must_use]
+    fn from_word(name: &str) -> Option<Self> {
+        let at = Self::WORDS.iter().position(|word| word.name == name)?;
+        Some(Self::VALUES[at])
+    }
+}
+
+macro_rules! words_of {
+    ($type:ident { $($variant:ident = $word:expr,)* }) => {
+        impl SceneWords for $type {
+            const WORDS: &'static [Word] = &[$($word,)*];
+            const VALUES: &'static [Self] = &[$(Self::$variant,)*];
+        }
+    };
+}
+
+pub(super) use words_of;
+
 words! {
     /// Time-stepping scheme.
     Scheme {
@@ -99,26 +139,6 @@ words! {
 }
 
 words! {
-    /// How the friction sets of several constraints act together under the generalized law.
-    Sections {
-        /// Each its own.
-        PerConstraint = word("per-constraint", "each constraint has its own set, scaled by its own normal impulse"),
-        /// All at once.
-        Joint = word("joint", "the total reaction lies in the sum of all real cones"),
-    }
-}
-
-words! {
-    /// Which constraints span the normal space of the generalized law.
-    ActiveSpace {
-        /// All of them.
-        All = word("all", "all active constraints"),
-        /// Those that are pressed.
-        Firm = word("firm", "only constraints with a firm normal impulse"),
-    }
-}
-
-words! {
     /// What a step with several solutions does.
     OnSeveral {
         /// Go on by the rule of the solver.
@@ -127,42 +147,6 @@ words! {
         Stop = word("stop", "list all solutions of every step and stop where there are several"),
         /// Follow them all.
         Branch = word("branch", "list all solutions of every step and follow every branch, up to branches_max"),
-    }
-}
-
-words! {
-    /// Which of several solutions a run takes.
-    SeveralRule {
-        /// Take-off, then stick, then slip.
-        TakeOffFirst = word("take-off-first", "take-off before stick before slip, contact by contact"),
-        /// The slowest.
-        LeastEnergy = word("least-energy", "the least kinetic energy after the step"),
-        /// The weakest.
-        SmallestImpulse = word("smallest-impulse", "the smallest impulse"),
-    }
-}
-
-words! {
-    /// What the friction sets of the generalized law are measured per.
-    FrictionPer {
-        /// Real cones.
-        CoulombCone = word("coulomb-cone", "real Coulomb cones at the material points; the generalized sets are built from them"),
-        /// Given per row.
-        Gradient = word("gradient", "generalized sets themselves, per unit of the gradient of the gap"),
-        /// Given per unit covector.
-        UnitNormal = word("unit-normal", "generalized sets themselves, per unit of the kinetic unit normal n*"),
-    }
-}
-
-words! {
-    /// Rule that forecasts which contacts take part in a step.
-    Activation {
-        /// Position and velocity test of the paper.
-        Paper = word("paper", "closed at the forecast position and approaching"),
-        /// Position test only.
-        Forecast = word("forecast", "closed at the forecast position"),
-        /// Position test without energy creation.
-        Guard = word("guard", "closed at the forecast position; a separating contact does no work"),
     }
 }
 
@@ -178,22 +162,54 @@ words! {
     }
 }
 
-words! {
-    /// How a nonlinear potential enters a step of the theta scheme.
+words_of! {
+    Sections {
+        PerConstraint = word("per-constraint", "each constraint has its own set, scaled by its own normal impulse"),
+        Joint = word("joint", "the total reaction lies in the sum of all real cones"),
+    }
+}
+
+words_of! {
+    ActiveSpace {
+        All = word("all", "all active constraints"),
+        Firm = word("firm", "only constraints with a firm normal impulse"),
+    }
+}
+
+words_of! {
+    ChoiceRule {
+        TakeOffFirst = word("take-off-first", "take-off before stick before slip, contact by contact"),
+        LeastEnergy = word("least-energy", "the least kinetic energy after the step"),
+        SmallestImpulse = word("smallest-impulse", "the smallest impulse"),
+    }
+}
+
+words_of! {
+    SetUnit {
+        CoulombCone = word("coulomb-cone", "real Coulomb cones at the material points; the generalized sets are built from them"),
+        PerGradient = word("gradient", "generalized sets themselves, per unit of the gradient of the gap"),
+        PerUnitNormal = word("unit-normal", "generalized sets themselves, per unit of the kinetic unit normal n*"),
+    }
+}
+
+words_of! {
+    Activation {
+        Paper = word("paper", "closed at the forecast position and approaching"),
+        Forecast = word("forecast", "closed at the forecast position"),
+        Guard = word("guard", "closed at the forecast position; a separating contact does no work"),
+    }
+}
+
+words_of! {
     InternalForce {
-        /// Gradient at the theta position.
-        Theta = word("theta", "gradient at the theta position; the energy defect is booked"),
-        /// Discrete gradient.
+        AtTheta = word("theta", "gradient at the theta position; the energy defect is booked"),
         DiscreteGradient = word("discrete-gradient", "discrete gradient: no energy defect at theta = 1/2"),
     }
 }
 
-words! {
-    /// Velocity on which joints are enforced.
+words_of! {
     JointVelocity {
-        /// At the end of the step.
         End = word("end", "velocity at the end of the step: robust, dissipates a little"),
-        /// At theta.
         Theta = word("theta", "theta velocity: joints do no work at all"),
     }
 }

@@ -124,16 +124,6 @@ pub enum ChoiceRule {
 }
 
 impl ChoiceRule {
-    /// The rule with a name.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "take-off-first" => Some(Self::TakeOffFirst),
-            "least-energy" => Some(Self::LeastEnergy),
-            "smallest-impulse" => Some(Self::SmallestImpulse),
-            _ => None,
-        }
-    }
-
     /// Index of the chosen solution.
     fn choose(self, problem: &ContactProblem, found: &[FoundSolution]) -> usize {
         let key = |s: &FoundSolution| match self {
