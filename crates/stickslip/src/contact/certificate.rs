@@ -11,10 +11,8 @@ pub struct Worst {
     pub value: f64,
     /// Time of the step.
     pub t: f64,
-    /// Constraint of the contact.
-    pub constraint: usize,
-    /// Point of the constraint.
-    pub point: usize,
+    /// The contact.
+    pub contact: ContactKey,
 }
 
 impl Worst {
@@ -24,8 +22,7 @@ impl Worst {
             *self = Self {
                 value,
                 t,
-                constraint: key.constraint(),
-                point: key.point(),
+                contact: key,
             };
         }
     }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::contact::ContactKey;
+
 use super::{ContactMode, StepRecord};
 
 /// What happened at a contact.
@@ -23,10 +25,8 @@ pub enum EventKind {
 pub struct Event {
     /// End of the step in which it happened.
     pub t: f64,
-    /// Constraint.
-    pub constraint: usize,
-    /// Point of the constraint.
-    pub point: usize,
+    /// The contact.
+    pub contact: ContactKey,
     /// What happened.
     pub kind: EventKind,
     /// Normal velocity before the step (negative: approaching).
@@ -79,8 +79,7 @@ impl EventLog {
             }
             let event = |kind| Event {
                 t: record.t,
-                constraint: contact.constraint,
-                point: contact.point,
+                contact: contact.key,
                 kind,
                 approach: contact.approach,
                 impulse: record.impulses[contact.start],

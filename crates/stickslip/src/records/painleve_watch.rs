@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::contact::ContactKey;
+
 use super::StepRecord;
 
 /// Steps with a margin γ/W_NN below this are near the region.
@@ -12,8 +14,8 @@ const INSIDE: f64 = 1e-12;
 /// Smallest margin met and how many steps were in or near the region.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PainleveWatch {
-    /// Smallest margin of an active contact, with its time, constraint and point.
-    pub smallest: Option<(f64, f64, usize, usize)>,
+    /// Smallest margin of an active contact, with its time and contact.
+    pub smallest: Option<(f64, f64, ContactKey)>,
     /// Steps with an active contact inside the region (γ ≤ 0).
     pub steps_inside: u64,
     /// Steps outside the region but near its boundary.
@@ -33,8 +35,7 @@ impl PainleveWatch {
                 .smallest
                 .is_none_or(|(margin, ..)| painleve.margin < margin)
             {
-                self.smallest =
-                    Some((painleve.margin, record.t, contact.constraint, contact.point));
+                self.smallest = Some((painleve.margin, record.t, contact.key));
             }
         }
         if least <= INSIDE {

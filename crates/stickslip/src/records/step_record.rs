@@ -1,5 +1,7 @@
 //! What happened in one step.
 
+use crate::contact::ContactKey;
+
 use super::EnergyEntry;
 
 /// Mode of one contact in one step.
@@ -47,24 +49,18 @@ pub enum StepOutcome {
     Solved,
     /// A contact had several solutions; the rule take-off, stick, slip chose one.
     SeveralSolutions {
-        /// Constraint.
-        constraint: usize,
-        /// Point of the constraint.
-        point: usize,
+        /// The contact.
+        contact: ContactKey,
     },
     /// A contact had several solutions and the run was asked to stop there.
     StoppedAtSeveral {
-        /// Constraint.
-        constraint: usize,
-        /// Point of the constraint.
-        point: usize,
+        /// The contact.
+        contact: ContactKey,
     },
     /// A contact has no solution.
     NoSolution {
-        /// Constraint.
-        constraint: usize,
-        /// Point of the constraint.
-        point: usize,
+        /// The contact.
+        contact: ContactKey,
     },
     /// The contact solver stopped above its tolerance.
     NotConverged,
@@ -74,10 +70,8 @@ pub enum StepOutcome {
     NonFinite,
     /// A friction coefficient was negative or not finite.
     BadCoefficient {
-        /// Constraint.
-        constraint: usize,
-        /// Point of the constraint.
-        point: usize,
+        /// The contact.
+        contact: ContactKey,
     },
     /// The mass matrix lost definiteness at this configuration.
     SingularMass,
@@ -108,10 +102,8 @@ impl StepOutcome {
 /// State of one contact point after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactRecord {
-    /// Constraint.
-    pub constraint: usize,
-    /// Point of the constraint.
-    pub point: usize,
+    /// The contact.
+    pub key: ContactKey,
     /// Gap at the end of the step.
     pub gap: f64,
     /// Mode.

@@ -376,7 +376,7 @@ impl ElasticLedger {
             if p.iter().all(|&p| p == 0.0) {
                 continue;
             }
-            let constraint = &self.system.constraints()[contact.constraint];
+            let constraint = &self.system.constraints()[contact.key.constraint()];
             gradient.clear_sparse(n);
             if !constraint
                 .gap()
@@ -387,7 +387,7 @@ impl ElasticLedger {
                 gradient.push_nonzeros(&dense);
             }
             rows.clear_sparse(n);
-            let frame = &constraint.points()[contact.point].frame;
+            let frame = &constraint.points()[contact.key.point()].frame;
             frame.sparse_rows(self.t, &self.q, (&gradient, 0), &mut rows);
             for (i, &p) in p.iter().enumerate() {
                 rows.add_to(i, p, &mut impulses[usize::from(i > 0)]);
@@ -400,7 +400,7 @@ impl ElasticLedger {
         for (range, account) in self.ranges.iter().zip(&mut self.accounts.surfaces) {
             account.closed = 0;
             for contact in &record.contacts {
-                if !range.contains(&contact.constraint) {
+                if !range.contains(&contact.key.constraint()) {
                     continue;
                 }
                 account.normal += contact.work_normal;
@@ -475,8 +475,8 @@ pub fn contact_fields(system: &ElastodynamicSystem, record: &StepRecord) -> Cont
     let mut fields = ContactFields::empty(system.nodes().len());
     for surface in system.surfaces() {
         for contact in &record.contacts {
-            if surface.constraints.contains(&contact.constraint) {
-                let k = contact.constraint - surface.constraints.start;
+            if surface.constraints.contains(&contact.key.constraint()) {
+                let k = contact.key.constraint() - surface.constraints.start;
                 let p = record.impulses[contact.start];
                 let force = if record.h > 0.0 { p / record.h } else { 0.0 };
                 let mode = f64::from(contact.mode.code());

@@ -322,8 +322,7 @@ impl Simulation {
                 .gap()
                 .value(self.state.t, &self.state.q);
             record.contacts.push(crate::records::ContactRecord {
-                constraint: slot.key.constraint(),
-                point: slot.key.point(),
+                key: slot.key,
                 gap,
                 start: slot.start,
                 size: slot.size,
@@ -373,10 +372,10 @@ impl Simulation {
         }
         self.advance(h, t_next);
         if self.settings.on_several == OnSeveral::Stop
-            && let StepOutcome::SeveralSolutions { constraint, point } = self.record.outcome
+            && let StepOutcome::SeveralSolutions { contact } = self.record.outcome
         {
             self.state.clone_from(&self.saved);
-            self.record.outcome = StepOutcome::StoppedAtSeveral { constraint, point };
+            self.record.outcome = StepOutcome::StoppedAtSeveral { contact };
         }
         if self.record.outcome.is_fatal() {
             return &self.record;

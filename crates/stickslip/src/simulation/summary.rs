@@ -4,7 +4,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::contact::{Certificate, Worst};
+use crate::contact::{Certificate, ContactKey, Worst};
 use crate::laws::generalized_set;
 use crate::records::{EventKind, StepOutcome, painleve_watch};
 
@@ -364,10 +364,18 @@ fn named(names: &[String], values: &[f64]) -> NamedValues {
     NamedValues(plain.zip(values.iter().copied()).collect())
 }
 
-/// Name of a contact point by constraint and point.
-fn contact_name(simulation: &Simulation, constraint: usize, point: usize) -> String {
-    match simulation.system().constraints().get(constraint) {
-        Some(c) if c.points().len() > 1 => format!("{}-{point}", c.name()),
+/// Name of a contact: that of its constraint and point, or of its two bodies and its slot between them.
+fn contact_name(simulation: &Simulation, key: ContactKey) -> String {
+    let system = simulation.system();
+    if key.is_found() {
+        let body = |b: u32| match system.as_world().and_then(|w| w.bodies.get(b as usize)) {
+            Some(body) => body.name.clone(),
+            None => b.to_string(),
+        };
+        return format!("{}|{}#{}", body(key.owners[0]), body(key.owners[1]), key.slot);
+    }
+    match system.constraints().get(key.constraint()) {
+        Some(c) if c.points().len() > 1 => format!("{}-{}", c.name(), key.point()),
         Some(c) => c.name().to_string(),
         None => String::new(),
     }
@@ -375,18 +383,18 @@ fn contact_name(simulation: &Simulation, constraint: usize, point: usize) -> Str
 
 fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
     match outcome {
-        StepOutcome::NoSolution { constraint, point } => format!(
+        StepOutcome::NoSolution { contact } => format!(
             "the contact problem has no solution at contact `{}`",
-            contact_name(simulation, constraint, point)
+            contact_name(simulation, contact)
         ),
-        StepOutcome::BadCoefficient { constraint, point } => format!(
+        StepOutcome::BadCoefficient { contact } => format!(
             "the friction coefficient of contact `{}` became negative or infinite",
-            contact_name(simulation, constraint, point)
+            contact_name(simulation, contact)
         ),
-        StepOutcome::StoppedAtSeveral { constraint, point } => format!(
+        StepOutcome::StoppedAtSeveral { contact } => format!(
             "the contact law has several solutions (contact `{}`) and on_several is stop; `stickslip branches` \
              lists them",
-            contact_name(simulation, constraint, point)
+            contact_name(simulation, contact)
         ),
         StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
         StepOutcome::SingularMass => "the mass matrix lost definiteness".to_string(),
@@ -397,11 +405,11 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
 
 fn painleve(simulation: &Simulation) -> Option<PainleveSummary> {
     let watch = simulation.painleve();
-    let (margin, t, constraint, point) = watch.smallest?;
+    let (margin, t, contact) = watch.smallest?;
     Some(PainleveSummary {
         smallest_margin: margin,
         t,
-        contact: contact_name(simulation, constraint, point),
+        contact: contact_name(simulation, contact),
         steps_inside: watch.steps_inside,
         steps_near: watch.steps_near,
     })
@@ -445,7 +453,7 @@ fn events(simulation: &Simulation) -> Vec<SummaryEvent> {
         .map(|event| SummaryEvent {
             t: event.t,
             kind: event.kind,
-            contact: contact_name(simulation, event.constraint, event.point),
+            contact: contact_name(simulation, event.contact),
             approach: event.approach,
             impulse: event.impulse,
         })
@@ -488,7 +496,7 @@ fn certificate(simulation: &Simulation, tolerance: f64, closed: bool) -> Certifi
         t: worst.t,
         contact: match worst.value {
             0.0 => String::new(),
-            _ => contact_name(simulation, worst.constraint, worst.point),
+            _ => contact_name(simulation, worst.contact),
         },
     };
     CertificateSummary {

@@ -173,8 +173,7 @@ impl ContactAssembly {
         let n = v.len();
         for (k, point) in constraint.points().iter().enumerate() {
             let bad = StepOutcome::BadCoefficient {
-                constraint: c,
-                point: k,
+                contact: ContactKey::declared(c, k),
             };
             let section = point.section_at(&at).map_err(|_| bad)?;
             let slot = self.layout.slots[first + k];
@@ -236,8 +235,7 @@ impl ContactAssembly {
         let n = v.len();
         let c = self.layout.slots[first].key.constraint();
         let bad = |point| StepOutcome::BadCoefficient {
-            constraint: c,
-            point,
+            contact: ContactKey::declared(c, point),
         };
         self.parts.clear();
         for (k, point) in constraint.points().iter().enumerate() {
@@ -325,8 +323,7 @@ impl ContactAssembly {
         record
             .contacts
             .extend(self.layout.slots.iter().map(|slot| ContactRecord {
-                constraint: slot.key.constraint(),
-                point: slot.key.point(),
+                key: slot.key,
                 gap: self.gaps[slot.key.constraint()],
                 start: slot.start,
                 size: slot.size,

@@ -84,12 +84,10 @@ impl ContactStage {
             SolveStatus::Converged | SolveStatus::AtRoundingFloor => StepOutcome::Solved,
             SolveStatus::Stalled | SolveStatus::LimitReached => StepOutcome::NotConverged,
             SolveStatus::NoSolution { block } => StepOutcome::NoSolution {
-                constraint: key(block).constraint(),
-                point: key(block).point(),
+                contact: key(block),
             },
             SolveStatus::SeveralSolutions { block } => StepOutcome::SeveralSolutions {
-                constraint: key(block).constraint(),
-                point: key(block).point(),
+                contact: key(block),
             },
         }
     }

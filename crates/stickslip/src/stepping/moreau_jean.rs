@@ -331,7 +331,7 @@ impl TimeSteppingScheme for MoreauJean {
             self.assembly.gaps[c] = gap;
         }
         for contact in &mut record.contacts {
-            contact.gap = self.assembly.gaps[contact.constraint];
+            contact.gap = self.assembly.gaps[contact.key.constraint()];
         }
         let (entry, kinetic, potential) = self.account(system, &frame, state, record);
 

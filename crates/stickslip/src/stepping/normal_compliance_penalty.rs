@@ -95,7 +95,7 @@ impl TimeSteppingScheme for NormalCompliancePenalty {
         system.displace(&step.q, &step.v, 0.5 * h, &mut step.q_end);
         step.complete(system, state, (h, t_end), record);
         for contact in &mut record.contacts {
-            let gap = system.constraints()[contact.constraint].gap();
+            let gap = system.constraints()[contact.key.constraint()].gap();
             contact.gap = gap.value(t_end, &record.q);
         }
     }

@@ -83,7 +83,7 @@ impl TimeSteppingScheme for SweepingProcess {
         system.displace(&state.q, &step.v, h, &mut step.q_end);
         step.complete(system, state, (h, t_end), record);
         for contact in &mut record.contacts {
-            let gap = system.constraints()[contact.constraint].gap();
+            let gap = system.constraints()[contact.key.constraint()].gap();
             contact.gap = gap.value(t_end, &record.q);
         }
     }

@@ -265,8 +265,7 @@ impl EventDriven {
                 .iter()
                 .any(|friction| matches!(friction, Friction::Slip(_)));
             record.contacts.push(ContactRecord {
-                constraint: slot.key.constraint(),
-                point: slot.key.point(),
+                key: slot.key,
                 gap: integrator.accelerations.gaps[slot.key.constraint()],
                 mode: match (mode.closed, mode.friction.is_empty(), slips) {
                     (false, ..) => ContactMode::Open,

@@ -1,5 +1,6 @@
 //! From one set of modes to the next.
 
+use crate::contact::ContactKey;
 use crate::algebra::dot;
 use crate::records::StepOutcome;
 use crate::stepping::ContactStage;
@@ -76,8 +77,7 @@ impl Integrator {
             // No acceleration fits: an impact without collision stops the slip.
             if !rigid || !self.jam(system, stage) {
                 return StepOutcome::NoSolution {
-                    constraint: 0,
-                    point: 0,
+                    contact: ContactKey::default(),
                 };
             }
             touching = self.touching(None);
