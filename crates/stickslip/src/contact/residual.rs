@@ -252,8 +252,11 @@ pub struct Judgement {
     /// Its floor of rounding: 8 ε (|ρ(|W||p| + |q|)|₂ + |p|₂) over `max(|p|₂, |ρ q|₂)`.
     pub floor: f64,
     /// The error published with the open collection of problems, |p − P_K(p − (w + σ_D(−w_T) e_N))|₂/|q|₂, or the worst Signorini part
-    /// `|min(p_N, w_N)|/|q|₂` where that is larger: at very large μ the map alone loses the normal velocity.
+    /// `|min(p_N, w_N)|/|q|₂` of a contact with μ > 1 where that is larger: there the map alone loses the normal velocity,
+    /// whose violation it bounds by 1 + μ times itself.
     pub published: f64,
+    /// The natural map of [`Self::residual`], or the worst Signorini part of a contact with μ > 1 where that is larger.
+    pub natural: f64,
     /// Its floor of rounding: 8 ε (||W||p| + |q||₂ + |p|₂)/|q|₂.
     pub published_floor: f64,
 }
@@ -272,6 +275,7 @@ impl Judgement {
             measures.refuse(0);
             let refused = Self {
                 residual: measures.total,
+                natural: f64::INFINITY,
                 published: f64::INFINITY,
                 ..Self::default()
             };
@@ -287,14 +291,22 @@ impl Judgement {
         measures.velocity = velocity;
         measures.measure_blocks(problem, p);
         let (mut published, mut signorini, mut driven) = (0.0, 0.0f64, 0.0);
-        for block in problem.blocks() {
+        let mut natural = measures.total.natural_map;
+        for (b, block) in problem.blocks().iter().enumerate() {
             let (p, w) = (&p[block.range()], &measures.velocity[block.range()]);
             let map = measures.scratch.natural_map(block, problem, p, w, 1.0);
             published += map * map;
-            if block.kind == (BlockKind::Unilateral { minimum: 0.0 })
+            let steep = match &block.section {
+                FrictionSection::Disc { mu, .. } => *mu > 1.0,
+                FrictionSection::Interval { lower, upper } => upper.max(-lower) > 1.0,
+                _ => false,
+            };
+            if steep
+                && block.kind == (BlockKind::Unilateral { minimum: 0.0 })
                 && problem.w(block.start, block.start) > 0.0
             {
                 signorini = signorini.max(p[0].min(w[0]).abs());
+                natural = natural.max(measures.blocks[b].signorini);
             }
             let rho = rho(problem, block);
             driven += sizes[block.range()]
@@ -309,6 +321,7 @@ impl Judgement {
             residual: measures.total,
             floor: 8.0 * f64::EPSILON * (driven.sqrt() + norm(p)) / scale,
             published: published.sqrt().max(signorini) / size,
+            natural,
             published_floor: 8.0 * f64::EPSILON * (norm(&sizes) + norm(p)) / size,
         };
         (judgement, measures.velocity)

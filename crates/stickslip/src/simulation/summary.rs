@@ -372,7 +372,12 @@ fn contact_name(simulation: &Simulation, key: ContactKey) -> String {
             Some(body) => body.name.clone(),
             None => b.to_string(),
         };
-        return format!("{}|{}#{}", body(key.owners[0]), body(key.owners[1]), key.slot);
+        return format!(
+            "{}|{}#{}",
+            body(key.owners[0]),
+            body(key.owners[1]),
+            key.slot
+        );
     }
     match system.constraints().get(key.constraint()) {
         Some(c) if c.points().len() > 1 => format!("{}-{}", c.name(), key.point()),

@@ -207,7 +207,7 @@ fn solve_general(
 fn measured(judgement: &Judgement, test: StoppingTest) -> f64 {
     match test {
         StoppingTest::Published => judgement.published,
-        StoppingTest::Natural => judgement.residual.worst(),
+        StoppingTest::Natural => judgement.natural,
     }
 }
 

@@ -1,7 +1,7 @@
 //! From one set of modes to the next.
 
-use crate::contact::ContactKey;
 use crate::algebra::dot;
+use crate::contact::ContactKey;
 use crate::records::StepOutcome;
 use crate::stepping::ContactStage;
 use crate::systems::{Instant, MechanicalSystem};
