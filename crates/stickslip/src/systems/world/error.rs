@@ -68,6 +68,14 @@ pub enum WorldError {
         /// The shape.
         shape: &'static str,
     },
+    /// A shape that no body can have.
+    #[error("body `{body}`: {error}")]
+    Shape {
+        /// Body.
+        body: String,
+        /// What is wrong with its shape.
+        error: super::ShapeError,
+    },
     /// A material that does not exist.
     #[error("body `{body}`: material number {material}, there are {count}")]
     Material {

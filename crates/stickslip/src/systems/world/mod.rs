@@ -11,6 +11,7 @@ mod builder;
 mod contact_source;
 mod declared_pairs;
 mod error;
+mod geometry;
 mod laws;
 mod pose;
 mod shape;
@@ -22,6 +23,10 @@ pub use builder::WorldBuilder;
 pub use contact_source::{ContactSource, FoundContact};
 pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
+pub use geometry::{
+    CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError,
+    ShapeMeasure, Weight,
+};
 pub use laws::{PairLaw, PairTable};
 pub use pose::{Pose, Twist};
 pub use shape::{PlacedShape, Shape};

@@ -1,0 +1,174 @@
+//! A convex shape against a surface of triangles.
+
+use super::gjk::{Apart, closest};
+use super::overlay::PointPair;
+use super::pairs::{Workspace, ball_point};
+use super::polyhedron::support;
+use super::solid::{SLANTED, Solid};
+use super::triangle_mesh::TriangleMesh;
+use super::vector::{Transform, Vector, along, cross, direction, dot, scale, sub};
+
+/// Pairs of points of a convex shape and the triangles near it, in the frame of the shape.
+///
+/// A triangle counts where the shape is in front of it and the normal is one the surface has there: at an edge between
+/// the normals of its two triangles, never out over a flat or hollow edge, whose other triangle tells the contact.
+pub(super) fn against_mesh(
+    a: &Solid,
+    mesh: &TriangleMesh,
+    a_from_b: &Transform,
+    (reach, size): (f64, f64),
+    workspace: &mut Workspace,
+) {
+    // The box of the shape in the frame of the mesh.
+    let (mut low, mut high) = ([0.0; 3], [0.0; 3]);
+    let centre = a_from_b.inverse_point([0.0; 3]);
+    for k in 0..3 {
+        let mut d = [0.0; 3];
+        d[k] = 1.0;
+        let axis = a_from_b.vector(d);
+        high[k] = centre[k] + a.height(axis) + reach;
+        low[k] = centre[k] - a.height(scale(axis, -1.0)) - reach;
+    }
+    let mut near = std::mem::take(&mut workspace.triangles);
+    mesh.within(low, high, &mut near);
+    for &t in &near {
+        let t = t as usize;
+        let corners = mesh.corners(t).map(|p| a_from_b.point(p));
+        let face = a_from_b.vector(mesh.normal(t));
+        on_triangle(
+            a,
+            &corners,
+            face,
+            (mesh, t),
+            a_from_b,
+            (reach, size),
+            workspace,
+        );
+    }
+    workspace.triangles = near;
+}
+
+fn on_triangle(
+    a: &Solid,
+    corners: &[Vector; 3],
+    face: Vector,
+    (mesh, t): (&TriangleMesh, usize),
+    a_from_b: &Transform,
+    (reach, size): (f64, f64),
+    workspace: &mut Workspace,
+) {
+    // Behind the triangle by more than half the shape: another triangle holds it, or it has fallen through.
+    let level = dot(face, corners[0]);
+    if -level < -0.5 * size {
+        return;
+    }
+    let sharp = a.is_round();
+    let depth = a.rounding();
+    let (outward, apart) = if let Solid::Ball { .. } = a {
+        let nearest = on_triangle_point([0.0; 3], corners);
+        match direction(scale(nearest, -1.0)) {
+            Some(outward) if dot(outward, face) > 0.0 => (outward, true),
+            // The centre lies in the triangle or behind it.
+            _ => (face, false),
+        }
+    } else {
+        let start = scale(face, -1.0);
+        match closest(
+            |d| a.core_support(d, sharp),
+            |d| support(corners, d),
+            (size, start, reach + depth),
+        ) {
+            Apart::Far => return,
+            Apart::By { direction, .. } if dot(direction, face) < 0.0 => {
+                (scale(direction, -1.0), true)
+            }
+            _ => (face, false),
+        }
+    };
+    // Within rounding of the face's normal it is that normal.
+    let lean = dot(outward, face);
+    let outward = if lean > 1.0 - 1e-12 { face } else { outward };
+    let ghost = apart
+        && outward != face
+        && mesh.edge_cones(t).iter().any(|edge| {
+            let over = dot(outward, a_from_b.vector(edge.outward));
+            over > 1e-9 && over.atan2(lean) > edge.lean + 1e-6
+        });
+    // Out over a flat or hollow edge: only what lies over the triangle itself counts, along its own normal.
+    if ghost && a.is_round() {
+        return;
+    }
+    let (outward, lean) = if ghost { (face, 1.0) } else { (outward, lean) };
+    if !apart {
+        // Only where the shape lies over the triangle itself.
+        let below = a.core_support(scale(face, -1.0), true);
+        let foot = along(below, level - dot(face, below), face);
+        let nearest = on_triangle_point(foot, corners);
+        if super::vector::distance(nearest, foot) > 1e-9 * size {
+            return;
+        }
+    }
+    let highest = dot(outward, support(corners, outward));
+    let gap = -a.height(scale(outward, -1.0)) - highest;
+    if gap > reach {
+        return;
+    }
+    if let Solid::Ball { radius } = a {
+        ball_point(
+            *radius,
+            (outward, gap + radius),
+            reach,
+            &mut workspace.points,
+        );
+        return;
+    }
+    let before = workspace.points.len();
+    let normal = scale(outward, -1.0);
+    if lean > SLANTED {
+        a.feature(normal, &mut workspace.overlay.a);
+        workspace.overlay.b.clear();
+        workspace.overlay.b.extend_from_slice(corners);
+        workspace
+            .overlay
+            .pairs(normal, reach, &mut workspace.points);
+    }
+    let smallest = workspace.points[before..]
+        .iter()
+        .map(|p| p.gap)
+        .fold(f64::INFINITY, f64::min);
+    if smallest > gap + 1e-9 * size && !ghost {
+        let p = a.core_support(normal, true);
+        let p = if sharp { along(p, depth, normal) } else { p };
+        let nearest = on_triangle_point(p, corners);
+        let base = along(nearest, -dot(normal, nearest), normal);
+        workspace.points.push(PointPair {
+            on_a: along(base, a.height(normal), normal),
+            on_b: along(base, a.height(normal) + gap, normal),
+            normal,
+            gap,
+        });
+    }
+}
+
+/// Nearest point of a triangle, by the regions of its edges and corners.
+pub(super) fn on_triangle_point(p: Vector, [a, b, c]: &[Vector; 3]) -> Vector {
+    let normal = cross(sub(*b, *a), sub(*c, *a));
+    let inside = [(a, b), (b, c), (c, a)]
+        .iter()
+        .all(|(from, to)| dot(cross(sub(**to, **from), sub(p, **from)), normal) >= 0.0);
+    if inside {
+        let height = dot(normal, sub(p, *a)) / dot(normal, normal);
+        return along(p, -height, normal);
+    }
+    let mut best: Option<(Vector, f64)> = None;
+    for (from, to) in [(a, b), (b, c), (c, a)] {
+        let q = super::pairs::on_segment(p, [*from, *to]);
+        let d = sub(p, q);
+        let square = dot(d, d);
+        if best.is_none_or(|b| square < b.1) {
+            best = Some((q, square));
+        }
+    }
+    // The triangle has three edges.
+    best.map_or(*a, |b| b.0)
+}
