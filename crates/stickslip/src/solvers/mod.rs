@@ -31,6 +31,7 @@
 //! ```
 
 pub mod accelerated_gauss_seidel;
+pub mod bodies;
 pub mod body_sweep;
 pub mod cascade;
 pub mod coloured_sweep;

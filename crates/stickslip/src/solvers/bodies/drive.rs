@@ -1,0 +1,99 @@
+//! Sweeps over one group until its islands are solved.
+
+use super::alone::AloneScratch;
+use super::group::Group;
+use super::track::Track;
+
+/// Sweeps after which velocities are computed anew even without a check.
+const REFRESH: u32 = 50;
+
+/// At most `sweeps_max` sweeps until every track is within the tolerance; the number of sweeps. All threads of the group's barrier
+/// call it with their index and equal tracks, and leave with equal tracks. The impulses left are the best that were checked.
+pub(super) fn drive<const R: usize, const F: usize>(
+    group: &Group<'_, R, F>,
+    thread: usize,
+    tracks: &mut [Track; 4],
+    tolerance: f64,
+    sweeps_max: u32,
+    scratch: &mut AloneScratch,
+) -> u32 {
+    tracks.iter_mut().for_each(Track::start);
+    let better = check(group, thread, tracks, tolerance, scratch);
+    if all_done(tracks) {
+        return 0;
+    }
+    group.keep(thread, better);
+    group.hold(thread);
+    let mut sweeps = 0;
+    while sweeps < sweeps_max {
+        let beta = if group.by_lane {
+            tracks.map(|track| track.beta())
+        } else {
+            [tracks[0].beta(); 4]
+        };
+        group.extrapolate(thread, &beta);
+        let sums = group.sweep(thread, &beta, scratch);
+        sweeps += 1;
+        let mut wanted = sweeps == sweeps_max;
+        let mut finite = true;
+        for (k, track) in tracks.iter_mut().enumerate() {
+            if track.present && !track.done {
+                let own = sums.map(|sum| of_track(&sum, k, group.by_lane));
+                finite &= own[0].is_finite();
+                wanted |= track.after_sweep(own, sweeps, tolerance);
+            }
+        }
+        if !finite {
+            break;
+        }
+        if wanted {
+            let better = check(group, thread, tracks, tolerance, scratch);
+            if all_done(tracks) && !group.by_lane {
+                return sweeps;
+            }
+            if better.contains(&true) {
+                group.keep(thread, better);
+            }
+            if all_done(tracks) {
+                break;
+            }
+        } else if sweeps.is_multiple_of(REFRESH) {
+            group.refresh(thread);
+        }
+    }
+    group.restore(thread);
+    sweeps
+}
+
+/// Residuals at the present point with fresh velocities; the lanes whose islands have never been nearer to a solution.
+fn check<const R: usize, const F: usize>(
+    group: &Group<'_, R, F>,
+    thread: usize,
+    tracks: &mut [Track; 4],
+    tolerance: f64,
+    scratch: &mut AloneScratch,
+) -> [bool; 4] {
+    group.refresh(thread);
+    let sums = group.residual(thread, scratch);
+    let mut better = [false; 4];
+    for (k, track) in tracks.iter_mut().enumerate() {
+        if track.present && !track.done {
+            let [map, size] = sums.map(|sum| of_track(&sum, k, group.by_lane));
+            better[k] = track.after_check(map, size, tolerance);
+        }
+    }
+    if group.by_lane { better } else { [better[0]; 4] }
+}
+
+fn all_done(tracks: &[Track; 4]) -> bool {
+    tracks.iter().all(|track| track.done || !track.present)
+}
+
+/// The sum of a track: of its lane, or of all lanes.
+fn of_track(sum: &[f64; 4], track: usize, by_lane: bool) -> f64 {
+    if by_lane {
+        sum[track]
+    } else {
+        (sum[0] + sum[1]) + (sum[2] + sum[3])
+    }
+}

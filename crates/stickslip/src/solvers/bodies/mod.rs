@@ -1,0 +1,27 @@
+//! Sweeps over bodies: the fast solver of worlds, and of every problem whose W comes from few freedoms per body.
+//!
+//! [`BodySweepSolver`] is what one calls. Inside: `islands` finds what is connected; `schedule` puts contacts in batches of four without
+//! changing the order of the sweep, `packing` writes them there, `batch` visits four at once by `local`, over the `lanes` of
+//! the machine; `alone` visits what has another law; `drive` sweeps until each `track` is within the tolerance; `partition` and `team` let several threads
+//! work on one island with the bits of one thread.
+
+mod alone;
+mod batch;
+mod drive;
+mod group;
+mod islands;
+mod kernels;
+mod lanes;
+mod local;
+mod packing;
+mod partition;
+mod schedule;
+mod solver;
+mod team;
+mod track;
+mod workspace;
+
+pub use solver::{BodySweepOutcome, BodySweepSettings, BodySweepSolver};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! The fast solver of contact problems over bodies.
+
+use super::workspace::{Problem, Workspace};
+use crate::contact::{BodyOperator, ContactBlock};
+use crate::solvers::sweep::Instructions;
+
+/// When the solver stops, and on how many threads it works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodySweepSettings {
+    /// Residual |F|₂/max(|r|₂, |ρ q|₂) at which an island is solved.
+    pub tolerance: f64,
+    /// Largest number of sweeps over an island.
+    pub sweeps_max: u32,
+    /// Threads; the answer does not depend on them.
+    pub threads: usize,
+}
+
+impl Default for BodySweepSettings {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-8,
+            sweeps_max: 1000,
+            threads: 1,
+        }
+    }
+}
+
+/// What became of a solve.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BodySweepOutcome {
+    /// Residual of the whole problem.
+    pub residual: f64,
+    /// Largest number of sweeps over an island.
+    pub sweeps: u32,
+    /// Visits of all contacts, those of islands that were solved at once not counted.
+    pub visits: u64,
+    /// Islands, and those above the tolerance.
+    pub islands: u32,
+    /// Islands that the tolerance was not reached on.
+    pub unsolved: u32,
+}
+
+/// Sweeps over bodies in batches of four, island by island.
+///
+/// # What it computes
+/// Impulses of u = W r + q under the laws of the blocks, W a [`BodyOperator`]. Every island (connected by bodies) is swept with momentum
+/// until its own residual |F|₂/max(|r|₂, |ρ q|₂) is within the tolerance, F the natural map with ρ_i = rows/tr W_ii.
+///
+/// # Source
+/// Own: order-preserving batches, whitened velocities, fused momentum; the exact one-contact solutions of
+/// [`one_contact`](crate::solvers::one_contact).
+///
+/// # Guarantees
+/// The sequence of the plain sweep in storage order, whatever the width; the same bits with and without vector
+/// instructions and for any number of threads. Only checked points are returned, the best one where the tolerance was not reached.
+///
+/// # Behaviour to know
+/// A warm start decides the cost of quiet scenes: 0 sweeps at rest, 30 in a settling pack, over 1,000 from zero impulses.
+///
+/// # Cost
+/// 15 to 30 ns per contact and sweep in space; 0.5 kB per contact; no allocation once warm, for discs and without friction.
+///
+/// # Tested by
+/// `solvers/bodies/tests.rs`.
+#[derive(Debug)]
+pub struct BodySweepSolver {
+    settings: BodySweepSettings,
+    how: Instructions,
+    space: Workspace<3, 6>,
+    plane: Workspace<2, 3>,
+}
+
+impl Default for BodySweepSolver {
+    fn default() -> Self {
+        Self::new(BodySweepSettings::default())
+    }
+}
+
+impl BodySweepSolver {
+    /// Solver with the given settings.
+    pub fn new(settings: BodySweepSettings) -> Self {
+        Self {
+            settings,
+            how: Instructions::detect(),
+            space: Workspace::default(),
+            plane: Workspace::default(),
+        }
+    }
+
+    /// The same without vector instructions; the answer has the same bits.
+    pub fn portable(mut self) -> Self {
+        self.how = Instructions::portable();
+        self
+    }
+
+    /// Settings in use.
+    pub fn settings(&self) -> &BodySweepSettings {
+        &self.settings
+    }
+
+    /// Solves u = W r + q; `impulse` holds the guess on entry (the impulses of the step before, or zero) and the solution on return.
+    pub fn solve(
+        &mut self,
+        operator: &BodyOperator,
+        free: &[f64],
+        blocks: &[ContactBlock],
+        impulse: &mut [f64],
+    ) -> BodySweepOutcome {
+        assert_eq!(free.len(), operator.rows(), "one free velocity per row");
+        assert_eq!(impulse.len(), operator.rows(), "one impulse per row");
+        assert_eq!(blocks.len(), operator.contacts(), "one block per contact");
+        let problem = Problem {
+            operator,
+            free,
+            blocks,
+        };
+        if operator.freedoms() == 6 {
+            self.space.solve(&problem, &self.settings, self.how, impulse)
+        } else {
+            self.plane.solve(&problem, &self.settings, self.how, impulse)
+        }
+    }
+}
+

@@ -1,0 +1,411 @@
+//! The solver against the scalar one, its bits, its laws and its islands.
+
+use super::*;
+use crate::algebra::dot;
+use crate::contact::{BlockKind, BodyOperator, ContactBlock, ContactKey, NO_BODY};
+use crate::laws::{FlowRule, FrictionSection};
+
+struct Random(u64);
+
+impl Random {
+    /// Between −½ and ½.
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        ((self.0 >> 11) as f64 / (1u64 << 53) as f64) - 0.5
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        ((self.next() + 0.5) * f64::from(n)) as u32
+    }
+}
+
+#[derive(Default)]
+struct Sample {
+    operator: BodyOperator,
+    free: Vec<f64>,
+    blocks: Vec<ContactBlock>,
+}
+
+fn block(start: usize, size: usize, section: FrictionSection) -> ContactBlock {
+    ContactBlock {
+        key: ContactKey::found(start as u32, 0, 0),
+        start,
+        size,
+        section,
+        flow_rule: FlowRule::Coulomb,
+        kind: BlockKind::Unilateral { minimum: 0.0 },
+    }
+}
+
+fn disc(mu: f64, dimension: usize) -> FrictionSection {
+    FrictionSection::Disc { mu, dimension }
+}
+
+fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|k| {
+        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+        a[i] * b[j] - a[j] * b[i]
+    })
+}
+
+/// Three orthonormal vectors.
+fn space_frame(random: &mut Random) -> Vec<[f64; 3]> {
+    let unit = |v: [f64; 3]| {
+        let length = dot(&v, &v).sqrt();
+        v.map(|x| x / length)
+    };
+    let first = unit(std::array::from_fn(|_| random.next()));
+    let second = unit(cross(&first, &std::array::from_fn(|_| random.next())));
+    vec![first, second, cross(&first, &second)]
+}
+
+impl Sample {
+    fn new(freedoms: usize, bodies: usize) -> Self {
+        let mut sample = Self::default();
+        sample.operator.begin(freedoms, bodies);
+        sample
+    }
+
+    /// A contact in a random frame with random arms, masses and free velocity; rows beyond the frame are torques.
+    fn push(&mut self, random: &mut Random, sides: [u32; 2], section: FrictionSection) {
+        let size = 1 + section.dimension();
+        let freedoms = self.operator.freedoms();
+        let frame = if freedoms == 6 {
+            space_frame(random)
+        } else {
+            let (sin, cos) = (6.3 * random.next()).sin_cos();
+            vec![[cos, sin, 0.0], [-sin, cos, 0.0]]
+        };
+        let arms: [[f64; 3]; 2] = std::array::from_fn(|_| {
+            std::array::from_fn(|k| {
+                let x = 0.8 * random.next();
+                if freedoms == 3 && k == 2 { 0.0 } else { x }
+            })
+        });
+        let scales = [1.0 + random.next(), -1.0 + random.next()];
+        let numbers = self.operator.push(size, sides);
+        for (r, row) in numbers.chunks_exact_mut(2 * freedoms).enumerate() {
+            for (s, side) in row.chunks_exact_mut(freedoms).enumerate() {
+                if sides[s] == NO_BODY {
+                    continue;
+                }
+                let sign = if s == 0 { 1.0 } else { -1.0 };
+                match frame.get(r) {
+                    Some(f) => {
+                        let turn = cross(&arms[s], f);
+                        for k in 0..freedoms.div_ceil(2) {
+                            side[k] = scales[s] * f[k];
+                        }
+                        if freedoms == 6 {
+                            for k in 0..3 {
+                                side[3 + k] = sign * turn[k];
+                            }
+                        } else {
+                            side[2] = sign * turn[2];
+                        }
+                    }
+                    None => side[3 + r % 3] = sign,
+                }
+            }
+        }
+        self.blocks.push(block(self.free.len(), size, section));
+        for r in 0..size {
+            self.free
+                .push(random.next() - if r == 0 { 0.4 } else { 0.0 });
+        }
+    }
+
+    /// Random pairs of bodies, some of them resting on the ground.
+    fn random(freedoms: usize, bodies: u32, contacts: usize, seed: u64) -> Self {
+        let mut random = Random(seed);
+        let mut sample = Self::new(freedoms, bodies as usize);
+        let rows = freedoms / 3 + 1;
+        for _ in 0..contacts {
+            let a = random.below(bodies);
+            let near = (a + 1 + random.below(4)).min(bodies - 1);
+            let b = if random.below(4) == 0 { NO_BODY } else { near };
+            let sides = if random.below(2) == 0 { [a, b] } else { [b, a] };
+            let mu = [0.0, 0.3, 0.8][random.below(3) as usize];
+            sample.push(&mut random, sides, disc(mu, rows - 1));
+        }
+        sample
+    }
+
+    /// |F|/max(|r|, |ρ q|) from W as a dense matrix and the projections of the laws.
+    fn residual(&self, impulse: &[f64]) -> f64 {
+        let (n, w) = (self.operator.rows(), self.operator.dense());
+        let (mut map, mut size, mut free) = (0.0, 0.0, 0.0);
+        for block in &self.blocks {
+            let rows = block.range();
+            let trace: f64 = rows.clone().map(|i| w[i * n + i]).sum();
+            let rho = block.size as f64 / trace;
+            let u: Vec<f64> = rows
+                .clone()
+                .map(|i| self.free[i] + dot(&w[i * n..(i + 1) * n], impulse))
+                .collect();
+            let r = &impulse[rows.clone()];
+            let against: Vec<f64> = u[1..].iter().map(|u| -u).collect();
+            let mut z: Vec<f64> = r.iter().zip(&u).map(|(r, u)| r - rho * u).collect();
+            let mut p = vec![0.0; block.size];
+            match block.kind {
+                BlockKind::Unilateral { minimum: 0.0 } => {
+                    if block.size > 1 {
+                        z[0] -= rho * block.section.support(&against);
+                    }
+                    block.section.project_on_cone(&z, &mut p);
+                }
+                BlockKind::Unilateral { minimum } => {
+                    p[0] = minimum.max(z[0]);
+                    block.section.project(&z[1..], r[0], &mut p[1..]);
+                }
+                BlockKind::KnownNormal { impulse } => {
+                    p[0] = impulse;
+                    block.section.project(&z[1..], r[0], &mut p[1..]);
+                }
+            }
+            map += r.iter().zip(&p).map(|(r, p)| (r - p) * (r - p)).sum::<f64>();
+            size += dot(r, r);
+            free += rho * rho * dot(&self.free[rows.clone()], &self.free[rows]);
+        }
+        (map / f64::max(size, free)).sqrt()
+    }
+
+    fn solve(&self, solver: &mut BodySweepSolver) -> (Vec<f64>, BodySweepOutcome) {
+        let mut impulse = vec![0.0; self.free.len()];
+        let outcome = solver.solve(&self.operator, &self.free, &self.blocks, &mut impulse);
+        (impulse, outcome)
+    }
+}
+
+fn solver(tolerance: f64) -> BodySweepSolver {
+    BodySweepSolver::new(BodySweepSettings {
+        tolerance,
+        ..Default::default()
+    })
+}
+
+#[test]
+fn random_problems_in_space_and_plane_are_solved_and_judged_alike_from_dense_algebra() {
+    for freedoms in [6, 3] {
+        let mut solver = solver(1e-9);
+        for seed in 1..30 {
+            // Few contacts per body: W is regular and a solution exists.
+            let bodies = 3 + seed as u32 % 40;
+            let contacts = if freedoms == 6 { bodies + bodies / 2 } else { bodies };
+            let sample = Sample::random(freedoms, bodies, contacts as usize, seed);
+            let (impulse, outcome) = sample.solve(&mut solver);
+            assert_eq!(outcome.unsolved, 0, "{freedoms} {seed} {outcome:?}");
+            let residual = sample.residual(&impulse);
+            assert!(
+                (residual - outcome.residual).abs() <= 1e-3 * outcome.residual + 1e-14,
+                "{residual} against {outcome:?}"
+            );
+            assert!(residual <= 1e-9);
+            // From its own answer nothing is left to do.
+            let mut again = impulse.clone();
+            let outcome =
+                solver.solve(&sample.operator, &sample.free, &sample.blocks, &mut again);
+            assert_eq!(outcome.sweeps, 0);
+            let change = again.iter().zip(&impulse).map(|(a, b)| (a - b).abs());
+            assert!(change.fold(0.0, f64::max) <= 1e-13 * dot(&impulse, &impulse).sqrt());
+        }
+    }
+}
+
+#[test]
+fn one_contact_is_solved_as_the_scalar_solver_does() {
+    use crate::solvers::one_contact::coulomb_disc::PreparedDisc;
+    let mut random = Random(77);
+    let mut sweeps = 0;
+    for _ in 0..2000 {
+        let mut sample = Sample::new(6, 2);
+        let mu = [0.0, 0.2, 0.7, 1.5][random.below(4) as usize];
+        sample.push(&mut random, [0, 1], disc(mu, 2));
+        let (impulse, outcome) = sample.solve(&mut solver(1e-13));
+        let dense = sample.operator.dense();
+        let w = std::array::from_fn(|k| dense[k]);
+        let q = std::array::from_fn(|k| sample.free[k]);
+        let (exact, _) = PreparedDisc::new(&w, mu, 0.0).solve(&q, &mut 0.0);
+        let size = dot(&exact, &exact).sqrt();
+        for k in 0..3 {
+            assert!(
+                (impulse[k] - exact[k]).abs() <= 1e-10 * size,
+                "{impulse:?} against {exact:?}, {outcome:?}"
+            );
+        }
+        sweeps = sweeps.max(outcome.sweeps);
+    }
+    // Open and sticking contacts take one visit, the slip equation a few.
+    assert!(sweeps <= 40, "{sweeps}");
+}
+
+#[test]
+fn plain_and_vector_instructions_give_the_same_bits() {
+    for freedoms in [6, 3] {
+        for seed in 1..6 {
+            let sample = Sample::random(freedoms, 150, 300, 100 + seed);
+            let settings = BodySweepSettings {
+                sweeps_max: 60,
+                ..Default::default()
+            };
+            let (a, first) = sample.solve(&mut BodySweepSolver::new(settings));
+            let (b, second) = sample.solve(&mut BodySweepSolver::new(settings).portable());
+            assert_eq!(first, second);
+            assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()));
+            assert!(first.sweeps > 5 && first.residual.is_finite());
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    // One island above the size at which it is split, and many small ones.
+    let mut random = Random(5);
+    let side = 40u32;
+    let mut sample = Sample::new(6, (side * side + 300) as usize);
+    for x in 0..side {
+        for y in 0..side {
+            let a = x * side + y;
+            for b in [
+                (x + 1 < side).then_some(a + side),
+                (y + 1 < side).then_some(a + 1),
+                Some(NO_BODY),
+            ]
+            .into_iter()
+            .flatten()
+            {
+                sample.push(&mut random, [a, b], disc(0.4, 2));
+            }
+        }
+    }
+    for k in 0..300 {
+        sample.push(&mut random, [side * side + k, NO_BODY], disc(0.4, 2));
+    }
+    let run = |threads: usize| {
+        sample.solve(&mut BodySweepSolver::new(BodySweepSettings {
+            threads,
+            sweeps_max: 80,
+            ..Default::default()
+        }))
+    };
+    let (one, first) = run(1);
+    for threads in [2, 3] {
+        let (other, outcome) = run(threads);
+        assert_eq!(first, outcome);
+        assert!(
+            one.iter()
+                .zip(&other)
+                .all(|(a, b)| a.to_bits() == b.to_bits())
+        );
+    }
+    assert_eq!(first.islands, 301);
+    assert!(first.sweeps > 5);
+}
+
+#[test]
+fn islands_are_solved_each_by_itself() {
+    // Towers of different height beside a chain that is hard: each has the answer it has alone.
+    let mut random = Random(21);
+    let heights = [3u32, 9, 1, 30, 5, 2, 7];
+    let bodies: u32 = heights.iter().sum();
+    let mut all = Sample::new(6, bodies as usize);
+    let mut parts = Vec::new();
+    let mut base = 0;
+    for &height in &heights {
+        let mut alone = Sample::new(6, height as usize);
+        let seed = random.0;
+        for (sample, base) in [(&mut all, base), (&mut alone, 0)] {
+            random.0 = seed;
+            for k in 0..height {
+                let below = if k == 0 { NO_BODY } else { base + k - 1 };
+                sample.push(&mut random, [base + k, below], disc(0.5, 2));
+            }
+        }
+        parts.push(alone);
+        base += height;
+    }
+    let (together, outcome) = all.solve(&mut solver(1e-10));
+    assert_eq!((outcome.islands, outcome.unsolved), (7, 0));
+    let mut at = 0;
+    for part in &parts {
+        let (alone, _) = part.solve(&mut solver(1e-10));
+        let size = dot(&alone, &alone).sqrt();
+        for (a, b) in alone.iter().zip(&together[at..]) {
+            assert!((a - b).abs() <= 1e-7 * size, "{a} against {b}");
+        }
+        at += alone.len();
+    }
+}
+
+#[test]
+fn other_laws_are_visited_in_the_same_sweep() {
+    let ellipse = FrictionSection::Ellipse {
+        map: [[0.6, 0.1], [0.1, 0.2]],
+    };
+    let product = FrictionSection::Product {
+        factors: vec![disc(0.4, 2), disc(0.1, 2), disc(0.05, 1)].into(),
+        scale: 1.0,
+    };
+    let sections = [ellipse, disc(0.5, 2), product, disc(0.0, 2), disc(0.3, 1)];
+    for seed in 0..6 {
+        let mut random = Random(300 + seed);
+        let bodies = 20;
+        let mut sample = Sample::new(6, bodies as usize);
+        for k in 0..bodies {
+            let section = sections[random.below(5) as usize].clone();
+            let below = if k % 5 == 0 { NO_BODY } else { k - 1 };
+            sample.push(&mut random, [k, below], section);
+        }
+        // Least and known normal impulses.
+        sample.blocks[3].kind = BlockKind::Unilateral { minimum: 0.2 };
+        sample.blocks[8].kind = BlockKind::KnownNormal { impulse: 0.1 };
+        let (impulse, outcome) = sample.solve(&mut solver(1e-8));
+        assert_eq!(outcome.unsolved, 0, "{seed} {outcome:?}");
+        let residual = sample.residual(&impulse);
+        assert!(residual <= 1.01e-8, "{residual:e}");
+        assert!(impulse[sample.blocks[3].start] >= 0.2);
+        assert_eq!(impulse[sample.blocks[8].start], 0.1);
+    }
+}
+
+#[test]
+fn a_body_that_touches_itself_and_sides_that_cannot_move() {
+    let mut random = Random(8);
+    let mut sample = Sample::new(6, 2);
+    sample.push(&mut random, [1, 1], disc(0.5, 2));
+    sample.push(&mut random, [NO_BODY, NO_BODY], disc(0.5, 2));
+    sample.push(&mut random, [0, 1], disc(0.5, 2));
+    let (impulse, outcome) = sample.solve(&mut solver(1e-10));
+    assert_eq!(outcome.unsolved, 0);
+    assert_eq!(impulse[3..6], [0.0; 3]);
+    // Nothing to press against: judged without the contact that nothing can move.
+    let mut movable = Sample::new(6, 2);
+    for contact in [0, 2] {
+        let rows = sample.operator.rows_of(contact);
+        let numbers: Vec<f64> = rows
+            .clone()
+            .flat_map(|row| sample.operator.row(row).to_vec())
+            .collect();
+        let sides = sample.operator.sides(contact);
+        movable.operator.push(3, sides).copy_from_slice(&numbers);
+        movable
+            .blocks
+            .push(block(movable.free.len(), 3, disc(0.5, 2)));
+        movable.free.extend_from_slice(&sample.free[rows]);
+    }
+    let both = [&impulse[..3], &impulse[6..]].concat();
+    assert!(movable.residual(&both) <= 1.01e-10);
+}
+
+#[test]
+fn a_guess_that_is_not_finite_is_not_used() {
+    let sample = Sample::random(6, 10, 14, 3);
+    let mut impulse = vec![f64::NAN; sample.free.len()];
+    let outcome =
+        solver(1e-9).solve(&sample.operator, &sample.free, &sample.blocks, &mut impulse);
+    assert_eq!(outcome.unsolved, 0);
+    assert!(sample.residual(&impulse) <= 1.01e-9);
+}

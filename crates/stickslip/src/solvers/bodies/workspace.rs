@@ -1,0 +1,470 @@
+//! The memory of the solver: contacts packed by island, kept from step to step.
+
+use super::alone::{Alone, AloneScratch};
+use super::batch::{Batch, Bodies, stride};
+use super::drive::drive;
+use super::group::{Group, Segment, Slot};
+use super::islands::Islands;
+use super::packing::{Prepared, batch_friction, read};
+use super::partition::{Partition, levels};
+use super::schedule::Schedule;
+use super::solver::{BodySweepOutcome, BodySweepSettings};
+use super::team::SpinBarrier;
+use super::track::Track;
+use crate::contact::{BodyOperator, ContactBlock};
+use crate::solvers::sweep::Instructions;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What is to be solved.
+pub(super) struct Problem<'a> {
+    pub(super) operator: &'a BodyOperator,
+    pub(super) free: &'a [f64],
+    pub(super) blocks: &'a [ContactBlock],
+}
+
+/// One cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+struct Line([f64; 8]);
+
+/// A group before and after its solve: ranges of the workspace, and what became of its islands.
+#[derive(Clone, Debug)]
+struct Part {
+    segments: Range<usize>,
+    by_lane: bool,
+    /// Island of each track.
+    islands: [u32; 4],
+    tracks: [Track; 4],
+    contacts: usize,
+    sweeps: u32,
+}
+
+/// Contact and rotation of the tangents of a lane.
+type LaneOwner = (u32, [f64; 2]);
+
+/// A lane without contact.
+const EMPTY: LaneOwner = (u32::MAX, [1.0, 0.0]);
+
+/// Islands with fewer contacts are put side by side in the four lanes: by itself a tower or a few balls on a floor would fill one lane.
+const SMALL: usize = 256;
+
+/// Contacts below which a solve stays on one thread: starting another takes as long as a sweep over 2,000 contacts.
+const MANY: usize = 2000;
+
+/// Everything a solve needs.
+#[derive(Debug, Default)]
+pub(super) struct Workspace<const R: usize, const F: usize> {
+    islands: Islands,
+    partition: Partition,
+    schedule: Schedule,
+    batches: Vec<Batch<R, F>>,
+    best: Vec<[[f64; 4]; R]>,
+    lanes: Vec<[LaneOwner; 4]>,
+    alone: Vec<Alone>,
+    segments: Vec<Segment>,
+    slots: Vec<Slot>,
+    parts: Vec<Part>,
+    small: Vec<u32>,
+    /// Contacts of a split island by segment.
+    sorted: Vec<(u32, u32, u32)>,
+    /// Bodies of the problem; the ground is the one behind the last.
+    bodies: usize,
+    velocity: Vec<Line>,
+    previous: Vec<Line>,
+}
+
+impl<const R: usize, const F: usize> Workspace<R, F> {
+    /// Solves a problem from the guess in `impulse`.
+    pub(super) fn solve(
+        &mut self,
+        problem: &Problem,
+        settings: &BodySweepSettings,
+        how: Instructions,
+        impulse: &mut [f64],
+    ) -> BodySweepOutcome {
+        self.pack(problem, impulse);
+        self.run(settings, how, settings.tolerance);
+        let mut outcome = self.outcome(settings.tolerance);
+        // Islands within the tolerance by their own measure may add up to √2 of it.
+        if outcome.unsolved == 0 && outcome.residual > settings.tolerance {
+            self.run(settings, how, 0.7 * settings.tolerance);
+            outcome = self.outcome(settings.tolerance);
+        }
+        self.write(problem, impulse);
+        outcome
+    }
+
+    /// Finds the islands and writes their contacts into batches.
+    fn pack(&mut self, problem: &Problem, impulse: &[f64]) {
+        let bodies = problem.operator.bodies();
+        self.bodies = bodies;
+        self.islands.find(problem.operator);
+        self.schedule.begin(bodies);
+        self.batches.clear();
+        self.lanes.clear();
+        self.alone.clear();
+        self.segments.clear();
+        self.parts.clear();
+        self.small.clear();
+        for island in 0..self.islands.count() {
+            if self.islands.contacts(island).len() < SMALL {
+                self.small.push(island as u32);
+            } else {
+                self.pack_whole(problem, impulse, island);
+            }
+        }
+        // Islands of like size share the four lanes.
+        let mut small = std::mem::take(&mut self.small);
+        let islands = &self.islands;
+        small.sort_unstable_by_key(|&island| {
+            let contacts = islands.contacts(island as usize).len();
+            (std::cmp::Reverse(contacts), island)
+        });
+        for four in small.chunks(4) {
+            self.pack_by_lane(problem, impulse, four);
+        }
+        self.small = small;
+        self.best.resize(self.batches.len(), [[0.0; 4]; R]);
+        let lines = ((bodies + 1) * stride(F)).div_ceil(8);
+        self.velocity.resize(lines, Line::default());
+        self.previous.resize(lines, Line::default());
+        // The ground, behind the last body, stands still whatever was there before.
+        let velocity: *mut f64 = self.velocity.as_mut_ptr().cast();
+        for k in 0..stride(F) {
+            // SAFETY: there is room for it.
+            unsafe { *velocity.add(bodies * stride(F) + k) = 0.0 };
+        }
+        if self.slots.len() < self.segments.len() {
+            self.slots.resize_with(self.segments.len(), Slot::default);
+        }
+    }
+
+    /// An island on its own, split in parts if it is large.
+    fn pack_whole(&mut self, problem: &Problem, impulse: &[f64], island: usize) {
+        let count = self.islands.contacts(island).len();
+        let levels = levels(count);
+        let mut sorted = std::mem::take(&mut self.sorted);
+        sorted.clear();
+        if levels > 0 {
+            let bodies = &self.islands.bodies()[self.islands.body_range(island)];
+            let contacts = self.islands.contacts(island);
+            self.partition
+                .split(problem.operator, contacts, bodies, levels);
+        }
+        for &contact in self.islands.contacts(island) {
+            let (stage, segment) = if levels > 0 {
+                let sides = problem.operator.sides(contact as usize);
+                self.partition.segment(sides)
+            } else {
+                (0, 0)
+            };
+            sorted.push((stage, segment, contact));
+        }
+        if levels > 0 {
+            // Contacts of an island ascend, so this keeps their order inside a segment.
+            sorted.sort_unstable();
+        }
+        let mut track = Track::new();
+        let start = self.segments.len();
+        for segment in sorted.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            self.pack_segment(problem, impulse, segment, &mut track);
+        }
+        self.sorted = sorted;
+        let mut tracks = [Track::default(); 4];
+        tracks[0] = track;
+        self.parts.push(Part {
+            segments: start..self.segments.len(),
+            by_lane: false,
+            islands: [island as u32, u32::MAX, u32::MAX, u32::MAX],
+            tracks,
+            contacts: count,
+            sweeps: 0,
+        });
+    }
+
+    fn pack_segment(
+        &mut self,
+        problem: &Problem,
+        impulse: &[f64],
+        contacts: &[(u32, u32, u32)],
+        track: &mut Track,
+    ) {
+        let ground = problem.operator.bodies() as u32;
+        let (first, first_alone) = (self.batches.len(), self.alone.len());
+        for &(_, _, contact) in contacts {
+            let contact = contact as usize;
+            let prepared = prepare(problem, contact);
+            let sides = problem.operator.sides(contact);
+            let place = self.schedule.place(first, sides, prepared.is_none());
+            self.open_batches(ground);
+            match (prepared, place.lane) {
+                (Some(prepared), Some(lane)) => {
+                    self.put(problem, impulse, &prepared, contact, (place.batch, lane), track);
+                }
+                _ => {
+                    let alone = Alone::new(
+                        problem.operator,
+                        contact,
+                        place.batch,
+                        &problem.blocks[contact],
+                        problem.free,
+                        impulse,
+                    );
+                    track.free_size += alone.free_size();
+                    self.alone.push(alone);
+                }
+            }
+        }
+        self.segments.push(Segment {
+            batches: first..self.batches.len(),
+            alone: first_alone..self.alone.len(),
+            stage: contacts[0].0,
+        });
+    }
+
+    /// Up to four islands, the largest first, each in a lane of its own.
+    fn pack_by_lane(&mut self, problem: &Problem, impulse: &[f64], four: &[u32]) {
+        let ground = problem.operator.bodies() as u32;
+        let first = self.batches.len();
+        self.schedule
+            .add_full(self.islands.contacts(four[0] as usize).len());
+        self.open_batches(ground);
+        let mut tracks = [Track::default(); 4];
+        let mut contacts = 0;
+        for (lane, &island) in four.iter().enumerate() {
+            let mut track = Track::new();
+            for k in 0..self.islands.contacts(island as usize).len() {
+                let contact = self.islands.contacts(island as usize)[k] as usize;
+                let Some(prepared) = prepare(problem, contact) else {
+                    // A contact of another law: each island by itself.
+                    for batch in first..self.batches.len() {
+                        self.lanes[batch] = [EMPTY; 4];
+                    }
+                    for &island in four {
+                        self.pack_whole(problem, impulse, island as usize);
+                    }
+                    return;
+                };
+                self.put(problem, impulse, &prepared, contact, (first + k, lane), &mut track);
+                contacts += 1;
+            }
+            tracks[lane] = track;
+        }
+        let start = self.segments.len();
+        self.segments.push(Segment {
+            batches: first..self.batches.len(),
+            alone: 0..0,
+            stage: 0,
+        });
+        let mut islands = [u32::MAX; 4];
+        islands[..four.len()].copy_from_slice(four);
+        self.parts.push(Part {
+            segments: start..start + 1,
+            by_lane: true,
+            islands,
+            tracks,
+            contacts,
+            sweeps: 0,
+        });
+    }
+
+    /// Makes the batches that the schedule has counted.
+    fn open_batches(&mut self, ground: u32) {
+        while self.batches.len() < self.schedule.batches() {
+            self.batches.push(Batch::empty(ground));
+            self.lanes.push([EMPTY; 4]);
+        }
+    }
+
+    /// Writes a prepared contact into its batch and lane.
+    fn put(
+        &mut self,
+        problem: &Problem,
+        impulse: &[f64],
+        prepared: &Prepared<R, F>,
+        contact: usize,
+        (batch, lane): (usize, usize),
+        track: &mut Track,
+    ) {
+        let ground = problem.operator.bodies() as u32;
+        let guess = &impulse[problem.operator.rows_of(contact)];
+        let slides = prepared.write(&mut self.batches[batch], lane, ground, guess);
+        self.lanes[batch][lane] = (contact as u32, prepared.turn);
+        track.free_size += prepared.free_size();
+        if let Some(slides) = slides {
+            track.pressing += 1;
+            track.sliding += u32::from(slides);
+        }
+    }
+
+    /// Sweeps all groups to the tolerance: large islands by all threads together, the others one thread each.
+    fn run(&mut self, settings: &BodySweepSettings, how: Instructions, tolerance: f64) {
+        let contacts: usize = self.parts.iter().map(|part| part.contacts).sum();
+        let threads = if contacts < MANY {
+            1
+        } else {
+            settings.threads.max(1)
+        };
+        let shared = Shared {
+            how,
+            tolerance,
+            sweeps_max: settings.sweeps_max,
+            batches: self.batches.as_mut_ptr(),
+            best: self.best.as_mut_ptr(),
+            alone: self.alone.as_mut_ptr(),
+            velocity: Bodies(self.velocity.as_mut_ptr().cast()),
+            previous: Bodies(self.previous.as_mut_ptr().cast()),
+            segments: &self.segments,
+            slots: &self.slots,
+            islands: &self.islands,
+            parts: self.parts.as_mut_ptr(),
+            ground: self.bodies as u32,
+        };
+        let (count, alone) = (self.parts.len(), SpinBarrier::new(1));
+        let together = SpinBarrier::new(threads);
+        let next = AtomicUsize::new(0);
+        together.run(|thread| {
+            for part in 0..count {
+                if shared.is_split(part) {
+                    shared.solve(part, thread, &together);
+                }
+            }
+            loop {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                if part >= count {
+                    break;
+                }
+                if !shared.is_split(part) {
+                    shared.solve(part, 0, &alone);
+                }
+            }
+        });
+    }
+
+    /// The residual of the whole problem and the counts.
+    fn outcome(&self, tolerance: f64) -> BodySweepOutcome {
+        let mut outcome = BodySweepOutcome::default();
+        let (mut map, mut size, mut free) = (0.0, 0.0, 0.0);
+        for part in &self.parts {
+            outcome.sweeps = outcome.sweeps.max(part.sweeps);
+            outcome.visits += u64::from(part.sweeps) * part.contacts as u64;
+            for track in part.tracks.iter().filter(|track| track.present) {
+                outcome.islands += 1;
+                outcome.unsolved += u32::from(!(track.best <= tolerance));
+                map += track.map;
+                size += track.size;
+                free += track.free_size;
+            }
+        }
+        outcome.residual = if map == 0.0 {
+            0.0
+        } else {
+            (map / f64::max(size, free)).sqrt()
+        };
+        outcome
+    }
+
+    /// Impulses in the order and the tangents of the problem.
+    fn write(&self, problem: &Problem, impulse: &mut [f64]) {
+        impulse.fill(0.0);
+        for (batch, lanes) in self.batches.iter().zip(&self.lanes) {
+            for (lane, &(contact, turn)) in lanes.iter().enumerate() {
+                if contact != u32::MAX {
+                    let rows = problem.operator.rows_of(contact as usize);
+                    read(batch, lane, turn, &mut impulse[rows]);
+                }
+            }
+        }
+        for alone in &self.alone {
+            impulse[problem.operator.rows_of(alone.contact)].copy_from_slice(&alone.x);
+        }
+    }
+}
+
+/// The workspace as the threads of a solve see it.
+struct Shared<'a, const R: usize, const F: usize> {
+    how: Instructions,
+    tolerance: f64,
+    sweeps_max: u32,
+    batches: *mut Batch<R, F>,
+    best: *mut [[f64; 4]; R],
+    alone: *mut Alone,
+    velocity: Bodies,
+    previous: Bodies,
+    segments: &'a [Segment],
+    slots: &'a [Slot],
+    islands: &'a Islands,
+    parts: *mut Part,
+    ground: u32,
+}
+
+// SAFETY: parts use disjoint batches and bodies; a part is solved by the one thread that has drawn it, or by all threads
+// together, which then follow the rules of `Group`.
+unsafe impl<const R: usize, const F: usize> Sync for Shared<'_, R, F> {}
+
+impl<const R: usize, const F: usize> Shared<'_, R, F> {
+    /// Whether a part is solved by all threads together.
+    fn is_split(&self, part: usize) -> bool {
+        // SAFETY: the ranges of parts do not change during a run.
+        unsafe { (*self.parts.add(part)).segments.len() > 1 }
+    }
+
+    fn solve(&self, part: usize, thread: usize, barrier: &SpinBarrier) {
+        // SAFETY: as for the type; of several threads only the first writes, after the last barrier.
+        let (segments, by_lane, islands, mut tracks) = unsafe {
+            let part = &*self.parts.add(part);
+            (
+                part.segments.clone(),
+                part.by_lane,
+                part.islands,
+                part.tracks,
+            )
+        };
+        let group = Group {
+            how: self.how,
+            batches: self.batches,
+            best: self.best,
+            alone: self.alone,
+            segments: &self.segments[segments.clone()],
+            bodies: islands.map(|island| match island {
+                u32::MAX => &[][..],
+                island => &self.islands.bodies()[self.islands.body_range(island as usize)],
+            }),
+            by_lane,
+            velocity: self.velocity,
+            previous: self.previous,
+            ground: self.ground,
+            slots: &self.slots[segments],
+            barrier,
+        };
+        let mut scratch = AloneScratch::default();
+        let sweeps = drive(
+            &group,
+            thread,
+            &mut tracks,
+            self.tolerance,
+            self.sweeps_max,
+            &mut scratch,
+        );
+        barrier.wait();
+        if thread == 0 {
+            // SAFETY: as above.
+            unsafe {
+                let part = &mut *self.parts.add(part);
+                part.tracks = tracks;
+                part.sweeps += sweeps;
+            }
+        }
+        barrier.wait();
+    }
+}
+
+/// The contact prepared for a batch; `None` if it is visited by itself.
+fn prepare<const R: usize, const F: usize>(
+    problem: &Problem,
+    contact: usize,
+) -> Option<Prepared<R, F>> {
+    let mu = batch_friction(&problem.blocks[contact], R)?;
+    Prepared::new(problem.operator, contact, mu, problem.free)
+}
