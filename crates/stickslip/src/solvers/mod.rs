@@ -12,6 +12,7 @@
 //! | [`projected_gradient`] | loose walls to 1e-4 | many digits |
 //! | [`proximal_newton`] | the last digits, from a fair start | large packings from a poor start |
 //! | [`interior_point`] | towers, columns, hyperstatic stacks | its own last digits |
+//! | [`bodies`] | worlds of bodies, from step to step: the fastest per sweep, on any number of threads | - |
 //! | [`body_sweep`] | sweeps where many contacts share a body | loose packings |
 //! | [`coloured_sweep`] | several threads with the bits of one | one thread |
 //! | [`one_contact::coulomb_disc`] | one contact, all solutions of it | - |
@@ -57,6 +58,7 @@ pub mod scaled_problem;
 mod strategy;
 pub mod sweep;
 
+pub use bodies::{BodySweepOutcome, BodySweepSettings, BodySweepSolver};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use generalized_reaction::{GeneralizedReaction, GeneralizedReactionSettings};
 pub use one_step_cascade::CascadeSolver;

@@ -3,8 +3,8 @@
 //! # What it computes
 //!
 //! The same visit as in a batch for every other law: ellipses, polygons and products as friction sections, rolling and drilling
-//! rows, least and known normal impulses, the kinetic projection, and discs whose block is singular to rounding. The exact
-//! one-contact solvers do the work.
+//! rows, least and known normal impulses, bilateral and bounded rows, the kinetic projection, and discs whose block is singular to
+//! rounding. The exact one-contact solvers do the work.
 //!
 //! # Source
 //!
@@ -27,7 +27,7 @@
 //! `solvers/bodies/tests.rs`.
 
 use super::batch::{Bodies, Sums, place, stride};
-use crate::algebra::dot;
+use crate::algebra::{PivotedCholesky, dot};
 use crate::contact::{BlockKind, BodyOperator, ContactBlock, NO_BODY};
 use crate::laws::FlowRule;
 use crate::solvers::one_contact::{
@@ -62,6 +62,7 @@ pub(super) struct AloneScratch {
     matrix: Vec<f64>,
     z: Vec<f64>,
     projected: Vec<f64>,
+    factor: PivotedCholesky,
     local: LocalScratch,
 }
 
@@ -100,6 +101,11 @@ impl Alone {
             best: x.clone(),
             x,
         }
+    }
+
+    /// Whether an impulse changes the first velocity; joints may have rows that nothing moves.
+    fn can_move(&self) -> bool {
+        self.w[0] > 0.0 || (matches!(self.block.kind, BlockKind::Bilateral) && self.rho > 0.0)
     }
 
     /// Σ |ρ q|².
@@ -179,7 +185,7 @@ impl Alone {
         sums: &mut Sums<f64>,
     ) {
         let m = self.x.len();
-        if !(self.w[0] > 0.0) {
+        if !self.can_move() {
             return;
         }
         // SAFETY: the caller's promise.
@@ -220,20 +226,29 @@ impl Alone {
             let own = dot(&scratch.matrix[r * m..(r + 1) * m], &scratch.y);
             scratch.z.push(scratch.u[r] - own);
         }
-        let (minimum, flow) = (
-            match self.block.kind {
-                BlockKind::Unilateral { minimum } => minimum,
-                BlockKind::KnownNormal { impulse } => impulse,
-            },
-            &self.block.flow_rule,
-        );
+        let minimum = match self.block.kind {
+            BlockKind::Unilateral { minimum } => minimum,
+            BlockKind::KnownNormal { impulse } => impulse,
+            BlockKind::Bilateral => {
+                scratch.factor.factor(m, &scratch.matrix);
+                for (x, q) in self.x.iter_mut().zip(&scratch.z) {
+                    *x = -q;
+                }
+                scratch.factor.solve_in_place(&mut self.x);
+                return LocalOutcome::Stick;
+            }
+            BlockKind::Bounded { lower, upper } => {
+                self.x[0] = (-scratch.z[0] / scratch.matrix[0]).clamp(lower, upper);
+                return LocalOutcome::Stick;
+            }
+        };
         let local = OneContact {
             w: &scratch.matrix,
             q: &scratch.z,
             section: &self.block.section,
             normal_impulse_min: minimum,
         };
-        match (self.block.kind, flow) {
+        match (self.block.kind, &self.block.flow_rule) {
             (BlockKind::KnownNormal { impulse }, _) => {
                 self.x[0] = impulse;
                 solve_known_normal(&local, &mut self.x, &mut scratch.local)
@@ -258,7 +273,7 @@ impl Alone {
         scratch: &mut AloneScratch,
     ) -> [f64; 2] {
         let size = dot(&self.x, &self.x);
-        if !(self.w[0] > 0.0) {
+        if !self.can_move() {
             return [0.0, size];
         }
         // SAFETY: the caller's promise.
@@ -305,6 +320,14 @@ impl Alone {
             BlockKind::KnownNormal { impulse } => {
                 scratch.projected[0] = impulse;
                 self.project_tangent(scratch);
+            }
+            BlockKind::Bilateral => {
+                for k in 0..m {
+                    scratch.projected[k] = x[k] - rho * u[k];
+                }
+            }
+            BlockKind::Bounded { lower, upper } => {
+                scratch.projected[0] = (x[0] - rho * u[0]).clamp(lower, upper);
             }
         }
         let map = x.iter().zip(&scratch.projected);

@@ -132,12 +132,7 @@ impl<const R: usize, const F: usize> Batch<R, F> {
     #[inline(always)]
     unsafe fn put_back<V: Lanes>(&self, velocity: Bodies, side: usize, v: &[V; F], ground: u32) {
         for group in 0..F / 3 {
-            let rows = V::transpose([
-                v[3 * group],
-                v[3 * group + 1],
-                v[3 * group + 2],
-                V::zero(),
-            ]);
+            let rows = V::transpose([v[3 * group], v[3 * group + 1], v[3 * group + 2], V::zero()]);
             for lane in 0..4 {
                 let body = self.bodies[side][lane];
                 if body != ground {
@@ -187,12 +182,8 @@ impl<const R: usize, const F: usize> Batch<R, F> {
         sums: &mut Sums<V>,
     ) {
         // SAFETY: the caller's promise.
-        let (mut a, mut b) = unsafe {
-            (
-                self.gather::<V>(velocity, 0),
-                self.gather::<V>(velocity, 1),
-            )
-        };
+        let (mut a, mut b) =
+            unsafe { (self.gather::<V>(velocity, 0), self.gather::<V>(velocity, 1)) };
         let x = self.impulses::<V>();
         let mut y = x;
         for k in 0..R {
@@ -307,12 +298,7 @@ impl<const R: usize, const F: usize> Batch<R, F> {
     #[inline(always)]
     pub(super) unsafe fn residual<V: Lanes>(&self, velocity: Bodies, sums: &mut [V; 2]) {
         // SAFETY: the caller's promise.
-        let (a, b) = unsafe {
-            (
-                self.gather::<V>(velocity, 0),
-                self.gather::<V>(velocity, 1),
-            )
-        };
+        let (a, b) = unsafe { (self.gather::<V>(velocity, 0), self.gather::<V>(velocity, 1)) };
         let u = self.velocity(&a, &b);
         let x = self.impulses::<V>();
         sums[0] = sums[0].add(self.local.residual(&u, &x));

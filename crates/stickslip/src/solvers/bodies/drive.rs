@@ -18,13 +18,13 @@ pub(super) fn drive<const R: usize, const F: usize>(
     scratch: &mut AloneScratch,
 ) -> u32 {
     tracks.iter_mut().for_each(Track::start);
-    let better = check(group, thread, tracks, tolerance, scratch);
+    let mut sweeps = 0;
+    let better = check(group, thread, tracks, sweeps, tolerance, scratch);
     if all_done(tracks) {
         return 0;
     }
     group.keep(thread, better);
     group.hold(thread);
-    let mut sweeps = 0;
     while sweeps < sweeps_max {
         let beta = if group.by_lane {
             tracks.map(|track| track.beta())
@@ -47,7 +47,7 @@ pub(super) fn drive<const R: usize, const F: usize>(
             break;
         }
         if wanted {
-            let better = check(group, thread, tracks, tolerance, scratch);
+            let better = check(group, thread, tracks, sweeps, tolerance, scratch);
             if all_done(tracks) && !group.by_lane {
                 return sweeps;
             }
@@ -70,6 +70,7 @@ fn check<const R: usize, const F: usize>(
     group: &Group<'_, R, F>,
     thread: usize,
     tracks: &mut [Track; 4],
+    sweeps: u32,
     tolerance: f64,
     scratch: &mut AloneScratch,
 ) -> [bool; 4] {
@@ -79,10 +80,14 @@ fn check<const R: usize, const F: usize>(
     for (k, track) in tracks.iter_mut().enumerate() {
         if track.present && !track.done {
             let [map, size] = sums.map(|sum| of_track(&sum, k, group.by_lane));
-            better[k] = track.after_check(map, size, tolerance);
+            better[k] = track.after_check(map, size, sweeps, tolerance);
         }
     }
-    if group.by_lane { better } else { [better[0]; 4] }
+    if group.by_lane {
+        better
+    } else {
+        [better[0]; 4]
+    }
 }
 
 fn all_done(tracks: &[Track; 4]) -> bool {

@@ -102,8 +102,7 @@ impl Islands {
 
     /// Contacts of an island.
     pub(super) fn contacts(&self, island: usize) -> &[u32] {
-        &self.contacts
-            [self.contact_start[island] as usize..self.contact_start[island + 1] as usize]
+        &self.contacts[self.contact_start[island] as usize..self.contact_start[island + 1] as usize]
     }
 
     /// Where the bodies of an island stand in [`Self::bodies`].

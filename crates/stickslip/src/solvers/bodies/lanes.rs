@@ -51,11 +51,6 @@ pub(super) trait Lanes: Copy {
     fn zero() -> Self {
         Self::splat(0.0)
     }
-
-    #[inline(always)]
-    fn negate(self) -> Self {
-        Self::zero().sub(self)
-    }
 }
 
 /// Plain code.
@@ -123,9 +118,11 @@ impl Lanes for Plain {
         !mask.contains(&false)
     }
     fn select(mask: [bool; 4], a: Self, b: Self) -> Self {
-        Self(std::array::from_fn(|k| {
-            if mask[k] { a.0[k] } else { b.0[k] }
-        }))
+        Self(std::array::from_fn(
+            |k| {
+                if mask[k] { a.0[k] } else { b.0[k] }
+            },
+        ))
     }
     fn transpose(rows: [Self; 4]) -> [Self; 4] {
         std::array::from_fn(|r| Self(std::array::from_fn(|c| rows[c].0[r])))

@@ -100,9 +100,7 @@ impl LocalBlocks {
             .neg_mul_add(t[1], n[0].neg_mul_add(t[0], c2))
             .mul(inverse_w);
         let limit = mu.mul(normal);
-        let inside = t[0]
-            .mul_add(t[0], t[1].mul(t[1]))
-            .at_most(limit.mul(limit));
+        let inside = t[0].mul_add(t[0], t[1].mul(t[1])).at_most(limit.mul(limit));
         let stick = V::and(zero.at_most(normal), inside);
         let mut r = [normal, t[0], t[1]];
         if !V::all(V::or(open, stick)) {
@@ -119,13 +117,7 @@ impl LocalBlocks {
 
     /// Impulses of sliding contacts in space; λ of the lanes in `other` is left alone.
     #[inline(always)]
-    fn slip<V: Lanes>(
-        &self,
-        q_n: V,
-        q: &[V; 2],
-        lambda: &mut [f64; 4],
-        other: V::Mask,
-    ) -> [V; 3] {
+    fn slip<V: Lanes>(&self, q_n: V, q: &[V; 2], lambda: &mut [f64; 4], other: V::Mask) -> [V; 3] {
         let (w, inverse_w, mu) = (
             V::load(&self.w),
             V::load(&self.inverse_w),
@@ -175,11 +167,7 @@ impl LocalBlocks {
         // Direction of the friction; the normal impulse stops the approach.
         let p = [x.mul_add(q[0], a[0]), x.mul_add(q[1], a[1])];
         let length = dot(&p, &p).sqrt();
-        let inverse = V::select(
-            zero.less(length),
-            V::splat(-1.0).div(length),
-            zero,
-        );
+        let inverse = V::select(zero.less(length), V::splat(-1.0).div(length), zero);
         let t = [p[0].mul(inverse), p[1].mul(inverse)];
         let stiffness = mu.mul_add(dot(&n, &t), w);
         // Far from the root friction may seem to lift the contact: begin with the impulse without it.
@@ -229,10 +217,10 @@ impl LocalBlocks {
         let size = tangential(&z);
         let polar = mu.mul_add(size, z[0]).at_most(zero);
         let inside = size.at_most(mu.mul(z[0]));
-        let normal = mu
-            .mul_add(size, z[0])
-            .div(mu.mul_add(mu, V::splat(1.0)));
-        let factor = mu.mul(normal).div(V::select(zero.less(size), size, V::splat(1.0)));
+        let normal = mu.mul_add(size, z[0]).div(mu.mul_add(mu, V::splat(1.0)));
+        let factor = mu
+            .mul(normal)
+            .div(V::select(zero.less(size), size, V::splat(1.0)));
         let mut sum = zero;
         for k in 0..R {
             let surface = if k == 0 { normal } else { factor.mul(z[k]) };

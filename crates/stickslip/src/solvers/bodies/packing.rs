@@ -46,7 +46,12 @@ pub(super) struct Prepared<const R: usize, const F: usize> {
 impl<const R: usize, const F: usize> Prepared<R, F> {
     /// Prepares a contact of friction μ with free velocity `q`; `None` where nothing can move along its normal or the tangential
     /// Schur complement is singular to rounding.
-    pub(super) fn new(operator: &BodyOperator, contact: usize, mu: f64, free: &[f64]) -> Option<Self> {
+    pub(super) fn new(
+        operator: &BodyOperator,
+        contact: usize,
+        mu: f64,
+        free: &[f64],
+    ) -> Option<Self> {
         let rows = operator.rows_of(contact);
         let mut sides = operator.sides(contact);
         let mut jacobian = [[[0.0; F]; 2]; R];

@@ -1,7 +1,10 @@
 //! The fast solver of contact problems over bodies.
 
 use super::workspace::{Problem, Workspace};
-use crate::contact::{BodyOperator, ContactBlock};
+use crate::contact::{
+    BodyOperator, ContactBlock, ContactProblem, ContactSolution, ContactSolver, Delassus,
+    SolveStatus,
+};
 use crate::solvers::sweep::Instructions;
 
 /// When the solver stops, and on how many threads it works.
@@ -25,7 +28,7 @@ impl Default for BodySweepSettings {
     }
 }
 
-/// What became of a solve.
+/// What became of a solve over bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BodySweepOutcome {
     /// Residual of the whole problem.
@@ -115,10 +118,36 @@ impl BodySweepSolver {
             blocks,
         };
         if operator.freedoms() == 6 {
-            self.space.solve(&problem, &self.settings, self.how, impulse)
+            self.space
+                .solve(&problem, &self.settings, self.how, impulse)
         } else {
-            self.plane.solve(&problem, &self.settings, self.how, impulse)
+            self.plane
+                .solve(&problem, &self.settings, self.how, impulse)
         }
     }
 }
 
+impl ContactSolver for BodySweepSolver {
+    fn name(&self) -> &str {
+        "body-sweep"
+    }
+
+    /// # Panics
+    /// If W of the problem is not over bodies: [`CascadeSolver`](crate::solvers::CascadeSolver) solves the others.
+    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
+        let Delassus::Bodies(operator) = problem.delassus() else {
+            panic!("sweeps over bodies need W over bodies");
+        };
+        let (free, blocks) = (problem.free(), problem.blocks());
+        let outcome = self.solve(operator, free, blocks, &mut solution.impulse);
+        solution.iterations = outcome.sweeps as usize;
+        solution.cost.products = u64::from(outcome.sweeps);
+        solution.cost.method = "body-sweep";
+        solution.status = if outcome.unsolved == 0 {
+            SolveStatus::Converged
+        } else {
+            SolveStatus::LimitReached
+        };
+        problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
+    }
+}

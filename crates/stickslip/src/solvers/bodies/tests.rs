@@ -131,7 +131,20 @@ impl Sample {
             let mu = [0.0, 0.3, 0.8][random.below(3) as usize];
             sample.push(&mut random, sides, disc(mu, rows - 1));
         }
+        sample.move_bodies(&mut random);
         sample
+    }
+
+    /// Free velocities of moving bodies with a little room: the bodies can always stop, so a solution exists.
+    fn move_bodies(&mut self, random: &mut Random) {
+        let size = self.operator.bodies() * self.operator.freedoms();
+        let v: Vec<f64> = (0..size).map(|_| random.next()).collect();
+        for block in &self.blocks {
+            for row in block.range() {
+                self.free[row] = self.operator.row_product(row, &v);
+            }
+            self.free[block.start] += 0.02;
+        }
     }
 
     /// |F|/max(|r|, |ρ q|) from W as a dense matrix and the projections of the laws.
@@ -165,8 +178,14 @@ impl Sample {
                     p[0] = impulse;
                     block.section.project(&z[1..], r[0], &mut p[1..]);
                 }
+                BlockKind::Bilateral => p.copy_from_slice(&z),
+                BlockKind::Bounded { lower, upper } => p[0] = z[0].clamp(lower, upper),
             }
-            map += r.iter().zip(&p).map(|(r, p)| (r - p) * (r - p)).sum::<f64>();
+            map += r
+                .iter()
+                .zip(&p)
+                .map(|(r, p)| (r - p) * (r - p))
+                .sum::<f64>();
             size += dot(r, r);
             free += rho * rho * dot(&self.free[rows.clone()], &self.free[rows]);
         }
@@ -194,7 +213,11 @@ fn random_problems_in_space_and_plane_are_solved_and_judged_alike_from_dense_alg
         for seed in 1..30 {
             // Few contacts per body: W is regular and a solution exists.
             let bodies = 3 + seed as u32 % 40;
-            let contacts = if freedoms == 6 { bodies + bodies / 2 } else { bodies };
+            let contacts = if freedoms == 6 {
+                bodies + bodies / 2
+            } else {
+                bodies
+            };
             let sample = Sample::random(freedoms, bodies, contacts as usize, seed);
             let (impulse, outcome) = sample.solve(&mut solver);
             assert_eq!(outcome.unsolved, 0, "{freedoms} {seed} {outcome:?}");
@@ -206,8 +229,7 @@ fn random_problems_in_space_and_plane_are_solved_and_judged_alike_from_dense_alg
             assert!(residual <= 1e-9);
             // From its own answer nothing is left to do.
             let mut again = impulse.clone();
-            let outcome =
-                solver.solve(&sample.operator, &sample.free, &sample.blocks, &mut again);
+            let outcome = solver.solve(&sample.operator, &sample.free, &sample.blocks, &mut again);
             assert_eq!(outcome.sweeps, 0);
             let change = again.iter().zip(&impulse).map(|(a, b)| (a - b).abs());
             assert!(change.fold(0.0, f64::max) <= 1e-13 * dot(&impulse, &impulse).sqrt());
@@ -362,6 +384,13 @@ fn other_laws_are_visited_in_the_same_sweep() {
         // Least and known normal impulses.
         sample.blocks[3].kind = BlockKind::Unilateral { minimum: 0.2 };
         sample.blocks[8].kind = BlockKind::KnownNormal { impulse: 0.1 };
+        // A joint, and a motor that cannot pull.
+        sample.blocks[11].kind = BlockKind::Bilateral;
+        sample.push(&mut random, [13, 14], FrictionSection::None);
+        sample.blocks[20].kind = BlockKind::Bounded {
+            lower: -0.05,
+            upper: 0.02,
+        };
         let (impulse, outcome) = sample.solve(&mut solver(1e-8));
         assert_eq!(outcome.unsolved, 0, "{seed} {outcome:?}");
         let residual = sample.residual(&impulse);
@@ -404,8 +433,7 @@ fn a_body_that_touches_itself_and_sides_that_cannot_move() {
 fn a_guess_that_is_not_finite_is_not_used() {
     let sample = Sample::random(6, 10, 14, 3);
     let mut impulse = vec![f64::NAN; sample.free.len()];
-    let outcome =
-        solver(1e-9).solve(&sample.operator, &sample.free, &sample.blocks, &mut impulse);
+    let outcome = solver(1e-9).solve(&sample.operator, &sample.free, &sample.blocks, &mut impulse);
     assert_eq!(outcome.unsolved, 0);
     assert!(sample.residual(&impulse) <= 1.01e-9);
 }

@@ -18,7 +18,7 @@
 //!
 //! Full momentum where few contacts slide, else a cap: with a third of the contacts sliding full momentum cycles at 1e-3 to
 //! 1e-4. The share is read from the guess, the solution of the step before, since the share in the running iteration
-//! fluctuates.
+//! fluctuates. Where the residual is not halved in [`PATIENCE`] sweeps the next of [`CAPS`] is tried.
 //!
 //! # Cost
 //!
@@ -33,6 +33,11 @@
 pub(super) const SLIDING_SHARE: f64 = 0.12;
 pub(super) const CAP: f64 = 0.75;
 
+/// Sweeps without halving of the residual after which momentum is capped lower.
+const PATIENCE: u32 = 100;
+/// The caps tried in turn; after the last one the second again.
+const CAPS: [f64; 5] = [1.0, CAP, 0.5, 0.9, 0.0];
+
 /// Progress of one island.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Track {
@@ -44,7 +49,10 @@ pub(super) struct Track {
     /// Contacts of the guess that press and that slide.
     pub(super) pressing: u32,
     pub(super) sliding: u32,
-    cap: f64,
+    /// Place in the caps.
+    cap: usize,
+    /// Residual and sweep at the last halving.
+    mark: (f64, u32),
     theta: f64,
     beta: f64,
     calibration: f64,
@@ -67,11 +75,9 @@ impl Track {
 
     /// Makes ready for sweeps from a new point.
     pub(super) fn start(&mut self) {
-        self.cap = if f64::from(self.sliding) > SLIDING_SHARE * f64::from(self.pressing) {
-            CAP
-        } else {
-            1.0
-        };
+        let share = f64::from(self.sliding) / f64::from(self.pressing.max(1));
+        self.cap = usize::from(share > SLIDING_SHARE);
+        self.mark = (f64::INFINITY, 0);
         self.best = f64::INFINITY;
         self.calibration = 1.0;
         self.since_check = 0;
@@ -97,17 +103,21 @@ impl Track {
             self.restart();
         } else {
             let next = 0.5 * (1.0 + (1.0 + 4.0 * self.theta * self.theta).sqrt());
-            self.beta = ((self.theta - 1.0) / next).min(self.cap);
+            self.beta = ((self.theta - 1.0) / next).min(CAPS[self.cap]);
             self.theta = next;
         }
         self.calibration * self.raw <= tolerance || self.since_check >= 20 + sweep / 4
     }
 
     /// Takes the residual of the present point in; true if it is the best so far.
-    pub(super) fn after_check(&mut self, map: f64, size: f64, tolerance: f64) -> bool {
+    pub(super) fn after_check(&mut self, map: f64, size: f64, sweep: u32, tolerance: f64) -> bool {
         self.since_check = 0;
         let scale = size.max(self.free_size);
-        let residual = if map == 0.0 { 0.0 } else { (map / scale).sqrt() };
+        let residual = if map == 0.0 {
+            0.0
+        } else {
+            (map / scale).sqrt()
+        };
         self.calibration = if self.raw > 0.0 {
             (0.9 * residual / self.raw).clamp(0.3, 1000.0)
         } else {
@@ -118,6 +128,18 @@ impl Track {
             (self.best, self.map, self.size) = (residual, map, size);
         }
         self.done = self.best <= tolerance;
+        if self.best <= 0.5 * self.mark.0 {
+            self.mark = (self.best, sweep);
+        } else if sweep >= self.mark.1 + PATIENCE {
+            // Momentum leads nowhere: less of it.
+            self.cap = if self.cap + 1 == CAPS.len() {
+                1
+            } else {
+                self.cap + 1
+            };
+            self.mark = (self.best, sweep);
+            self.restart();
+        }
         better
     }
 }

@@ -200,7 +200,14 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             self.open_batches(ground);
             match (prepared, place.lane) {
                 (Some(prepared), Some(lane)) => {
-                    self.put(problem, impulse, &prepared, contact, (place.batch, lane), track);
+                    self.put(
+                        problem,
+                        impulse,
+                        &prepared,
+                        contact,
+                        (place.batch, lane),
+                        track,
+                    );
                 }
                 _ => {
                     let alone = Alone::new(
@@ -246,7 +253,14 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                     }
                     return;
                 };
-                self.put(problem, impulse, &prepared, contact, (first + k, lane), &mut track);
+                self.put(
+                    problem,
+                    impulse,
+                    &prepared,
+                    contact,
+                    (first + k, lane),
+                    &mut track,
+                );
                 contacts += 1;
             }
             tracks[lane] = track;
