@@ -29,4 +29,11 @@ impl Stopwatch {
         #[cfg(all(target_family = "wasm", target_os = "unknown"))]
         return Duration::ZERO;
     }
+
+    /// Seconds since the start or the last lap.
+    pub(crate) fn lap(&mut self) -> f64 {
+        let seconds = self.elapsed().as_secs_f64();
+        *self = Self::start();
+        seconds
+    }
 }

@@ -10,7 +10,7 @@ const IMPORTS: [(&str, &[&str]); 9] = [
     ("contact", &["algebra", "laws"]),
     ("solvers", &["algebra", "laws", "contact"]),
     ("systems", &["algebra", "laws", "contact"]),
-    ("records", &["algebra"]),
+    ("records", &["algebra", "contact"]),
     (
         "stepping",
         &["algebra", "laws", "contact", "systems", "records"],

@@ -9,6 +9,38 @@ fn split(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
+/// A sum that keeps the rounding errors of its additions beside it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct CompensatedSum {
+    sum: f64,
+    error: f64,
+}
+
+impl CompensatedSum {
+    /// Adds a term.
+    #[inline]
+    pub fn add(&mut self, term: f64) {
+        let next = self.sum + term;
+        let part = next - self.sum;
+        self.error += (self.sum - (next - part)) + (term - part);
+        self.sum = next;
+    }
+
+    /// The sum as if added with twice the digits and rounded once.
+    #[inline]
+    pub fn value(&self) -> f64 {
+        self.sum + self.error
+    }
+}
+
+impl FromIterator<f64> for CompensatedSum {
+    fn from_iter<I: IntoIterator<Item = f64>>(terms: I) -> Self {
+        let mut sum = Self::default();
+        terms.into_iter().for_each(|term| sum.add(term));
+        sum
+    }
+}
+
 /// Σ aₖ bₖ over the pairs, as if summed with twice the digits and rounded once.
 ///
 /// # What it computes

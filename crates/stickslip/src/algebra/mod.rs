@@ -25,6 +25,7 @@ pub mod sparse_rows;
 pub mod sparse_symmetric;
 mod symmetric;
 
+pub(crate) use compensated::CompensatedSum;
 pub use compensated::long_dot;
 pub use compliance::Compliance;
 pub use covectors::Covectors;

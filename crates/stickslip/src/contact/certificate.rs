@@ -43,6 +43,9 @@ pub struct Certificate {
     /// [`Self::worst`], since that law need not have a solution.
     #[serde(default)]
     pub strict: Worst,
+    /// Largest local velocity of the run so far: velocities at its rounding say nothing.
+    #[serde(default)]
+    pub speed: f64,
     /// Contact problems solved.
     pub problems: u64,
     /// Problems in which some contact had several solutions.

@@ -1,6 +1,6 @@
 //! The energy account: one entry per step, whose terms must add up to rounding.
 //!
-//! `ΔT + ΔV = W_ext + W_damp + D_mass + D_stiffness + D_potential + D_covariant + W_joints + Σ(W_N + W_T)`
+//! `ΔT + ΔV = W_ext + W_damp + D_mass + D_stiffness + D_potential + D_covariant + W_joints + Σ(W_N + W_T) + W_supports + D_projection`
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,8 @@ pub struct EnergyEntry {
     pub external: f64,
     /// Work of linear damping.
     pub damping: f64,
-    /// Numerical dissipation of the scheme, `(½ − θ)|Δv|²_M`.
+    /// Numerical dissipation of the scheme, `(½ − θ)|Δv|²_M`; in worlds, whose contact works take the mean velocity of the
+    /// step, `(½ − θ) h f·Δv`.
     pub numerical_mass: f64,
     /// Numerical dissipation of the scheme, `(½ − θ)|Δq|²_K`.
     pub numerical_stiffness: f64,
@@ -31,6 +32,12 @@ pub struct EnergyEntry {
     pub contact_normal: f64,
     /// Work of friction impulses.
     pub contact_tangential: f64,
+    /// Work of supports: of driven bodies of a world at their contacts, whose other works are those on the relative motion.
+    #[serde(default)]
+    pub supports: f64,
+    /// Change of potential energy by a projection of positions.
+    #[serde(default)]
+    pub projection: f64,
 }
 
 impl EnergyEntry {
@@ -45,6 +52,8 @@ impl EnergyEntry {
             + self.joints
             + self.contact_normal
             + self.contact_tangential
+            + self.supports
+            + self.projection
     }
 
     /// Change of energy minus what was supplied; must be rounding.
@@ -53,7 +62,7 @@ impl EnergyEntry {
     }
 
     /// Terms with their names, in the order of the account.
-    pub fn terms(&self) -> [(&'static str, f64); 11] {
+    pub fn terms(&self) -> [(&'static str, f64); 13] {
         [
             ("kinetic_change", self.kinetic_change),
             ("potential_change", self.potential_change),
@@ -66,6 +75,8 @@ impl EnergyEntry {
             ("joints", self.joints),
             ("contact_normal", self.contact_normal),
             ("contact_tangential", self.contact_tangential),
+            ("supports", self.supports),
+            ("projection", self.projection),
         ]
     }
 
@@ -80,6 +91,8 @@ impl EnergyEntry {
             + self.potential_defect.abs()
             + self.covariant_defect.abs()
             + self.joints.abs()
+            + self.supports.abs()
+            + self.projection.abs()
     }
 
     fn add(&mut self, other: &Self) {
@@ -94,6 +107,8 @@ impl EnergyEntry {
         self.joints += other.joints;
         self.contact_normal += other.contact_normal;
         self.contact_tangential += other.contact_tangential;
+        self.supports += other.supports;
+        self.projection += other.projection;
     }
 }
 
@@ -140,7 +155,16 @@ impl EnergyLedger {
             .iter()
             .map(|contact| contact.work_normal.abs() + contact.work_tangential.abs())
             .sum();
-        let size = entry.absolute_sum() + works + record.kinetic.abs() + record.potential.abs();
+        let present: f64 = record
+            .present
+            .iter()
+            .map(|contact| contact.work_normal.abs() + contact.work_tangential.abs())
+            .sum();
+        let size = entry.absolute_sum()
+            + works
+            + present
+            + record.kinetic.abs()
+            + record.potential.abs().max(record.potential_size);
         let allowance = ROUNDING_UNITS * f64::EPSILON * size;
         let ratio = if imbalance == 0.0 {
             0.0

@@ -5,19 +5,30 @@
 mod digest;
 mod energy_ledger;
 mod event_log;
+mod momentum_ledger;
 pub mod painleve_watch;
+mod present_contact;
 mod regular_file;
+mod row_file;
 mod step_record;
 mod trajectory;
 mod trajectory_file;
+pub mod world_rows;
+mod world_watch;
 
 pub use digest::Digest;
 pub use energy_ledger::{EnergyEntry, EnergyLedger};
 pub use event_log::{Event, EventKind, EventLog};
+pub use momentum_ledger::{Momentum, MomentumEntry, MomentumLedger};
 pub use painleve_watch::PainleveWatch;
+pub use present_contact::PresentContact;
 pub use regular_file::open_regular;
-pub use step_record::{ContactMode, ContactRecord, PainleveMargin, StepOutcome, StepRecord};
+pub use row_file::{RowFile, RowFormat};
+pub use step_record::{
+    ContactMode, ContactRecord, PainleveMargin, PhaseTimes, StepOutcome, StepRecord,
+};
 pub use trajectory::Trajectory;
 pub use trajectory_file::{
     TrajectoryFile, TrajectoryFileError, TrajectoryLayout, TrajectoryReader,
 };
+pub use world_watch::WorldWatch;

@@ -2,7 +2,7 @@
 
 use crate::contact::ContactKey;
 
-use super::EnergyEntry;
+use super::{EnergyEntry, MomentumEntry, PresentContact};
 
 /// Mode of one contact in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -131,6 +131,21 @@ pub struct PainleveMargin {
     pub margin: f64,
 }
 
+/// Seconds of processor time spent in the phases of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct PhaseTimes {
+    /// Finding contacts.
+    pub find: f64,
+    /// Rows, biases and the problem.
+    pub build: f64,
+    /// Solving it.
+    pub solve: f64,
+    /// Measuring the solution again.
+    pub certify: f64,
+    /// Moving the bodies, accounts and records.
+    pub finish: f64,
+}
+
 /// Everything about one step; the buffers are reused from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct StepRecord {
@@ -148,6 +163,8 @@ pub struct StepRecord {
     pub velocity: Vec<f64>,
     /// All contact points, in the order of the system.
     pub contacts: Vec<ContactRecord>,
+    /// Contacts of a world that took part in this step, in the order of their keys.
+    pub present: Vec<PresentContact>,
     /// Contact impulses, row by row.
     pub impulses: Vec<f64>,
     /// Local velocities that the friction law read (the sliding velocity of the scheme).
@@ -158,8 +175,16 @@ pub struct StepRecord {
     pub kinetic: f64,
     /// Potential energy at the end (elastic part included).
     pub potential: f64,
+    /// Sum of the sizes of the terms of the potential energy, the unit of its rounding; 0 where the energy itself is.
+    pub potential_size: f64,
     /// Where the energy went.
     pub energy: EnergyEntry,
+    /// Whether positions were projected because bodies overlapped; worlds only.
+    pub projected: bool,
+    /// Where the momentum went; worlds only.
+    pub momentum: Option<MomentumEntry>,
+    /// Seconds spent in the phases of the step; worlds only.
+    pub phases: PhaseTimes,
     /// Sum of the energy entries from the start to this step.
     pub energy_totals: EnergyEntry,
     /// Further accounts of the run, in the columns its layout names (bodies and surfaces).
@@ -177,9 +202,11 @@ pub struct StepRecord {
 impl StepRecord {
     /// Number of contacts that carry an impulse.
     pub fn active_contacts(&self) -> usize {
-        self.contacts
-            .iter()
-            .filter(|contact| contact.mode != ContactMode::Open)
+        let declared = self.contacts.iter().map(|contact| contact.mode);
+        let present = self.present.iter().map(|contact| contact.mode);
+        declared
+            .chain(present)
+            .filter(|mode| *mode != ContactMode::Open)
             .count()
     }
 

@@ -6,13 +6,14 @@
 //! never sees a row that is not whole, and a run that was killed is cut back to the last commit
 //! when it is resumed. Memory does not grow with the length of the run.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::{Digest, StepRecord, open_regular};
+use super::world_rows::BodySelection;
+use super::{Digest, RowFile, RowFormat, StepRecord, open_regular};
 
 /// Why a trajectory file could not be opened or written.
 #[derive(Debug, Error)]
@@ -65,6 +66,8 @@ const HEADER_MAX: u32 = 1 << 28;
 pub struct TrajectoryLayout {
     columns: Vec<String>,
     contacts: usize,
+    /// Bodies of a world.
+    bodies: Option<BodySelection>,
 }
 
 impl TrajectoryLayout {
@@ -101,15 +104,26 @@ impl TrajectoryLayout {
             columns.push(format!("{name}.gamma"));
             columns.push(format!("{name}.margin"));
         }
-        columns.extend(["kinetic", "potential"].map(String::from));
-        let terms = super::EnergyEntry::default().terms();
-        columns.extend(terms.iter().map(|(name, _)| format!("energy.{name}")));
-        columns.push("residual".to_string());
-        columns.extend_from_slice(accounts);
+        push_account_columns(&mut columns, accounts);
         make_unique(&mut columns, coordinates.len());
         Self {
             columns,
             contacts: contacts.len(),
+            bodies: None,
+        }
+    }
+
+    /// Columns of a world: `t`, `dt`, coordinates and velocities of the selected bodies, whose names `bodies` lists, energies
+    /// and account as in every run, residual, and further accounts.
+    pub fn of_world(selection: BodySelection, bodies: &[String], accounts: &[String]) -> Self {
+        let mut columns = vec!["t".to_string(), "dt".to_string()];
+        columns.extend_from_slice(bodies);
+        push_account_columns(&mut columns, accounts);
+        make_unique(&mut columns, bodies.len());
+        Self {
+            columns,
+            contacts: 0,
+            bodies: Some(selection),
         }
     }
 
@@ -118,13 +132,22 @@ impl TrajectoryLayout {
         &self.columns
     }
 
+    fn format(&self) -> RowFormat {
+        RowFormat::Columns(self.columns.clone())
+    }
+
     /// Appends the numbers of one record to `row`.
     pub fn fill(&self, record: &StepRecord, row: &mut Vec<f64>) {
         row.push(record.t);
         row.push(record.h);
-        row.extend_from_slice(&record.q);
-        row.extend_from_slice(&record.velocity);
-        row.extend_from_slice(&record.velocity_left);
+        match &self.bodies {
+            Some(bodies) => bodies.fill_columns(record, row),
+            None => {
+                row.extend_from_slice(&record.q);
+                row.extend_from_slice(&record.velocity);
+                row.extend_from_slice(&record.velocity_left);
+            }
+        }
         for i in 0..self.contacts {
             let contact = &record.contacts[i];
             row.push(contact.gap);
@@ -145,65 +168,21 @@ impl TrajectoryLayout {
             "a record fills whole rows"
         );
     }
-
-    /// The header of the file, of fixed length, for the given number of rows.
-    fn header(&self, rows: u64) -> Vec<u8> {
-        let fields: Vec<String> = self
-            .columns
-            .iter()
-            .map(|name| format!("('{name}', '<f8')"))
-            .collect();
-        let text = format!(
-            "{{'descr': [{}], 'fortran_order': False, 'shape': ({rows:>20},), }}",
-            fields.join(", ")
-        );
-        // Magic, version and length take 10 (version 1) or 12 bytes; the whole is padded to 64. Version 2 is for long
-        // headers; version 3 says that the names are UTF-8, where the others are Latin-1.
-        let version = match text.len() + 1 + 64 > usize::from(u16::MAX) {
-            _ if !text.is_ascii() => 3,
-            true => 2,
-            false => 1,
-        };
-        let prefix = if version == 1 { 10 } else { 12 };
-        let total = (prefix + text.len() + 1).div_ceil(64) * 64;
-        let mut header = b"\x93NUMPY".to_vec();
-        let length = total - prefix;
-        header.extend([version, 0]);
-        if version > 1 {
-            header.extend((length as u32).to_le_bytes());
-        } else {
-            header.extend((length as u16).to_le_bytes());
-        }
-        header.extend(text.as_bytes());
-        header.resize(total - 1, b' ');
-        header.push(b'\n');
-        header
-    }
 }
 
 /// A trajectory file being written.
 #[derive(Debug)]
 pub struct TrajectoryFile {
-    path: PathBuf,
     layout: TrajectoryLayout,
-    writer: BufWriter<File>,
-    rows: u64,
-    digest: Digest,
+    file: RowFile,
     buffer: Vec<f64>,
-    bytes: Vec<u8>,
 }
 
 impl TrajectoryFile {
     /// Creates the file with no rows.
     pub fn create(path: &Path, layout: TrajectoryLayout) -> Result<Self, TrajectoryFileError> {
-        let file = File::create(path).map_err(|source| io_error(path, source))?;
-        let mut this = Self::new(path, layout, file, 0);
-        let header = this.layout.header(0);
-        this.writer
-            .write_all(&header)
-            .map_err(|source| io_error(path, source))?;
-        this.commit()?;
-        Ok(this)
+        let file = RowFile::create(path, layout.format())?;
+        Ok(Self::new(layout, file))
     }
 
     /// Opens an existing file to append after its first `rows` rows; later ones are cut off. With the `digest` of those
@@ -214,65 +193,15 @@ impl TrajectoryFile {
         rows: u64,
         digest: Option<&str>,
     ) -> Result<Self, TrajectoryFileError> {
-        let io = |source| io_error(path, source);
-        drop(open_regular(path).map_err(io)?);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(io)?;
-        let expected = layout.header(rows);
-        let mut header = vec![0; expected.len()];
-        file.read_exact(&mut header).map_err(io)?;
-        // The headers agree except for the number of rows.
-        let text = String::from_utf8_lossy(&header);
-        let expected_text = String::from_utf8_lossy(&expected);
-        let same = |text: &str| text.split("'shape'").next().map(str::to_owned);
-        if same(&text) != same(&expected_text) {
-            return Err(TrajectoryFileError::OtherColumns {
-                path: path.to_path_buf(),
-            });
-        }
-        let width = 8 * layout.columns.len() as u64;
-        let length = rows
-            .checked_mul(width)
-            .and_then(|size| size.checked_add(expected.len() as u64));
-        let found = file.metadata().map_err(io)?.len();
-        let Some(length) = length.filter(|length| found >= *length) else {
-            let found = found.saturating_sub(expected.len() as u64) / width;
-            return Err(TrajectoryFileError::TooShort {
-                path: path.to_path_buf(),
-                found,
-                expected: rows,
-            });
-        };
-        let written = digest_of(&mut file, length - expected.len() as u64).map_err(io)?;
-        if let Some(expected) = digest.filter(|digest| **digest != written.text()) {
-            return Err(TrajectoryFileError::Edited {
-                path: path.to_path_buf(),
-                rows,
-                found: written.text(),
-                expected: expected.to_string(),
-            });
-        }
-        file.set_len(length).map_err(io)?;
-        file.seek(SeekFrom::End(0)).map_err(io)?;
-        let mut this = Self::new(path, layout, file, rows);
-        this.digest = written;
-        this.commit()?;
-        Ok(this)
+        let file = RowFile::resume(path, layout.format(), rows, digest)?;
+        Ok(Self::new(layout, file))
     }
 
-    fn new(path: &Path, layout: TrajectoryLayout, file: File, rows: u64) -> Self {
-        let writer = BufWriter::with_capacity(1 << 16, file);
+    fn new(layout: TrajectoryLayout, file: RowFile) -> Self {
         Self {
-            path: path.to_path_buf(),
             layout,
-            writer,
-            rows,
-            digest: Digest::default(),
+            file,
             buffer: Vec::new(),
-            bytes: Vec::new(),
         }
     }
 
@@ -280,41 +209,22 @@ impl TrajectoryFile {
     pub fn push(&mut self, record: &StepRecord) -> Result<(), TrajectoryFileError> {
         self.buffer.clear();
         self.layout.fill(record, &mut self.buffer);
-        self.bytes.clear();
-        for value in &self.buffer {
-            self.bytes.extend_from_slice(&value.to_le_bytes());
-        }
-        self.digest.update(&self.bytes);
-        self.writer
-            .write_all(&self.bytes)
-            .map_err(|source| io_error(&self.path, source))?;
-        self.rows += 1;
-        Ok(())
+        self.file.push(&self.buffer)
     }
 
     /// Makes all rows so far durable: first the rows, then the number of rows in the header.
     pub fn commit(&mut self) -> Result<(), TrajectoryFileError> {
-        let header = self.layout.header(self.rows);
-        let mut write = || -> io::Result<()> {
-            self.writer.flush()?;
-            let file = self.writer.get_mut();
-            file.sync_data()?;
-            file.seek(SeekFrom::Start(0))?;
-            file.write_all(&header)?;
-            file.seek(SeekFrom::End(0))?;
-            file.sync_data()
-        };
-        write().map_err(|source| io_error(&self.path, source))
+        self.file.commit()
     }
 
     /// Number of rows pushed.
     pub fn rows(&self) -> u64 {
-        self.rows
+        self.file.rows()
     }
 
     /// Digest of the rows pushed.
     pub fn digest(&self) -> String {
-        self.digest.text()
+        self.file.digest()
     }
 }
 
@@ -335,6 +245,7 @@ impl TrajectoryLayout {
 pub struct TrajectoryReader {
     path: PathBuf,
     columns: Vec<String>,
+    table: Option<(usize, usize)>,
     rows: u64,
     left: u64,
     reader: BufReader<File>,
@@ -380,18 +291,32 @@ impl TrajectoryReader {
             .and_then(|part| part.split(',').next())
             .ok_or_else(bad)?;
         let rows: u64 = shape.trim().parse().map_err(|_| bad())?;
+        let table = text
+            .split("'shape': (")
+            .nth(1)
+            .and_then(|part| part.split(')').next())
+            .and_then(|part| {
+                let mut sizes = part.split(',').skip(1).map(|size| size.trim().parse());
+                Some((sizes.next()?.ok()?, sizes.next()?.ok()?))
+            });
         // The number of rows is written after the rows: a file that is shorter is not ours.
-        let width = 8 * columns.len() as u64;
+        let numbers = table.map_or(Some(columns.len()), |(lines, columns): (usize, usize)| {
+            lines.checked_mul(columns)
+        });
+        let width = numbers
+            .and_then(|numbers| (numbers as u64).checked_mul(8))
+            .ok_or_else(bad)?;
         let needed = rows
             .checked_mul(width)
             .and_then(|size| size.checked_add(prefix + u64::from(length)));
-        if columns.is_empty() || needed.is_none_or(|needed| needed > available) {
+        if width == 0 || needed.is_none_or(|needed| needed > available) {
             return Err(bad());
         }
         Ok(Self {
             path: path.to_path_buf(),
             bytes: vec![0; width as usize],
             columns,
+            table,
             rows,
             left: rows,
             reader: BufReader::with_capacity(1 << 16, file),
@@ -401,6 +326,11 @@ impl TrajectoryReader {
     /// Names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// Lines and columns of the table that a row is, for a file without named columns.
+    pub fn table(&self) -> Option<(usize, usize)> {
+        self.table
     }
 
     /// Number of rows.
@@ -425,6 +355,15 @@ impl TrajectoryReader {
     }
 }
 
+/// Energies, ledger terms, residual and further accounts, as every run has them.
+fn push_account_columns(columns: &mut Vec<String>, accounts: &[String]) {
+    columns.extend(["kinetic", "potential"].map(String::from));
+    let terms = super::EnergyEntry::default().terms();
+    columns.extend(terms.iter().map(|(name, _)| format!("energy.{name}")));
+    columns.push("residual".to_string());
+    columns.extend_from_slice(accounts);
+}
+
 /// Two columns of one name cannot be read. Coordinates, which come after `t` and `dt`, keep their
 /// names; another column of the same name gets an underscore.
 fn make_unique(columns: &mut [String], coordinates: usize) {
@@ -443,7 +382,7 @@ fn make_unique(columns: &mut [String], coordinates: usize) {
 }
 
 /// Digest of the next `length` bytes of a file.
-fn digest_of(file: &mut File, length: u64) -> io::Result<Digest> {
+pub(super) fn digest_of(file: &mut File, length: u64) -> io::Result<Digest> {
     let mut digest = Digest::default();
     let mut buffer = vec![0; 1 << 16];
     let mut left = length;
@@ -456,7 +395,7 @@ fn digest_of(file: &mut File, length: u64) -> io::Result<Digest> {
     Ok(digest)
 }
 
-fn io_error(path: &Path, source: io::Error) -> TrajectoryFileError {
+pub(super) fn io_error(path: &Path, source: io::Error) -> TrajectoryFileError {
     TrajectoryFileError::Io {
         path: path.to_path_buf(),
         source,

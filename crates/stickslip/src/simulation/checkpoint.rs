@@ -12,7 +12,7 @@ use crate::records::{Digest, EnergyLedger, EventLog, PainleveWatch, open_regular
 use crate::stepping::State;
 use crate::systems::past_motion::PastSnapshot;
 
-use super::ElasticAccounts;
+use super::{ElasticAccounts, WorldAccounts, WorldMarks};
 
 /// Version of the checkpoint format; from 2 on a checkpoint begins with its digest.
 const VERSION: u32 = 2;
@@ -157,6 +157,12 @@ pub struct Checkpoint {
     /// Accounts of elastic bodies and their surfaces.
     #[serde(default)]
     pub elastic: Option<ElasticAccounts>,
+    /// Accounts of a world.
+    #[serde(default)]
+    pub world: Option<WorldAccounts>,
+    /// Rows of the files of a world.
+    #[serde(default)]
+    pub files: Option<WorldMarks>,
 }
 
 impl Checkpoint {
@@ -185,6 +191,8 @@ impl Checkpoint {
             scheme: None,
             painleve: PainleveWatch::default(),
             elastic: None,
+            world: None,
+            files: None,
         }
     }
 

@@ -39,6 +39,9 @@ mod step_control;
 pub mod studies;
 mod summary;
 pub mod verify;
+mod world_files;
+mod world_monitors;
+mod world_summary;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use elastic_ledger::{
@@ -51,4 +54,8 @@ pub use step_control::StepControl;
 pub use summary::{
     CERTIFIED_RESIDUAL, CertificateSummary, EnergySummary, EventCounts, FinalContact, NamedValues,
     PainleveSummary, RunOutcome, RunSettings, RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
+};
+pub use world_files::{FileMark, WorldMarks};
+pub use world_summary::{
+    MomentumSummary, MostAndMean, PenetrationSummary, WorldAccounts, WorldSummary,
 };

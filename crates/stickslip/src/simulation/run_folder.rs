@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::records::{StepRecord, TrajectoryFile, TrajectoryFileError};
 
+use super::world_files::WorldFiles;
 use super::{Checkpoint, CheckpointError, RunLock, Simulation};
 
 /// Why a run folder could not be used.
@@ -47,7 +48,8 @@ pub enum RunFolderError {
     },
 }
 
-/// Writes the records of a run to `trajectory.npy` and its state to `checkpoint.json`.
+/// Writes the records of a run to `trajectory.npy` and its state to `checkpoint.json`; of a world its contacts to
+/// `contacts.npy` and many bodies to `bodies.npy`.
 ///
 /// The trajectory is committed before the checkpoint that counts its rows, so that whatever the
 /// instant at which the process dies, the last checkpoint finds its rows. The checkpoint carries the digest of those rows
@@ -55,6 +57,7 @@ pub enum RunFolderError {
 pub struct RunFolder {
     lock: RunLock,
     trajectory: TrajectoryFile,
+    world: Option<WorldFiles>,
     every: u64,
 }
 
@@ -82,12 +85,15 @@ impl RunFolder {
         }
         let trajectory =
             TrajectoryFile::create(&path.join("trajectory.npy"), simulation.trajectory_layout())?;
+        let world = simulation.system().as_world();
+        let world = world.map(|world| WorldFiles::open(path, world, None));
         let mut folder = Self {
+            world: world.transpose()?,
             lock,
             trajectory,
             every: every.max(1),
         };
-        folder.trajectory.push(simulation.record())?;
+        folder.push_last(simulation.record())?;
         folder.checkpoint(simulation)?;
         Ok(folder)
     }
@@ -111,6 +117,7 @@ impl RunFolder {
         let file = lock.path().join("checkpoint.json");
         let checkpoint = Checkpoint::load(&file)?;
         let (rows, digest) = (checkpoint.rows, checkpoint.trajectory.clone());
+        let marks = checkpoint.files.clone().unwrap_or_default();
         simulation
             .restore(checkpoint)
             .map_err(|error| error.in_file(&file))?;
@@ -120,7 +127,10 @@ impl RunFolder {
             rows,
             digest.as_deref(),
         )?;
+        let world = simulation.system().as_world();
+        let world = world.map(|world| WorldFiles::open(lock.path(), world, Some(&marks)));
         Ok(Self {
+            world: world.transpose()?,
             lock,
             trajectory,
             every: every.max(1),
@@ -130,28 +140,35 @@ impl RunFolder {
     /// Enters a record, unless it is thinned out.
     pub fn push(&mut self, record: &StepRecord) -> Result<(), RunFolderError> {
         if record.step.is_multiple_of(self.every) {
-            self.trajectory.push(record)?;
+            self.push_last(record)?;
         }
         Ok(())
     }
 
     /// Enters the last record of a run, which is kept however the others are thinned.
     pub fn push_last(&mut self, record: &StepRecord) -> Result<(), RunFolderError> {
+        if let Some(world) = &mut self.world {
+            world.push(record)?;
+        }
         Ok(self.trajectory.push(record)?)
     }
 
     /// Makes the rows so far durable and leaves the checkpoint behind: after a step that could not
     /// be made, a resumed run meets that step again and tells the same story.
     pub fn commit(&mut self) -> Result<(), RunFolderError> {
+        if let Some(world) = &mut self.world {
+            world.commit()?;
+        }
         Ok(self.trajectory.commit()?)
     }
 
     /// Makes everything so far durable.
     pub fn checkpoint(&mut self, simulation: &Simulation) -> Result<(), RunFolderError> {
-        self.trajectory.commit()?;
+        self.commit()?;
         let mut checkpoint = simulation.checkpoint();
         checkpoint.rows = self.trajectory.rows();
         checkpoint.trajectory = Some(self.trajectory.digest());
+        checkpoint.files = self.world.as_ref().map(WorldFiles::marks);
         Ok(checkpoint.save(&self.path().join("checkpoint.json"))?)
     }
 

@@ -11,10 +11,13 @@ use crate::records::{
 };
 use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
 use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
-use crate::systems::{ElasticScratch, MechanicalSystem};
+use crate::systems::{ElasticScratch, MechanicalSystem, World};
 
 use super::step_control::{self, StepControl};
-use super::{Checkpoint, CheckpointError, ElasticAccounts, ElasticLedger};
+use super::world_monitors::WorldMonitors;
+use super::{
+    Checkpoint, CheckpointError, ElasticAccounts, ElasticLedger, WorldAccounts, world_files,
+};
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +125,14 @@ pub enum SimulationError {
         /// Step that is accurate.
         advised: f64,
     },
+    /// A world needs a scheme for worlds, and such a scheme a world.
+    #[error("the scheme `{scheme}` of this run {reason}")]
+    World {
+        /// Scheme.
+        scheme: &'static str,
+        /// What is not possible.
+        reason: &'static str,
+    },
     /// Moreau's S(q, v) is inelastic.
     #[error(
         "constraint `{constraint}`: the law S(q, v) (kinetic projection) is inelastic, restitution {restitution} \
@@ -173,6 +184,7 @@ pub struct Simulation {
     stick_jitter: f64,
     painleve: PainleveWatch,
     elastic: Option<ElasticLedger>,
+    world: Option<(WorldAccounts, WorldMonitors)>,
 }
 
 impl Simulation {
@@ -187,6 +199,7 @@ impl Simulation {
     ) -> Result<Self, SimulationError> {
         check(system.as_ref(), q, v, &settings)?;
         check_generalized(system.as_ref(), scheme.name())?;
+        check_world(system.as_ref(), scheme.as_ref(), &settings.control)?;
         if !scheme.keeps_past() {
             check_delays(system.as_ref(), scheme.name(), &mut settings.control)?;
         }
@@ -230,6 +243,9 @@ impl Simulation {
             impulses: vec![0.0; layout.rows()],
         };
         let h = settings.control.initial();
+        let world = system
+            .as_world()
+            .map(|world| (WorldAccounts::default(), WorldMonitors::new(world)));
         let mut simulation = Self {
             system,
             scheme,
@@ -250,6 +266,7 @@ impl Simulation {
             stick_jitter: 0.0,
             painleve: PainleveWatch::default(),
             elastic: None,
+            world,
         };
         simulation.start();
         Ok(simulation)
@@ -277,6 +294,7 @@ impl Simulation {
         if !impact || self.record.outcome.is_fatal() {
             self.fill_initial_record();
         }
+        self.fill_monitors();
         self.record.energy_totals = self.ledger.totals;
         self.record.step = 0;
         self.events.observe(&self.record);
@@ -392,6 +410,10 @@ impl Simulation {
         }
         self.stick_jitter = self.stick_jitter.max(self.record.stick_jitter);
         self.ledger.enter(&self.record);
+        if let Some((accounts, _)) = &mut self.world {
+            accounts.enter(&self.record);
+        }
+        self.fill_monitors();
         self.record.energy_totals = self.ledger.totals;
         self.events.observe(&self.record);
         self.painleve.observe(&self.record);
@@ -528,6 +550,18 @@ impl Simulation {
         &self.ledger
     }
 
+    /// The accounts of a world: momentum, contacts, sweeps.
+    pub fn world_accounts(&self) -> Option<&WorldAccounts> {
+        self.world.as_ref().map(|(accounts, _)| accounts)
+    }
+
+    /// Sums that a world records.
+    fn fill_monitors(&mut self) {
+        if let (Some((_, monitors)), Some(world)) = (&mut self.world, self.system.as_world()) {
+            monitors.fill(world, &mut self.record);
+        }
+    }
+
     /// The accounts of elastic bodies and surfaces, where they are kept.
     pub fn elastic_accounts(&self) -> Option<&ElasticAccounts> {
         self.elastic.as_ref().map(ElasticLedger::accounts)
@@ -596,6 +630,9 @@ impl Simulation {
 
     /// Columns of a trajectory file of this run.
     pub fn trajectory_layout(&self) -> TrajectoryLayout {
+        if let Some(world) = self.system.as_world() {
+            return world_layout(world);
+        }
         TrajectoryLayout::new(
             self.system.coordinate_names(),
             self.system.velocity_names(),
@@ -625,6 +662,7 @@ impl Simulation {
         checkpoint.scheme = self.scheme.memory();
         checkpoint.painleve.clone_from(&self.painleve);
         checkpoint.elastic = self.elastic_accounts().cloned();
+        checkpoint.world = self.world_accounts().cloned();
         checkpoint
     }
 
@@ -652,7 +690,15 @@ impl Simulation {
             (None, None) => true,
             _ => false,
         };
-        if !past || !scheme || !accounts {
+        let world = match (&mut self.world, checkpoint.world) {
+            (Some((accounts, _)), Some(kept)) => {
+                *accounts = kept;
+                true
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        if !past || !scheme || !accounts || !world {
             return Err(CheckpointError::OtherPast {
                 path: "checkpoint".into(),
             });
@@ -670,6 +716,24 @@ impl Simulation {
         self.painleve = checkpoint.painleve;
         Ok(())
     }
+}
+
+/// Columns of the recorded bodies, unless they have a file of their own, and of the monitors.
+fn world_layout(world: &World) -> TrajectoryLayout {
+    let (mut selection, own_file) = world_files::selection(world);
+    if own_file {
+        selection.bodies.clear();
+    }
+    let mut columns = Vec::new();
+    let (coordinates, freedoms) = (world.dimension.coordinates(), world.dimension.freedoms());
+    for &body in &selection.bodies {
+        let body = body as usize;
+        let names = world.coordinate_names();
+        columns.extend_from_slice(&names[body * coordinates..(body + 1) * coordinates]);
+        let names = world.velocity_names();
+        columns.extend_from_slice(&names[body * freedoms..(body + 1) * freedoms]);
+    }
+    TrajectoryLayout::of_world(selection, &columns, &WorldMonitors::columns(world))
 }
 
 /// No scheme may need the unknown end of its step: the step is at most the shortest delay.
@@ -760,6 +824,26 @@ fn check(
         }
     }
     Ok(())
+}
+
+/// Worlds have schemes of their own, whose contacts are remembered from step to step.
+fn check_world(
+    system: &dyn MechanicalSystem,
+    scheme: &dyn TimeSteppingScheme,
+    control: &StepControl,
+) -> Result<(), SimulationError> {
+    let reason = match (system.as_world().is_some(), scheme.steps_worlds()) {
+        (true, false) => "does not step worlds of bodies",
+        (false, true) => "steps worlds of bodies only",
+        (true, true) if matches!(control, StepControl::Adaptive { .. }) => {
+            "takes fixed steps only, for trial steps would change what contacts remember"
+        }
+        _ => return Ok(()),
+    };
+    Err(SimulationError::World {
+        scheme: scheme.name(),
+        reason,
+    })
 }
 
 /// The generalized law is solved for all contacts at once, by the scheme that reads true velocities.

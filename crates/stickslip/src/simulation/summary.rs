@@ -9,7 +9,8 @@ use crate::laws::generalized_set;
 use crate::records::{EventKind, StepOutcome, painleve_watch};
 
 use super::run_warnings::run_warnings;
-use super::{BodyAccount, RunEnd, Simulation, SurfaceAccount};
+use super::{BodyAccount, RunEnd, Simulation, SurfaceAccount, WorldSummary};
+use crate::systems::world::Recording;
 
 /// Version of the format; readers accept all earlier ones.
 pub const SUMMARY_FORMAT: u32 = 1;
@@ -286,6 +287,9 @@ pub struct RunSummary {
     /// Accounts of the contact surfaces of an elastic run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surfaces: Vec<SurfaceAccount>,
+    /// Bodies, contacts and accounts of a world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<WorldSummary>,
     /// How far the steps satisfied their laws.
     pub certificate: CertificateSummary,
     /// How near the contacts came to the Painlevé region; none without friction.
@@ -321,12 +325,25 @@ impl RunSummary {
             }
         };
         let energy = energy(simulation);
-        let certificate = certificate(simulation, settings.tolerance, energy.closed);
+        let world = WorldSummary::of(simulation);
+        let closed = energy.closed && world.as_ref().is_none_or(|world| world.momentum.closed);
+        let certificate = certificate(simulation, settings.tolerance, closed);
         let certified = certificate.certified && outcome != RunOutcome::Stopped;
         let state = simulation.state();
         let system = simulation.system();
         let events = events(simulation);
         let accounts = simulation.elastic_accounts().cloned().unwrap_or_default();
+        // The bodies of a large world are in its files.
+        let large = system
+            .as_world()
+            .is_some_and(|world| world.bodies.len() > Recording::COLUMNS_MAX);
+        let kept = |values| {
+            if large {
+                NamedValues::default()
+            } else {
+                values
+            }
+        };
         let mut summary = Self {
             format: SUMMARY_FORMAT,
             solver: simulation.solver_name().to_string(),
@@ -335,8 +352,8 @@ impl RunSummary {
             certified,
             time: state.t,
             steps: simulation.steps(),
-            coordinates: named(system.coordinate_names(), &state.q),
-            velocities: named(system.velocity_names(), &state.v),
+            coordinates: kept(named(system.coordinate_names(), &state.q)),
+            velocities: kept(named(system.velocity_names(), &state.v)),
             contacts: contacts(simulation, &names),
             event_counts: counts(&events, simulation.events().dropped),
             events,
@@ -347,6 +364,7 @@ impl RunSummary {
             energy,
             bodies: accounts.bodies,
             surfaces: accounts.surfaces,
+            world,
             painleve: painleve(simulation),
             thresholds: thresholds(simulation),
             stick_jitter: simulation.stick_jitter(),

@@ -383,7 +383,7 @@ fn painleve(problem: &ContactProblem, block: &ContactBlock) -> PainleveMargin {
 }
 
 /// Mode of a contact from its impulse alone.
-fn mode(section: &FrictionSection, normal: f64, tangential: &[f64]) -> ContactMode {
+pub(crate) fn mode(section: &FrictionSection, normal: f64, tangential: &[f64]) -> ContactMode {
     if !(normal > 0.0) {
         ContactMode::Open
     } else if tangential.is_empty() {

@@ -17,8 +17,6 @@ pub struct ContactStage {
     /// Worst residuals so far.
     pub certificate: Certificate,
     residual: ContactResidual,
-    /// Largest local velocity of the run so far.
-    speed: f64,
     solver: Box<dyn ContactSolver>,
 }
 
@@ -30,7 +28,6 @@ impl ContactStage {
             solution: ContactSolution::default(),
             certificate: Certificate::default(),
             residual: ContactResidual::default(),
-            speed: 0.0,
             solver,
         }
     }
@@ -56,9 +53,9 @@ impl ContactStage {
         }
         // Velocities at the rounding of the speeds this run has seen say nothing.
         for w in self.problem.free() {
-            self.speed = self.speed.max(w.abs());
+            self.certificate.speed = self.certificate.speed.max(w.abs());
         }
-        self.residual.set_noise(ROUNDING * self.speed);
+        self.residual.set_noise(ROUNDING * self.certificate.speed);
         self.residual
             .measure_solution(&self.problem, &self.solution);
         self.certificate.enter(t, &self.problem, &self.residual);

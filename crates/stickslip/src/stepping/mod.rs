@@ -24,6 +24,7 @@ mod state_products;
 mod step_energy;
 mod sweeping_bounds;
 mod sweeping_process;
+pub mod world;
 
 pub use assembly::{ContactLayout, ContactSlot};
 pub use contact_stage::ContactStage;
@@ -40,3 +41,4 @@ pub use normal_compliance_penalty::NormalCompliancePenalty;
 pub use scheme::{State, StepLimit, TimeSteppingScheme};
 pub use sweeping_bounds::{SweepingBounds, SweepingData, SweepingRealised};
 pub use sweeping_process::SweepingProcess;
+pub use world::WorldStepping;

@@ -102,6 +102,7 @@ impl MoreauJean {
             joints: self.joints.work(v_theta),
             contact_normal: contact_normal(record),
             contact_tangential: contact_tangential(record),
+            ..EnergyEntry::default()
         };
         (entry, kinetic, smooth_potential + elastic)
     }
@@ -130,6 +131,7 @@ impl MoreauJean {
             joints: self.joints.work(v_theta),
             contact_normal: contact_normal(record),
             contact_tangential: contact_tangential(record),
+            ..EnergyEntry::default()
         };
         (entry, kinetic, elastic)
     }

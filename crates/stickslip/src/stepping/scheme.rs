@@ -62,6 +62,11 @@ pub trait TimeSteppingScheme: Send + Sync {
         false
     }
 
+    /// Whether the scheme steps worlds of bodies, and nothing else.
+    fn steps_worlds(&self) -> bool {
+        false
+    }
+
     /// Whether the scheme keeps the past motion itself, finer than its steps.
     fn keeps_past(&self) -> bool {
         false

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{BodyMotion, Dimension, PairLaw, PairTable, Shape, World, WorldBody, WorldError};
+use super::{
+    BodyMotion, Dimension, Monitor, MonitorQuantity, PairLaw, PairTable, Recording, Shape, World,
+    WorldBody, WorldError,
+};
 
 /// Collects the parts of a [`World`].
 ///
@@ -29,6 +32,8 @@ pub struct WorldBuilder {
     pairs: Vec<(u32, u32, PairLaw)>,
     bodies: Vec<WorldBody>,
     slop: Option<f64>,
+    recording: Recording,
+    monitors: Vec<Monitor>,
 }
 
 /// Default slop, relative to the size of a body.
@@ -77,6 +82,20 @@ impl WorldBuilder {
         self
     }
 
+    /// What a run writes of bodies and contacts; everything if not given.
+    #[must_use]
+    pub fn record(mut self, recording: Recording) -> Self {
+        self.recording = recording;
+        self
+    }
+
+    /// Adds a sum that a run records.
+    #[must_use]
+    pub fn monitor(mut self, monitor: Monitor) -> Self {
+        self.monitors.push(monitor);
+        self
+    }
+
     /// Checks everything and returns the world.
     pub fn build(self) -> Result<World, WorldError> {
         let dimension = self.dimension;
@@ -116,6 +135,7 @@ impl WorldBuilder {
         }
         laws.check(dimension)?;
         check_pairs(&self.bodies, &laws)?;
+        check_records(self.bodies.len(), &self.recording, &self.monitors)?;
         Ok(World {
             dimension,
             gravity,
@@ -124,6 +144,8 @@ impl WorldBuilder {
             bodies: self.bodies,
             laws,
             slop,
+            recording: self.recording,
+            monitors: self.monitors,
         })
     }
 }
@@ -270,6 +292,31 @@ fn check_inertia(body: &WorldBody, dimension: Dimension) -> Result<(), WorldErro
         });
     }
     Ok(())
+}
+
+/// Recorded bodies and members of groups exist.
+fn check_records(
+    count: usize,
+    recording: &Recording,
+    monitors: &[Monitor],
+) -> Result<(), WorldError> {
+    let monitored = monitors.iter().flat_map(|monitor| match &monitor.quantity {
+        MonitorQuantity::Force { between } | MonitorQuantity::Contacts { between } => {
+            between.iter().flatten()
+        }
+        MonitorQuantity::Momentum { group } | MonitorQuantity::Energy { group } => {
+            std::slice::from_ref(group).iter().flatten()
+        }
+    });
+    let mut named = recording.bodies.iter().flatten().chain(monitored);
+    match named.find(|&&body| body as usize >= count) {
+        Some(&body) => Err(WorldError::Number {
+            what: "a recorded body",
+            value: f64::from(body),
+            expected: "the number of a body",
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Two materials that can meet have a law.

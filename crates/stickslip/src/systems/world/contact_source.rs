@@ -9,7 +9,8 @@ use super::{World, WorldState};
 pub struct FoundContact {
     /// Its name from step to step: `owners` are the bodies a and b.
     pub key: ContactKey,
-    /// Place in the world; both bodies are touched there.
+    /// Place in the world where both bodies are touched: on the surface of the free one where the other is fixed or driven,
+    /// in the middle of the gap between two free ones.
     pub place: [f64; 3],
     /// Unit normal from b to a.
     pub normal: [f64; 3],

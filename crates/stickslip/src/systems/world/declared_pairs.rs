@@ -126,8 +126,8 @@ fn pair(world: &World, a: u32, b: u32) -> Result<Pair, WorldError> {
 fn measure(
     form: &Form,
     state: &WorldState,
-    a: usize,
-    b: usize,
+    [a, b]: [usize; 2],
+    free: [bool; 2],
 ) -> Option<([f64; 3], [f64; 3], f64)> {
     match form {
         Form::Balls { centres, radii } => {
@@ -140,7 +140,13 @@ fn measure(
             }
             let normal = apart.map(|d| d / distance);
             let gap = distance - radii[0] - radii[1];
-            let place = std::array::from_fn(|i| y[i] + (radii[1] + 0.5 * gap) * normal[i]);
+            // In the middle of the gap, or on the free body where the other one is not: its arm is then its radius.
+            let share = match free {
+                [true, true] => 0.5,
+                [true, false] => 1.0,
+                _ => 0.0,
+            };
+            let place = std::array::from_fn(|i| y[i] + (radii[1] + share * gap) * normal[i]);
             Some((place, normal, gap))
         }
         Form::BallOnHalfSpace {
@@ -158,7 +164,7 @@ fn measure(
             );
             let height: f64 = (0..3).map(|i| (x[i] - point[i]) * normal[i]).sum();
             let gap = height - radius;
-            let place = std::array::from_fn(|i| x[i] - (radius + 0.5 * gap) * normal[i]);
+            let place = std::array::from_fn(|i| x[i] - radius * normal[i]);
             let sign = if *second { 1.0 } else { -1.0 };
             Some((place, normal.map(|n| sign * n), gap))
         }
@@ -170,8 +176,9 @@ impl ContactSource for DeclaredPairs {
         out.clear();
         for (pair, last) in self.pairs.iter().zip(&mut self.last) {
             let [a, b] = pair.key.owners.map(|owner| owner as usize);
+            let free = [a, b].map(|body| world.bodies[body].is_free());
             let matched = last.take();
-            let Some((place, normal, gap)) = measure(&pair.form, state, a, b) else {
+            let Some((place, normal, gap)) = measure(&pair.form, state, [a, b], free) else {
                 continue;
             };
             if gap <= world.reach(state, a, b, h) {

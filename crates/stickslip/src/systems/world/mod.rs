@@ -14,6 +14,7 @@ mod error;
 mod geometry;
 mod laws;
 mod pose;
+mod recording;
 mod shape;
 mod state;
 mod world;
@@ -29,6 +30,7 @@ pub use geometry::{
 };
 pub use laws::{PairLaw, PairTable};
 pub use pose::{Pose, Twist};
+pub use recording::{BodyGroup, Monitor, MonitorQuantity, Recording};
 pub use shape::{PlacedShape, Shape};
 pub use state::WorldState;
 pub use world::{Dimension, World};

@@ -1,11 +1,11 @@
 //! A world of rigid bodies as a mechanical system.
 
-use crate::algebra::SymmetricMatrix;
+use crate::algebra::{CompensatedSum, SymmetricMatrix};
 use crate::systems::{
     BilateralConstraint, ForceDependence, Instant, MechanicalSystem, UnilateralConstraint,
 };
 
-use super::{PairTable, Twist, WorldBody, WorldBuilder, WorldState};
+use super::{Monitor, PairTable, Recording, Twist, WorldBody, WorldBuilder, WorldState};
 
 /// Where the motion takes place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,10 @@ pub struct World {
     pub laws: PairTable,
     /// Gap, relative to the size of the smaller body, below which a contact is closed.
     pub slop: f64,
+    /// What a run writes of bodies and contacts.
+    pub recording: Recording,
+    /// Sums that a run records.
+    pub monitors: Vec<Monitor>,
     pub(super) coordinate_names: Vec<String>,
     pub(super) velocity_names: Vec<String>,
 }
@@ -224,7 +228,8 @@ impl MechanicalSystem for World {
                     _ => 0.0,
                 }
             })
-            .sum()
+            .collect::<CompensatedSum>()
+            .value()
     }
 
     fn covariant_force(&self, _q: &[f64], v: &[f64], out: &mut [f64]) {
@@ -300,7 +305,8 @@ impl MechanicalSystem for World {
             .map(|(body, q)| -> f64 {
                 -body.mass * (0..axes).map(|k| self.gravity[k] * q[k]).sum::<f64>()
             })
-            .sum()
+            .collect::<CompensatedSum>()
+            .value()
     }
 
     fn potential_gradient(&self, _q: &[f64], out: &mut [f64]) {

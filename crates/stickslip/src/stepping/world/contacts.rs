@@ -1,0 +1,332 @@
+//! From found contacts to rows, biases and back.
+
+use crate::contact::{BodyOperator, ContactProblem, Delassus, NO_BODY};
+use crate::laws::{FrictionSection, ImpactLaw};
+use crate::stepping::restitution;
+use crate::systems::frame::orthonormal_tangents;
+use crate::systems::world::{Dimension, FoundContact, PairLaw, World};
+
+use super::bodies::Bodies;
+
+/// Most rows of a contact: normal, two tangents, two of rolling, one of drilling.
+pub(super) const ROWS_MAX: usize = 6;
+
+/// A found contact that takes part in the step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ActiveContact {
+    /// Index in the list of found contacts.
+    pub found: u32,
+    /// First row in the problem.
+    pub start: u32,
+    /// Number of rows, and how many of them are velocities (the others are angular velocities).
+    pub rows: u8,
+    pub linear: u8,
+    /// Whether an impact law acts on the approach (fast enough to bounce).
+    pub impact: bool,
+    /// Direction of each row in the world.
+    pub directions: [[f64; 3]; ROWS_MAX],
+}
+
+impl ActiveContact {
+    /// Impulse and moment on body a in world axes.
+    pub fn in_world(&self, p: &[f64]) -> ([f64; 3], [f64; 3]) {
+        let mut sums = [[0.0; 3]; 2];
+        for (i, (p, direction)) in p.iter().zip(&self.directions).enumerate() {
+            let sum = &mut sums[usize::from(i >= usize::from(self.linear))];
+            for (s, d) in sum.iter_mut().zip(direction) {
+                *s += p * d;
+            }
+        }
+        (sums[0], sums[1])
+    }
+
+    /// Rows of an impulse and a moment in world axes.
+    pub fn in_rows(&self, impulse: [f64; 3], moment: [f64; 3], out: &mut [f64]) {
+        for (i, (o, direction)) in out.iter_mut().zip(&self.directions).enumerate() {
+            let vector = if i < usize::from(self.linear) {
+                impulse
+            } else {
+                moment
+            };
+            *o = dot(vector, *direction);
+        }
+    }
+}
+
+/// How the normal row of a contact is posed in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Posing {
+    /// The contact cannot act, or must not yet.
+    Absent,
+    /// Normal velocity at least `-allowed`: zero for a closed contact, what closes the gap for an open one.
+    Closing {
+        /// Speed of approach that the gap allows.
+        allowed: f64,
+    },
+    /// The impact law acts.
+    Impact,
+}
+
+/// What the rule of contacts reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Approach {
+    pub gap: f64,
+    pub slop: f64,
+    /// Normal velocity before the kick and that without contact impulses.
+    pub before: f64,
+    pub free: f64,
+    pub h: f64,
+    /// Speed that gravity gains in a step.
+    pub gain: f64,
+}
+
+/// Which contacts act, and how.
+///
+/// Without restitution: all of them; a closed contact (gap up to the slop) does not approach, an open one at most to half the
+/// slop. Under a restitution: only those that are closed or reach each other in the step; an approach faster than gravity
+/// gains in two steps bounces and is never braked before.
+pub(super) fn pose(restitution: f64, at: &Approach) -> Posing {
+    let closed = at.gap <= at.slop;
+    let closing = Posing::Closing {
+        allowed: if closed {
+            0.0
+        } else {
+            (at.gap - 0.5 * at.slop) / at.h
+        },
+    };
+    if restitution == 0.0 {
+        return closing;
+    }
+    let reaches = at.gap + at.h * at.before.min(at.free) <= 0.0;
+    if !closed && !reaches {
+        Posing::Absent
+    } else if at.before < -2.0 * at.gain {
+        Posing::Impact
+    } else {
+        closing
+    }
+}
+
+/// Bias of a contact: what the law reads besides the velocity, without supports.
+pub(super) fn bias(impact: ImpactLaw, theta: f64, posing: Posing, before: &[f64], out: &mut [f64]) {
+    restitution::bias(impact, theta, false, before, out);
+    if let Posing::Closing { allowed } = posing {
+        out[0] = allowed;
+    }
+}
+
+/// Normal and tangents of a contact and the directions of its angular rows.
+pub(super) fn directions(
+    dimension: Dimension,
+    law: &PairLaw,
+    normal: [f64; 3],
+    first: &[[f64; 3]; 3],
+) -> ([[f64; 3]; ROWS_MAX], usize) {
+    let mut out = [[0.0; 3]; ROWS_MAX];
+    out[0] = normal;
+    if law.contact.tangent_dimension() == 0 {
+        return (out, 1);
+    }
+    match dimension {
+        Dimension::Plane => {
+            out[1] = [normal[1], -normal[0], 0.0];
+            out[2] = [0.0, 0.0, 1.0];
+            (out, 2)
+        }
+        Dimension::Space => {
+            let tangents = if is_round(law.contact.base_section()) {
+                orthonormal_tangents(normal)
+            } else {
+                material_tangents(normal, first)
+            };
+            out[1] = tangents[0];
+            out[2] = tangents[1];
+            let mut next = 3;
+            if law.rolling {
+                out[3] = tangents[0];
+                out[4] = tangents[1];
+                next = 5;
+            }
+            if law.drilling {
+                out[next] = normal;
+            }
+            (out, 3)
+        }
+    }
+}
+
+/// Whether turning the tangents does not change the section.
+fn is_round(section: &FrictionSection) -> bool {
+    match section {
+        FrictionSection::None | FrictionSection::Disc { .. } | FrictionSection::Interval { .. } => {
+            true
+        }
+        FrictionSection::Product { factors, .. } => factors.iter().all(is_round),
+        _ => false,
+    }
+}
+
+/// Tangents fixed to a body: its x axis projected on the tangent plane, its y axis where x is nearly the normal.
+fn material_tangents(n: [f64; 3], axes: &[[f64; 3]; 3]) -> [[f64; 3]; 2] {
+    let projected = |axis: [f64; 3]| {
+        let along = dot(axis, n);
+        let t: [f64; 3] = std::array::from_fn(|i| axis[i] - along * n[i]);
+        (t, dot(t, t).sqrt())
+    };
+    let (mut t, mut length) = projected(axes[0]);
+    if length < 0.1 {
+        (t, length) = projected(axes[1]);
+    }
+    let t = t.map(|x| x / length);
+    [t, cross(n, t)]
+}
+
+/// The operator of a problem over bodies.
+pub(super) fn operator(problem: &ContactProblem) -> &BodyOperator {
+    match problem.delassus() {
+        Delassus::Bodies(operator) => operator,
+        // Worlds begin their problems over bodies.
+        _ => unreachable!("a problem over bodies"),
+    }
+}
+
+/// The bodies of a contact that can move.
+pub(super) fn sides(bodies: &Bodies, contact: &FoundContact) -> [u32; 2] {
+    contact.key.owners.map(|owner| {
+        if bodies.masses[owner as usize].free {
+            owner
+        } else {
+            NO_BODY
+        }
+    })
+}
+
+/// Writes the rows of a contact: velocity of a minus velocity of b along each direction, on whitened velocities.
+pub(super) fn write_rows(
+    numbers: &mut [f64],
+    bodies: &Bodies,
+    dimension: Dimension,
+    contact: &FoundContact,
+    directions: &[[f64; 3]],
+    linear: usize,
+) {
+    let freedoms = dimension.freedoms();
+    for (side, (&body, sign)) in contact.key.owners.iter().zip([1.0, -1.0]).enumerate() {
+        let body = body as usize;
+        let mass = &bodies.masses[body];
+        if !mass.free {
+            continue;
+        }
+        let x = bodies.state.poses[body].position;
+        let arm: [f64; 3] = std::array::from_fn(|k| contact.place[k] - x[k]);
+        let rows = numbers.chunks_exact_mut(2 * freedoms);
+        for (i, (out, &direction)) in rows.zip(directions).enumerate() {
+            let out = &mut out[side * freedoms..(side + 1) * freedoms];
+            let turning = if i < linear {
+                for (o, d) in out.iter_mut().zip(&direction[..dimension.axes()]) {
+                    *o = sign * mass.inverse_root_mass * d;
+                }
+                cross(arm, direction)
+            } else {
+                direction
+            };
+            match dimension {
+                Dimension::Plane => out[2] = sign * mass.inverse_root_inertia[2] * turning[2],
+                Dimension::Space => {
+                    let turning = bodies.in_body(body, turning);
+                    for k in 0..3 {
+                        out[3 + k] = sign * mass.inverse_root_inertia[k] * turning[k];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Velocity of a relative to b that driven bodies alone make, row by row.
+pub(super) fn drift(
+    world: &World,
+    bodies: &Bodies,
+    contact: &FoundContact,
+    directions: &[[f64; 3]],
+    linear: usize,
+    out: &mut Vec<f64>,
+) {
+    let start = out.len();
+    out.resize(start + directions.len(), 0.0);
+    for (&body, sign) in contact.key.owners.iter().zip([1.0, -1.0]) {
+        let body = body as usize;
+        if !matches!(
+            world.bodies[body].motion,
+            crate::systems::world::BodyMotion::Driven(_)
+        ) {
+            continue;
+        }
+        let velocity = bodies.point_velocity(body, contact.place);
+        let spin = bodies.spin_in_world(body);
+        for (i, (o, direction)) in out[start..].iter_mut().zip(directions).enumerate() {
+            *o += sign * dot(if i < linear { velocity } else { spin }, *direction);
+        }
+    }
+}
+
+#[inline]
+pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline]
+pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Approach = Approach {
+        gap: 1.0,
+        slop: 0.1,
+        before: -50.0,
+        free: -50.0,
+        h: 0.01,
+        gain: 0.1,
+    };
+
+    #[test]
+    fn an_elastic_contact_is_not_braked_before_it_touches() {
+        assert_eq!(pose(0.5, &AT), Posing::Absent);
+        let near = Approach { gap: 0.4, ..AT };
+        assert_eq!(pose(0.5, &near), Posing::Impact);
+        // Two steps of gravity are no impact.
+        let slow = Approach {
+            gap: 0.05,
+            before: -0.2,
+            ..AT
+        };
+        assert_eq!(pose(0.5, &slow), Posing::Closing { allowed: 0.0 });
+    }
+
+    #[test]
+    fn an_inelastic_contact_may_close_to_half_the_slop() {
+        let Posing::Closing { allowed } = pose(0.0, &AT) else {
+            panic!("an inelastic contact takes part")
+        };
+        assert!((AT.gap - AT.h * allowed - 0.5 * AT.slop).abs() < 1e-15);
+        let closed = Approach { gap: 0.1, ..AT };
+        assert_eq!(pose(0.0, &closed), Posing::Closing { allowed: 0.0 });
+    }
+
+    #[test]
+    fn tangents_of_an_ellipse_follow_the_first_body() {
+        let n = [0.0, 0.6, 0.8];
+        let axes = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
+        let [t1, t2] = material_tangents(n, &axes);
+        assert!(dot(t1, n).abs() < 1e-15 && dot(t2, n).abs() < 1e-15 && dot(t1, t2).abs() < 1e-15);
+        assert!(dot(t1, axes[0]) > 0.0 && dot(t1, axes[2]).abs() < 1e-15);
+    }
+}

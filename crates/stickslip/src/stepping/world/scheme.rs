@@ -1,0 +1,537 @@
+//! The schemes of worlds.
+
+use crate::clock::Stopwatch;
+use crate::contact::{BlockKind, ContactBlock, ContactProblem};
+use crate::laws::ImpactLaw;
+use crate::records::{EnergyEntry, PhaseTimes, PresentContact, StepOutcome, StepRecord};
+use crate::stepping::assembly::mode;
+use crate::stepping::{ContactStage, State, ThetaError, TimeSteppingScheme};
+use crate::systems::MechanicalSystem;
+use crate::systems::world::{ContactSource, FoundContact, Load, World};
+
+use super::account::{Account, energies};
+use super::bodies::{Bodies, write_twist};
+use super::contacts::{self, ActiveContact, Approach, Posing, cross, dot};
+use super::impulses::ImpulseMemory;
+use super::phases::{ImpactPhases, PhaseInput};
+use super::projection::Projection;
+
+/// Time stepping of a world: drift, kick, drift.
+///
+/// # What it computes
+/// With θ in [½, 1] (`moreau-jean`) or θ = 0 (`moreau`): bodies move freely over (1 − θ)h to q*, x* = x + (1 − θ)h v and a
+/// free rotation by the implicit midpoint rule with the Cayley map; contacts are found there; gravity, external forces
+/// (at t + θh, q*, and the velocities there) and contact impulses act at once, `v₁ = v + h M⁻¹ f + M⁻¹ H p`; bodies move freely
+/// over θh with v₁. Laws read u₁ = Hᵀ v₁ plus the velocity of driven bodies, plus e u₀ where an impact law acts. Without
+/// restitution a contact within reach may approach to half the slop, and not at all below the slop; with restitution it takes part
+/// when it is closed or reaches its partner in the step, and an approach faster than gravity gains in two steps bounces. Overlaps
+/// beyond half the slop are removed by a projection of positions in the kinetic metric before the kick.
+///
+/// # Source
+/// [AcaryCollinsCraft2023] for θ, [Paoli2015] for θ = 0, on bodies in blocks; the splitting of the rotation is own.
+///
+/// # Guarantees
+/// Linear and angular momentum balance to rounding in every step: an impulse acts with both signs at one place, with arms from
+/// x*, and x₁ × v₁ − x × v = x* × (v₁ − v). The energy entry closes to rounding: rotations keep ½ω·Jω, contact works
+/// are p·(u₀ + u₁)/2 on the relative motion, the work of driven bodies is that of supports, the rest is `(½ − θ) h f·Δv`.
+///
+/// # Behaviour to know
+/// Order 1. With θ = 1 contact work alone can be slightly positive (bodies that move up while touching); the scheme's term
+/// outweighs it. External forces are explicit. A body that turns by several radians in a step is reported as not converged.
+///
+/// # Cost
+/// Linear in bodies and contacts, besides finding and solving; no allocation once warm.
+///
+/// # Tested by
+/// `tests/truth_worlds.rs`, `stepping/world/contacts.rs`.
+pub struct WorldStepping {
+    name: &'static str,
+    theta: f64,
+    source: Box<dyn ContactSource>,
+    /// Whether no step has been made: overlaps of the start are corrected however small.
+    fresh: bool,
+    memory: ImpulseMemory,
+    bodies: Bodies,
+    found: Vec<FoundContact>,
+    active: Vec<ActiveContact>,
+    impacts: Vec<ImpactLaw>,
+    projection: Projection,
+    phases: ImpactPhases,
+    account: Account,
+    loads: Vec<Load>,
+    /// Whitened velocity before the kick, without contacts, and the change by contacts.
+    before: Vec<f64>,
+    free: Vec<f64>,
+    change: Vec<f64>,
+    /// Per row: velocity of driven bodies, velocity before the kick, bias of a compression.
+    drift: Vec<f64>,
+    approach: Vec<f64>,
+    compression_bias: Vec<f64>,
+}
+
+impl WorldStepping {
+    /// The scheme `moreau-jean` with θ in [½, 1]; 1 is the default of worlds.
+    pub fn moreau_jean(theta: f64, source: Box<dyn ContactSource>) -> Result<Self, ThetaError> {
+        if !(0.5..=1.0).contains(&theta) {
+            return Err(ThetaError::OutOfRange { theta });
+        }
+        Ok(Self::new("moreau-jean", theta, source))
+    }
+
+    /// The scheme `moreau`.
+    pub fn moreau(source: Box<dyn ContactSource>) -> Self {
+        Self::new("moreau", 0.0, source)
+    }
+
+    fn new(name: &'static str, theta: f64, source: Box<dyn ContactSource>) -> Self {
+        Self {
+            name,
+            theta,
+            source,
+            fresh: true,
+            memory: ImpulseMemory::default(),
+            bodies: Bodies::default(),
+            found: Vec::new(),
+            active: Vec::new(),
+            impacts: Vec::new(),
+            projection: Projection::default(),
+            phases: ImpactPhases::default(),
+            account: Account::default(),
+            loads: Vec::new(),
+            before: Vec::new(),
+            free: Vec::new(),
+            change: Vec::new(),
+            drift: Vec::new(),
+            approach: Vec::new(),
+            compression_bias: Vec::new(),
+        }
+    }
+
+    /// θ of the scheme.
+    pub fn theta(&self) -> f64 {
+        self.theta
+    }
+
+    /// Contacts found in the last step, whether they took part or not.
+    pub fn found(&self) -> &[FoundContact] {
+        &self.found
+    }
+
+    /// Gravity and external forces: the whitened velocity without contacts.
+    fn accelerate(&mut self, world: &World, h: f64, t: f64) {
+        self.loads.clear();
+        self.free.clone_from(&self.before);
+        let freedoms = world.dimension.freedoms();
+        for (i, body) in world.bodies.iter().enumerate() {
+            let mass = &self.bodies.masses[i];
+            if !mass.free {
+                self.loads.push(Load::default());
+                continue;
+            }
+            let (pose, twist) = (&self.bodies.state.poses[i], &self.bodies.state.twists[i]);
+            let mut load = body
+                .force
+                .as_ref()
+                .map_or_else(Load::default, |force| force.load(t, pose, twist));
+            if world.dimension == crate::systems::world::Dimension::Plane {
+                load.force[2] = 0.0;
+                load.torque = [0.0, 0.0, load.torque[2]];
+            }
+            let place = pose.position;
+            let total = std::array::from_fn(|k| mass.mass * world.gravity[k] + load.force[k]);
+            self.account.force(place, h, total, load.torque);
+            // The torque is kept in body axes, where its work is taken.
+            load.torque = self.bodies.in_body(i, load.torque);
+            let free = &mut self.free[i * freedoms..(i + 1) * freedoms];
+            let axes = world.dimension.axes();
+            for (f, p) in free[..axes].iter_mut().zip(total) {
+                *f += h * p * mass.inverse_root_mass;
+            }
+            match &mut free[axes..] {
+                [f] => *f += h * load.torque[2] * mass.inverse_root_inertia[2],
+                rest => {
+                    for (k, f) in rest.iter_mut().enumerate() {
+                        *f += h * load.torque[k] * mass.inverse_root_inertia[k];
+                    }
+                }
+            }
+            self.loads.push(load);
+        }
+    }
+
+    /// Chooses the contacts that act and writes their blocks, rows and biases.
+    fn pose_contacts(
+        &mut self,
+        world: &World,
+        state: &State,
+        h: f64,
+        problem: &mut ContactProblem,
+    ) -> Result<(), StepOutcome> {
+        let dimension = world.dimension;
+        self.active.clear();
+        self.impacts.clear();
+        self.drift.clear();
+        self.approach.clear();
+        self.compression_bias.clear();
+        problem.begin_bodies(dimension.freedoms(), world.bodies.len());
+        let gain = h * world.gravity_size();
+        // θ = ½ makes Frémond's law read the mean, which is what the kick of θ = 0 does.
+        let theta = if self.theta == 0.0 { 0.5 } else { self.theta };
+        for (index, contact) in self.found.iter().enumerate() {
+            let law = world.laws.law(contact.law);
+            let impact = law.contact.impact();
+            let [a, b] = contact.key.owners.map(|owner| owner as usize);
+            let mut at = Approach {
+                gap: contact.gap,
+                slop: world.slop_of(a, b),
+                before: 0.0,
+                free: 0.0,
+                h,
+                gain,
+            };
+            if impact.restitution() > 0.0 {
+                (at.before, at.free) = self.normal_velocities(contact, h, world);
+            }
+            let posing = contacts::pose(impact.restitution(), &at);
+            if posing == Posing::Absent {
+                continue;
+            }
+            let section = law.contact.section_at(state.t, &state.q);
+            let section = section.map_err(|_| StepOutcome::BadCoefficient {
+                contact: contact.key,
+            })?;
+            let (directions, linear) =
+                contacts::directions(dimension, law, contact.normal, &self.bodies.rotations[a]);
+            let (start, rows) = (problem.size(), law.rows());
+            let used = &directions[..rows];
+            let block = ContactBlock {
+                key: contact.key,
+                start,
+                size: rows,
+                section,
+                flow_rule: law.contact.flow_rule(),
+                kind: BlockKind::Unilateral { minimum: 0.0 },
+            };
+            let sides = contacts::sides(&self.bodies, contact);
+            let (numbers, _) = problem.push_bodies(block, sides);
+            contacts::write_rows(numbers, &self.bodies, dimension, contact, used, linear);
+            contacts::drift(world, &self.bodies, contact, used, linear, &mut self.drift);
+            let operator = contacts::operator(problem);
+            for row in start..start + rows {
+                let before = operator.row_product(row, &self.before);
+                self.approach.push(before + self.drift[row]);
+            }
+            let bias = &mut problem.bias_mut()[start..];
+            contacts::bias(impact, theta, posing, &self.approach[start..], bias);
+            for (bias, drift) in bias.iter_mut().zip(&self.drift[start..]) {
+                *bias += drift;
+            }
+            self.compression_bias
+                .extend_from_slice(&self.drift[start..]);
+            if let Posing::Closing { allowed } = posing {
+                self.compression_bias[start] += allowed;
+            }
+            self.impacts.push(impact);
+            self.active.push(ActiveContact {
+                found: index as u32,
+                start: start as u32,
+                rows: rows as u8,
+                linear: linear as u8,
+                impact: posing == Posing::Impact,
+                directions,
+            });
+        }
+        problem.velocity_free_mut().copy_from_slice(&self.free);
+        problem.refresh();
+        Ok(())
+    }
+
+    /// Normal velocity of a contact before the kick and after gravity and forces alone.
+    fn normal_velocities(&self, contact: &FoundContact, h: f64, world: &World) -> (f64, f64) {
+        let [a, b] = contact.key.owners.map(|owner| owner as usize);
+        let velocity = |i: usize| self.bodies.point_velocity(i, contact.place);
+        let (va, vb) = (velocity(a), velocity(b));
+        let before = (0..3)
+            .map(|k| (va[k] - vb[k]) * contact.normal[k])
+            .sum::<f64>();
+        let gain = |i: usize| {
+            let mass = &self.bodies.masses[i];
+            if !mass.free {
+                return 0.0;
+            }
+            let load = &self.loads[i];
+            let linear = std::array::from_fn(|k| world.gravity[k] + load.force[k] / mass.mass);
+            let x = self.bodies.state.poses[i].position;
+            let arm = std::array::from_fn(|k| contact.place[k] - x[k]);
+            let turning = self.bodies.in_body(i, cross(arm, contact.normal));
+            let angular: f64 = (0..3)
+                .map(|k| turning[k] * load.torque[k] * mass.inverse_root_inertia[k].powi(2))
+                .sum();
+            h * (dot(linear, contact.normal) + angular)
+        };
+        (before, before + gain(a) - gain(b))
+    }
+
+    /// Poses the problem and solves it; returns the outcome and the worst residual.
+    fn solve(
+        &mut self,
+        world: &World,
+        state: &State,
+        (h, t_end): (f64, f64),
+        stage: &mut ContactStage,
+        times: &mut PhaseTimes,
+        clock: &mut Stopwatch,
+    ) -> (StepOutcome, f64) {
+        if let Err(outcome) = self.pose_contacts(world, state, h, &mut stage.problem) {
+            return (outcome, f64::NAN);
+        }
+        stage.solution.impulse.resize(stage.problem.size(), 0.0);
+        self.memory
+            .recall(h, &self.found, &self.active, &mut stage.solution.impulse);
+        times.build = clock.lap();
+        let input = PhaseInput {
+            t: t_end,
+            active: &self.active,
+            impacts: &self.impacts,
+            before: &self.before,
+            approach: &self.approach,
+            compression_bias: &self.compression_bias,
+        };
+        let first = self.phases.solve(&input, stage);
+        times.solve = clock.lap();
+        let residual = stage.certify(t_end).max(first);
+        times.certify = clock.lap();
+        if self.phases.impulse.iter().any(|p| !p.is_finite()) {
+            return (StepOutcome::NonFinite, f64::NAN);
+        }
+        (stage.outcome(), residual)
+    }
+
+    /// Enters impulses in memory, records and accounts; velocities are those after the kick. Returns the works.
+    fn book_contacts(&mut self, stage: &ContactStage, h: f64, record: &mut StepRecord) -> [f64; 3] {
+        let impulse = &self.phases.impulse;
+        let operator = contacts::operator(&stage.problem);
+        self.memory.begin(h, self.found.len());
+        record.present.clear();
+        let mut works = [0.0; 3];
+        for (block, contact) in stage.problem.blocks().iter().zip(&self.active) {
+            let found = &self.found[contact.found as usize];
+            let rows = contact.start as usize..contact.start as usize + usize::from(contact.rows);
+            let p = &impulse[rows.clone()];
+            let (push, moment) = contact.in_world(p);
+            self.memory.keep(contact.found, push, moment);
+            let [a, b] = found.key.owners.map(|owner| owner as usize);
+            let (va, vb) = (
+                self.bodies.point_velocity(a, found.place),
+                self.bodies.point_velocity(b, found.place),
+            );
+            let (mut normal, mut tangential) = (0.0, 0.0);
+            for (i, row) in rows.clone().enumerate() {
+                let moved =
+                    operator.row_product(row, &self.free) + operator.row_product(row, &self.change);
+                let after = moved + self.drift[row];
+                let work = 0.5 * p[i] * (self.approach[row] + after);
+                if i == 0 {
+                    normal = work;
+                } else {
+                    tangential += work;
+                }
+                works[2] -= p[i] * self.drift[row];
+            }
+            works[0] += normal;
+            works[1] += tangential;
+            self.account.impulse_size(found.place, push, moment);
+            for (owner, sign) in [(a, -1.0), (b, 1.0)] {
+                // What a fixed or driven body receives, the free one gets with the other sign.
+                if !self.bodies.masses[owner].free {
+                    let opposite = |x: [f64; 3]| x.map(|x| sign * x);
+                    self.account
+                        .support(found.place, opposite(push), opposite(moment));
+                }
+            }
+            record.present.push(PresentContact {
+                key: found.key,
+                place: found.place,
+                normal: found.normal,
+                gap: found.gap,
+                mode: mode(&block.section, p[0], &p[1..]),
+                impulse: push,
+                moment,
+                velocity: std::array::from_fn(|k| va[k] - vb[k]),
+                work_normal: normal,
+                work_tangential: tangential,
+            });
+        }
+        works
+    }
+
+    /// Forces and impulses act on the velocities; their works are entered. Writes the velocities without contact impulses.
+    fn kick(&mut self, world: &World, h: f64, problem: &ContactProblem, left: &mut Vec<f64>) {
+        self.change.clear();
+        self.change.resize(self.free.len(), 0.0);
+        contacts::operator(problem).add_velocity(&self.phases.impulse, &mut self.change);
+        let dimension = world.dimension;
+        let freedoms = dimension.freedoms();
+        left.clear();
+        for (i, body) in world.bodies.iter().enumerate() {
+            let mass = &self.bodies.masses[i];
+            let before = self.bodies.state.twists[i];
+            if !mass.free {
+                write_twist(dimension, &before, left);
+                continue;
+            }
+            let load = &self.loads[i];
+            let mut free = before;
+            for k in 0..3 {
+                free.velocity[k] += h * (world.gravity[k] + load.force[k] / mass.mass);
+                free.spin[k] += h * load.torque[k] * mass.inverse_root_inertia[k].powi(2);
+            }
+            write_twist(dimension, &free, left);
+            let change = &self.change[i * freedoms..(i + 1) * freedoms];
+            let after = mass.changed(&free, change);
+            let weight = world.gravity.map(|g| mass.mass * g);
+            let load = body.force.as_ref().map(|_| load);
+            self.account
+                .work((h, self.theta), weight, load, (&before, &after));
+            self.bodies.state.twists[i] = after;
+        }
+    }
+}
+
+impl TimeSteppingScheme for WorldStepping {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn step(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &mut State,
+        h: f64,
+        t_end: f64,
+        stage: &mut ContactStage,
+        record: &mut StepRecord,
+    ) {
+        // A simulation joins worlds and their schemes only.
+        let world = system.as_world().expect("a world");
+        let mut clock = Stopwatch::start();
+        let mut times = PhaseTimes::default();
+        let theta = self.theta;
+        let t_kick = state.t + (1.0 - theta) * h;
+
+        // Drift to the place of the kick.
+        self.bodies.begin(world, state.t, &state.q, &state.v);
+        self.account.begin(&self.bodies);
+        if !self.bodies.drift((1.0 - theta) * h) {
+            record.outcome = StepOutcome::NonFinite;
+            return;
+        }
+        self.bodies.state.t = t_kick;
+        // A driven body moves on from the kick as it does in the middle of the way.
+        self.bodies.place_driven(world, t_kick, t_kick + 0.5 * h);
+        self.bodies.refresh_rotations();
+        times.finish = clock.lap();
+
+        // Contacts there, and positions without overlap.
+        self.source
+            .find(world, &self.bodies.state, h, &mut self.found);
+        record.projected = self.projection.correct(
+            world,
+            self.source.as_mut(),
+            (h, self.fresh),
+            &mut self.bodies,
+            &mut self.found,
+            (stage, &mut self.account),
+        );
+        times.find = clock.lap();
+
+        // Forces and contacts.
+        self.bodies.whiten(world.dimension, &mut self.before);
+        self.accelerate(world, h, state.t + theta * h);
+        let (outcome, residual) =
+            self.solve(world, state, (h, t_end), stage, &mut times, &mut clock);
+        record.outcome = outcome;
+        record.residual = residual;
+        record.iterations = stage.solution.iterations;
+        if outcome.is_fatal() {
+            return;
+        }
+        self.kick(world, h, &stage.problem, &mut record.velocity_left);
+        let [normal, tangential, supports] = self.book_contacts(stage, h, record);
+
+        // Drift to the end of the step.
+        if !self.bodies.drift(theta * h) {
+            record.outcome = StepOutcome::NonFinite;
+            return;
+        }
+        self.bodies.state.t = t_end;
+        self.bodies.place_driven(world, t_end, t_end);
+        self.account.end(&self.bodies);
+        let now = energies(world, &self.bodies);
+        let [external, scheme, projection] = self.account.works();
+        record.energy = EnergyEntry {
+            kinetic_change: now.kinetic - state.kinetic,
+            potential_change: now.potential - state.potential,
+            external,
+            numerical_mass: scheme,
+            contact_normal: normal,
+            contact_tangential: tangential,
+            supports,
+            projection,
+            ..EnergyEntry::default()
+        };
+        record.potential_size = now.potential_size;
+        record.momentum = Some(self.account.momentum);
+        record.t = t_end;
+        record.h = h;
+        self.bodies
+            .write(world.dimension, &mut record.q, &mut record.velocity);
+        record.kinetic = now.kinetic;
+        record.potential = now.potential;
+        state.t = t_end;
+        state.q.copy_from_slice(&record.q);
+        state.v.copy_from_slice(&record.velocity);
+        state.kinetic = now.kinetic;
+        state.potential = now.potential;
+        self.fresh = false;
+        times.finish += clock.lap();
+        record.phases = times;
+    }
+
+    fn steps_worlds(&self) -> bool {
+        true
+    }
+
+    fn meets_initial_velocity(&self) -> bool {
+        true
+    }
+
+    fn memory(&self) -> Option<serde_json::Value> {
+        Some(serde_json::json!({
+            "fresh": self.fresh,
+            "impulses": self.memory,
+            "source": self.source.memory(),
+        }))
+    }
+
+    fn recall(&mut self, memory: &serde_json::Value) -> bool {
+        let (Some(fresh), Some(impulses)) = (
+            memory.get("fresh").and_then(serde_json::Value::as_bool),
+            memory.get("impulses"),
+        ) else {
+            return false;
+        };
+        let Ok(impulses) = serde_json::from_value(impulses.clone()) else {
+            return false;
+        };
+        self.fresh = fresh;
+        self.memory = impulses;
+        memory
+            .get("source")
+            .is_some_and(|source| self.source.recall(source))
+    }
+
+    fn warnings(&self, _system: &dyn MechanicalSystem) -> Vec<String> {
+        Vec::new()
+    }
+}
