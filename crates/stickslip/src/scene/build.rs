@@ -13,8 +13,9 @@ use crate::simulation::studies::branches::{
     BranchControl, BranchTree, ChoiceRule, EnumeratingSolver, follow,
 };
 use crate::simulation::{self, ElasticLedger, Simulation, SimulationError, SimulationSettings};
+use crate::solvers::CascadeSolver;
+use crate::solvers::cascade::CoulombMethod;
 use crate::solvers::enumeration::EnumerationSettings;
-use crate::solvers::{CascadeSolver, GaussSeidel, GaussSeidelSettings};
 use crate::stepping::{
     self, EventDriven, EventDrivenSettings, MoreauContactDynamics, MoreauJean, MoreauJeanSettings,
     NormalCompliancePenalty, SweepingProcess,
@@ -170,10 +171,12 @@ impl Scene {
             }
             Solver::Automatic => Box::new(CascadeSolver::beyond(MANY_CONTACTS, tolerance)),
             Solver::Cascade => Box::new(CascadeSolver::beyond(0, tolerance)),
-            Solver::GaussSeidel => Box::new(GaussSeidel::new(GaussSeidelSettings {
-                tolerance,
-                ..GaussSeidelSettings::default()
-            })),
+            // Every other word is the name of a method.
+            named => {
+                let method = CoulombMethod::from_name(named.word().name);
+                let method = method.unwrap_or(CoulombMethod::Cascade);
+                Box::new(CascadeSolver::by_method(method, tolerance))
+            }
         }
     }
 

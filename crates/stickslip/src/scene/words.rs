@@ -155,10 +155,24 @@ words! {
     Solver {
         /// Chosen by the size of the problem.
         Automatic = word("automatic", "exact sweeps for few contacts, the cascade for many"),
-        /// Sweeps only.
-        GaussSeidel = word("gauss-seidel", "nonlinear Gauss-Seidel over exact one-contact solutions, any friction set"),
         /// The cascade from three contacts on.
         Cascade = word("cascade", "portfolio of sweeps, proximal Newton and interior point, for many contacts"),
+        /// Sweeps only.
+        GaussSeidel = word("gauss-seidel", "damped sweeps over exact one-contact solutions, any friction set"),
+        /// Sweeps with momentum.
+        AcceleratedGaussSeidel = word("accelerated-gauss-seidel", "sweeps with momentum"),
+        /// Sweeps in coloured order.
+        ColouredGaussSeidel = word("coloured-gauss-seidel", "damped sweeps in coloured order, on several threads with the bits of one"),
+        /// Projected gradient.
+        ProjectedGradient = word("projected-gradient", "accelerated projected gradient with lagged De Saxce term"),
+        /// First-order methods in turn.
+        Portfolio = word("portfolio", "sweeps with and without momentum and projected gradient in turn"),
+        /// Proximal Newton.
+        ProximalNewton = word("proximal-newton", "proximal point with semismooth Newton, after 100 sweeps"),
+        /// Interior point.
+        InteriorPoint = word("interior-point", "interior point, then proximal Newton"),
+        /// Pivoting in the plane.
+        Lemke = word("lemke", "Lemke's pivoting, for few contacts in the plane"),
     }
 }
 

@@ -252,3 +252,6 @@ impl ContactSolver for GaussSeidel {
         problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
     }
 }
+
+#[cfg(test)]
+mod tests;
