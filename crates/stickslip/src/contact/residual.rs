@@ -85,6 +85,8 @@ pub struct ContactResidual {
     total: BlockResidual,
     velocity: Vec<f64>,
     noise: f64,
+    /// ρ of each block.
+    rho: Vec<f64>,
     memory: SweepVelocity,
     scratch: Scratch,
 }
@@ -123,15 +125,18 @@ impl ContactResidual {
 
     /// Measures of all blocks, the velocity being known.
     fn measure_blocks(&mut self, problem: &ContactProblem, impulse: &[f64]) {
-        let scale = impulse_scale(problem, impulse, self.noise);
-        for block in problem.blocks() {
+        self.rho.clear();
+        self.rho
+            .extend(problem.blocks().iter().map(|block| rho(problem, block)));
+        let scale = impulse_scale(problem, impulse, self.noise, &self.rho);
+        for (block, &rho) in problem.blocks().iter().zip(&self.rho) {
             let rows = block.range();
             let residual = self.scratch.block(
                 block,
                 problem,
                 &impulse[rows.clone()],
                 &self.velocity[rows],
-                scale,
+                (rho, scale),
             );
             self.blocks.push(residual);
         }
@@ -144,7 +149,10 @@ impl ContactResidual {
         match problem.generalized_rule() {
             Some(rule) => {
                 self.read_velocity(problem, &solution.impulse);
-                let scale = impulse_scale(problem, &solution.impulse, self.noise);
+                self.rho.clear();
+                self.rho
+                    .extend(problem.blocks().iter().map(|block| rho(problem, block)));
+                let scale = impulse_scale(problem, &solution.impulse, self.noise, &self.rho);
                 generalized_residual::measure(
                     problem,
                     rule,
@@ -231,10 +239,9 @@ pub(super) fn rho(problem: &ContactProblem, block: &ContactBlock) -> f64 {
 }
 
 /// `max(|p|₂, |ρ q|₂)` over all blocks; velocities up to `noise` count as zero.
-fn impulse_scale(problem: &ContactProblem, impulse: &[f64], noise: f64) -> f64 {
+fn impulse_scale(problem: &ContactProblem, impulse: &[f64], noise: f64, rho: &[f64]) -> f64 {
     let mut driven = 0.0;
-    for block in problem.blocks() {
-        let rho = rho(problem, block);
+    for (block, rho) in problem.blocks().iter().zip(rho) {
         for &q in &problem.free()[block.range()] {
             if !(q.abs() <= noise) {
                 driven += (rho * q) * (rho * q);
@@ -308,7 +315,7 @@ impl Judgement {
                 signorini = signorini.max(p[0].min(w[0]).abs());
                 natural = natural.max(measures.blocks[b].signorini);
             }
-            let rho = rho(problem, block);
+            let rho = measures.rho[b];
             driven += sizes[block.range()]
                 .iter()
                 .map(|size| (rho * size) * (rho * size))
@@ -316,7 +323,10 @@ impl Judgement {
         }
         let norm = |x: &[f64]| dot(x, x).sqrt();
         let or_one = |x: f64| if x > 0.0 { x } else { 1.0 };
-        let (size, scale) = (or_one(norm(q)), or_one(impulse_scale(problem, p, 0.0)));
+        let (size, scale) = (
+            or_one(norm(q)),
+            or_one(impulse_scale(problem, p, 0.0, &measures.rho)),
+        );
         let judgement = Self {
             residual: measures.total,
             floor: 8.0 * f64::EPSILON * (driven.sqrt() + norm(p)) / scale,
@@ -341,12 +351,11 @@ impl Scratch {
         problem: &ContactProblem,
         p: &[f64],
         w: &[f64],
-        scale: f64,
+        (rho, scale): (f64, f64),
     ) -> BlockResidual {
         if scale == 0.0 {
             return BlockResidual::default();
         }
-        let rho = rho(problem, block);
         if !(problem.w(block.start, block.start) > 0.0) {
             // A contact that nothing can move: any nonnegative approach velocity is admissible.
             let approach = rho * (-w[0]).max(0.0) / scale;
