@@ -107,12 +107,6 @@ impl ImpactLaw {
             Err(ImpactLawError::RestitutionOutOfRange { restitution })
         }
     }
-
-    /// Whether friction reads the mean of the tangential velocities before and after.
-    #[inline]
-    pub fn reads_mean_tangential_velocity(&self) -> bool {
-        matches!(self, ImpactLaw::Fremond { .. })
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ mod present_contact;
 mod regular_file;
 mod row_file;
 mod step_record;
-mod trajectory;
 mod trajectory_file;
 pub mod world_rows;
 mod world_watch;
@@ -27,7 +26,6 @@ pub use row_file::{RowFile, RowFormat};
 pub use step_record::{
     ContactMode, ContactRecord, PainleveMargin, PhaseTimes, StepOutcome, StepRecord,
 };
-pub use trajectory::Trajectory;
 pub use trajectory_file::{
     TrajectoryFile, TrajectoryFileError, TrajectoryLayout, TrajectoryReader,
 };

@@ -597,11 +597,6 @@ impl Simulation {
         self.system.as_ref()
     }
 
-    /// Name of the scheme.
-    pub fn scheme_name(&self) -> &'static str {
-        self.scheme.name()
-    }
-
     /// Name of the solver.
     pub fn solver_name(&self) -> &str {
         self.stage.solver_name()

@@ -89,21 +89,6 @@ pub struct ImpactConsistency {
     pub seed: u64,
 }
 
-impl ImpactConsistency {
-    /// Whether the four conditions of the paper held.
-    pub fn is_consistent(&self, tolerance: f64) -> bool {
-        [
-            &self.in_normal_span,
-            &self.opens,
-            &self.in_domain,
-            &self.frictional,
-            &self.dissipative,
-        ]
-        .iter()
-        .all(|violation| violation.holds(tolerance))
-    }
-}
-
 /// Tests a map on the constraints of a problem whose blocks follow the generalized law.
 pub fn check_impact(
     problem: &ContactProblem,
@@ -291,6 +276,19 @@ mod tests {
         ContactProblem::from_dense(w, vec![0.0; 6], vec![block(0), block(1)])
     }
 
+    /// Whether the conditions of the paper held.
+    fn consistent(report: &ImpactConsistency, tolerance: f64) -> bool {
+        [
+            &report.in_normal_span,
+            &report.opens,
+            &report.in_domain,
+            &report.frictional,
+            &report.dissipative,
+        ]
+        .iter()
+        .all(|violation| violation.holds(tolerance))
+    }
+
     #[test]
     fn standard_maps_meet_all_conditions() {
         let problem = corner();
@@ -300,7 +298,7 @@ mod tests {
             StandardImpact::Moreau(0.7),
         ] {
             let report = check_impact(&problem, &rule, 300, 5);
-            assert!(report.is_consistent(1e-7), "{rule:?}: {report:?}");
+            assert!(consistent(&report, 1e-7), "{rule:?}: {report:?}");
             assert!(report.unilateral.holds(1e-9) && report.tangential_power.holds(1e-9));
         }
     }
@@ -311,7 +309,7 @@ mod tests {
             out.iter_mut().zip(u).for_each(|(o, u)| *o = -1.2 * u);
         });
         let report = check_impact(&corner(), &gains, 100, 5);
-        assert!(!report.is_consistent(1e-9));
+        assert!(!consistent(&report, 1e-9));
         assert!((report.dissipative.size - 0.2).abs() < 1e-9);
         assert_eq!(report.dissipative.velocity_before.len(), 2);
         let closes = ImpactClosure(|_: &[f64], u: &[f64], out: &mut [f64]| out.copy_from_slice(u));
@@ -324,7 +322,7 @@ mod tests {
         let stops = ImpactClosure(|_: &[f64], _: &[f64], out: &mut [f64]| out.fill(0.0));
         let report = check_impact(&corner(), &stops, 400, 5);
         // The distance is a root of a rounding error.
-        assert!(report.is_consistent(1e-7), "{report:?}");
+        assert!(consistent(&report, 1e-7), "{report:?}");
         assert!(!report.unilateral.holds(1e-3));
     }
 }

@@ -51,19 +51,6 @@ impl NormalCompliancePenalty {
             step: ExplicitStep::default(),
         }
     }
-
-    /// Energy stored in the contacts of `system` at (t, q), once the scheme has made a step.
-    pub fn stored_energy(&self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> f64 {
-        let mut points = self.springs.iter();
-        let mut energy = 0.0;
-        for constraint in system.constraints() {
-            let depth = (-constraint.gap().value(t, q)).max(0.0);
-            for (stiffness, _) in points.by_ref().take(constraint.points().len()) {
-                energy += 0.5 * stiffness * depth * depth;
-            }
-        }
-        energy
-    }
 }
 
 impl TimeSteppingScheme for NormalCompliancePenalty {

@@ -131,47 +131,6 @@ impl<F: Fn(&[Jet], &[Jet]) -> Jet + Send + Sync> Inertia for KineticEnergy<F> {
     }
 }
 
-/// Inertia from the entries of M(q) written row-major over jets.
-pub struct MassMatrix<F>(pub F);
-
-impl<F: Fn(&[Jet], &mut [Jet]) + Send + Sync> MassMatrix<F> {
-    /// ½ v·M(q) v over jets.
-    fn kinetic_energy(&self, q: &[Jet], v: &[Jet]) -> Jet {
-        let n = q.len();
-        let zeros = vec![0.0; n * n];
-        autodiff::with_jets(&zeros, |m| {
-            (self.0)(q, m);
-            let mut sum = Jet::constant(0.0);
-            for i in 0..n {
-                for j in 0..n {
-                    sum += m[i * n + j] * v[i] * v[j];
-                }
-            }
-            sum * 0.5
-        })
-    }
-}
-
-impl<F: Fn(&[Jet], &mut [Jet]) + Send + Sync> Inertia for MassMatrix<F> {
-    fn is_constant(&self) -> bool {
-        false
-    }
-    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
-        let zeros = vec![0.0; q.len() * q.len()];
-        autodiff::with_jets(q, |qj| {
-            autodiff::with_jets(&zeros, |m| {
-                (self.0)(qj, m);
-                for (o, jet) in out.values_mut().iter_mut().zip(m.iter()) {
-                    *o = jet.re;
-                }
-            });
-        });
-    }
-    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
-        KineticEnergy(|q: &[Jet], v: &[Jet]| self.kinetic_energy(q, v)).covariant_force(q, v, out);
-    }
-}
-
 /// Inertia with hand-written mass matrix and covariant force.
 pub struct GivenInertia<M, C> {
     /// Writes M(q) row-major.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::graph::Expression;
-use super::nearest::nearest_name;
 
 /// Meaning of one name.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,11 +63,5 @@ impl Scope {
             .iter()
             .filter(|(_, meaning)| matches!(meaning, Meaning::Value(_)))
             .map(|(name, _)| name.as_str())
-    }
-
-    /// The usable name nearest to `name`.
-    #[must_use]
-    pub fn nearest(&self, name: &str) -> Option<&str> {
-        nearest_name(name, self.names())
     }
 }

@@ -59,8 +59,6 @@ pub struct Tape {
     instructions: Vec<Instruction>,
     /// Register of each output.
     outputs: Vec<u32>,
-    /// One more than the largest input read.
-    inputs_needed: usize,
 }
 
 /// Working memory of one [`Tape`]; made by [`Tape::registers`], reusable for any number of
@@ -177,7 +175,6 @@ impl Tape {
         }
         Self {
             outputs: outputs.iter().map(|e| register[e.index()]).collect(),
-            inputs_needed: inputs.iter().map(|&k| k as usize + 1).max().unwrap_or(0),
             constants,
             inputs,
             instructions,
@@ -205,12 +202,6 @@ impl Tape {
         self.instructions.len()
     }
 
-    /// Length the input slice must have at least.
-    #[must_use]
-    pub fn inputs_needed(&self) -> usize {
-        self.inputs_needed
-    }
-
     /// Evaluates all outputs from inputs that `read` looks up, in working memory that may have
     /// served any tape before; it grows to the size of the largest.
     ///
@@ -235,7 +226,7 @@ impl Tape {
     /// Evaluates all outputs.
     ///
     /// # Panics
-    /// If `inputs` is shorter than [`Tape::inputs_needed`], `out` is shorter than the number of
+    /// If `inputs` lacks one that is read, `out` is shorter than the number of
     /// outputs, or `registers` were made by a tape of another size.
     pub fn evaluate(&self, inputs: &[f64], registers: &mut Registers, out: &mut [f64]) {
         let size = self.constants.len() + self.inputs.len() + self.instructions.len();

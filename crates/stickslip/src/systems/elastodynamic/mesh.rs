@@ -168,14 +168,6 @@ impl Mesh {
         self
     }
 
-    /// Renames a group.
-    pub fn renamed(mut self, from: &str, to: &str) -> Self {
-        if let Some(group) = self.groups.remove(from) {
-            self.groups.insert(to.to_string(), group);
-        }
-        self
-    }
-
     /// Dimension of space.
     pub fn dimension(&self) -> usize {
         self.dimension

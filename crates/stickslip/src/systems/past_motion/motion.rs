@@ -79,7 +79,6 @@ pub struct PastMotion {
     integrals: Vec<(IntegralSpec, usize)>,
     maxima: Vec<(Psi, f64, VecDeque<(f64, f64)>)>,
     committed: usize,
-    scratch: Vec<f64>,
     fault: AtomicU64,
 }
 
@@ -97,7 +96,6 @@ impl Clone for PastMotion {
             integrals: self.integrals.clone(),
             maxima: self.maxima.clone(),
             committed: self.committed,
-            scratch: self.scratch.clone(),
             fault: AtomicU64::new(self.fault.load(Ordering::Relaxed)),
         }
     }
@@ -235,7 +233,6 @@ impl PastMotion {
         let history = reading.initial_history().clone();
         let mut past = Self {
             interpolation,
-            scratch: vec![0.0; observed.len()],
             observed,
             slots,
             delay_max: reading.delay_max(),
@@ -246,7 +243,7 @@ impl PastMotion {
             maxima: reading
                 .maxima
                 .iter()
-                .map(|m| (m.psi.clone(), m.window, VecDeque::new()))
+                .map(|m| (m.psi, m.window, VecDeque::new()))
                 .collect(),
             committed: 0,
             fault: AtomicU64::new(0),
@@ -368,21 +365,17 @@ impl PastMotion {
     /// Enters node `j`, and the top inside the piece before it, into the queues.
     fn enter_maxima(&mut self, j: usize) {
         let mut maxima = std::mem::take(&mut self.maxima);
-        let mut scratch = std::mem::take(&mut self.scratch);
         for (psi, _, queue) in &mut maxima {
             if j > 0 && self.is_curved(j - 1) {
                 let (a, b) = (self.ring.time(j - 1), self.ring.time(j));
-                if let Some(top) =
-                    interior_top(a, b, |s| self.psi_in_piece(psi, j - 1, s, &mut scratch))
-                {
+                if let Some(top) = interior_top(a, b, |s| self.psi_in_piece(*psi, j - 1, s)) {
                     enter(queue, top);
                 }
             }
-            let value = self.psi_at_node(psi, j);
+            let value = self.psi_at_node(*psi, j);
             enter(queue, (self.ring.time(j), value));
         }
         self.maxima = maxima;
-        self.scratch = scratch;
     }
 
     /// Whether the piece after node `j` is not affine.
@@ -517,24 +510,6 @@ impl PastMotion {
         self.piece(j, column).value(s)
     }
 
-    /// All observed coordinates at time `s`, in the order observed.
-    pub(crate) fn row_at(&self, s: f64, tip: &Tip, out: &mut [f64]) {
-        let j = self.locate(s);
-        let affine = self.interpolation == Interpolation::Affine;
-        if affine && j + 1 < self.ring.len() && !self.is_given(j) {
-            let (t0, t1) = (self.ring.time(j), self.ring.time(j + 1));
-            let weight = ((s - t0) / (t1 - t0)).max(0.0);
-            let (r0, r1) = (self.ring.row(j), self.ring.row(j + 1));
-            for ((o, x0), x1) in out.iter_mut().zip(r0).zip(r1) {
-                *o = x0 + weight * (x1 - x0);
-            }
-            return;
-        }
-        for (o, &i) in out.iter_mut().zip(&self.observed) {
-            *o = self.at(i, s, tip);
-        }
-    }
-
     /// Slope of coordinate `i` at time `s`, from the right at a node.
     pub(crate) fn velocity_at(&self, i: usize, s: f64, tip: &Tip) -> f64 {
         if s.is_nan() {
@@ -559,69 +534,32 @@ impl PastMotion {
         self.piece(j, self.slot(i)).velocity(s)
     }
 
-    fn psi_at_node(&self, psi: &Psi, j: usize) -> f64 {
-        let row = self.ring.row(j);
-        match psi {
-            Psi::Coordinate(i) => row[self.slot(*i)],
-            Psi::Negative(i) => -row[self.slot(*i)],
-            Psi::Absolute(i) => row[self.slot(*i)].abs(),
-            Psi::Function(psi) => psi(&row[..self.observed.len()]),
-        }
+    fn psi_at_node(&self, psi: Psi, j: usize) -> f64 {
+        psi.of(self.ring.row(j)[self.slot(psi.coordinate())])
     }
 
     /// ψ at `s` inside the piece after node `j`.
-    fn psi_in_piece(&self, psi: &Psi, j: usize, s: f64, scratch: &mut [f64]) -> f64 {
-        let value = |i: usize| {
-            if self.is_given(j) {
-                self.given(i, s)
-            } else {
-                self.piece(j, self.slot(i)).value(s)
-            }
-        };
-        match psi {
-            Psi::Coordinate(i) => value(*i),
-            Psi::Negative(i) => -value(*i),
-            Psi::Absolute(i) => value(*i).abs(),
-            Psi::Function(psi) => {
-                for (x, &i) in scratch.iter_mut().zip(&self.observed) {
-                    *x = value(i);
-                }
-                psi(scratch)
-            }
-        }
+    fn psi_in_piece(&self, psi: Psi, j: usize, s: f64) -> f64 {
+        let i = psi.coordinate();
+        psi.of(if self.is_given(j) {
+            self.given(i, s)
+        } else {
+            self.piece(j, self.slot(i)).value(s)
+        })
     }
 
-    fn psi_at(&self, psi: &Psi, s: f64, tip: &Tip) -> f64 {
-        match psi {
-            Psi::Coordinate(i) => self.at(*i, s, tip),
-            Psi::Negative(i) => -self.at(*i, s, tip),
-            Psi::Absolute(i) => self.at(*i, s, tip).abs(),
-            Psi::Function(psi) => {
-                let mut row = vec![0.0; self.observed.len()];
-                self.row_at(s, tip, &mut row);
-                psi(&row)
-            }
-        }
-    }
-
-    /// ψ of the tip itself.
-    pub(crate) fn psi_of_tip(&self, psi: &Psi, tip: &Tip) -> f64 {
-        match psi {
-            Psi::Coordinate(i) => tip.q[*i],
-            Psi::Negative(i) => -tip.q[*i],
-            Psi::Absolute(i) => tip.q[*i].abs(),
-            Psi::Function(psi) => {
-                let row: Vec<f64> = self.observed.iter().map(|&i| tip.q[i]).collect();
-                psi(&row)
-            }
-        }
+    fn psi_at(&self, psi: Psi, s: f64, tip: &Tip) -> f64 {
+        psi.of(self.at(psi.coordinate(), s, tip))
     }
 
     /// Maximum number `k` over the window before the tip.
     pub(crate) fn maximum(&self, k: usize, tip: &Tip) -> f64 {
         let (psi, window, queue) = &self.maxima[k];
+        let psi = *psi;
         let cut = tip.t - window;
-        let mut best = self.psi_at(psi, cut, tip).max(self.psi_of_tip(psi, tip));
+        let mut best = self
+            .psi_at(psi, cut, tip)
+            .max(psi.of(tip.q[psi.coordinate()]));
         // What fell out of the window since the last node is at the front: few, if any.
         if let Some(&(_, value)) = queue.iter().find(|&&(t, _)| t >= cut) {
             best = best.max(value);
@@ -872,10 +810,7 @@ fn check_history(
 ) -> Result<(), PastError> {
     let count = q.len();
     let integrals = reading.integrals.iter().map(|spec| spec.coordinate);
-    let maxima = reading.maxima.iter().filter_map(|m| match m.psi {
-        Psi::Coordinate(i) | Psi::Negative(i) | Psi::Absolute(i) => Some(i),
-        Psi::Function(_) => None,
-    });
+    let maxima = reading.maxima.iter().map(|m| m.psi.coordinate());
     let observed = reading.coordinates(count);
     for coordinate in observed.iter().copied().chain(integrals).chain(maxima) {
         if coordinate >= count || !observed.contains(&coordinate) {

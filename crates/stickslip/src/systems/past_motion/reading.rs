@@ -1,8 +1,5 @@
 //! What a system reads of its past.
 
-use std::fmt;
-use std::sync::Arc;
-
 use thiserror::Error;
 
 use super::{InitialHistory, Kernel};
@@ -93,11 +90,8 @@ pub enum PastError {
     },
 }
 
-/// A function of the observed coordinates (in the order observed).
-pub type PsiFunction = dyn Fn(&[f64]) -> f64 + Send + Sync;
-
 /// The quantity whose maximum over a window is read.
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Psi {
     /// A coordinate.
     Coordinate(usize),
@@ -105,25 +99,22 @@ pub enum Psi {
     Negative(usize),
     /// Its absolute value.
     Absolute(usize),
-    /// Any function of the observed coordinates. On a piece of the motion only its ends are looked at:
-    /// exact for convex functions, an error of order h² otherwise.
-    Function(Arc<PsiFunction>),
 }
 
 impl Psi {
-    /// A function of the observed coordinates.
-    pub fn function(psi: impl Fn(&[f64]) -> f64 + Send + Sync + 'static) -> Self {
-        Self::Function(Arc::new(psi))
-    }
-}
-
-impl fmt::Debug for Psi {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The coordinate it reads.
+    pub(crate) fn coordinate(self) -> usize {
         match self {
-            Self::Coordinate(i) => write!(f, "Coordinate({i})"),
-            Self::Negative(i) => write!(f, "Negative({i})"),
-            Self::Absolute(i) => write!(f, "Absolute({i})"),
-            Self::Function(_) => write!(f, "Function(..)"),
+            Self::Coordinate(i) | Self::Negative(i) | Self::Absolute(i) => i,
+        }
+    }
+
+    /// Its value where the coordinate has the value x.
+    pub(crate) fn of(self, x: f64) -> f64 {
+        match self {
+            Self::Coordinate(_) => x,
+            Self::Negative(_) => -x,
+            Self::Absolute(_) => x.abs(),
         }
     }
 }
@@ -144,12 +135,7 @@ pub struct PastIntegral {
     pub(crate) mass: f64,
 }
 
-impl PastIntegral {
-    /// ∫ k over the window.
-    pub fn kernel_mass(&self) -> f64 {
-        self.mass
-    }
-}
+impl PastIntegral {}
 
 #[derive(Clone, Debug)]
 pub(crate) struct IntegralSpec {

@@ -1,7 +1,7 @@
 //! The past as a force sees it.
 
 use super::motion::Tip;
-use super::{PastIntegral, PastMotion, Psi, WindowMaximum};
+use super::{PastIntegral, PastMotion, WindowMaximum};
 
 /// The motion up to and including the instant of evaluation.
 ///
@@ -47,21 +47,6 @@ impl<'a> PastView<'a> {
         }
     }
 
-    /// All observed coordinates at `t − tau`, with one look-up.
-    pub fn delayed_all(&self, tau: f64, out: &mut [f64]) {
-        match self.past {
-            Some(past) => {
-                let s = past.time_of(tau, &self.tip());
-                if s.is_nan() {
-                    out.fill(s);
-                } else {
-                    past.row_at(s, &self.tip(), out);
-                }
-            }
-            None => out.copy_from_slice(&self.q[..out.len()]),
-        }
-    }
-
     /// Velocity of coordinate `i` at `t − tau`: the slope of its piece, from the right at a node. It
     /// jumps where the velocity jumps, so the force is not continuous at delayed impacts.
     pub fn delayed_velocity(&self, i: usize, tau: f64) -> f64 {
@@ -75,12 +60,7 @@ impl<'a> PastView<'a> {
     pub fn maximum(&self, handle: &WindowMaximum) -> f64 {
         match self.past {
             Some(past) => past.maximum(handle.index, &self.tip()),
-            None => match &handle.psi {
-                Psi::Coordinate(i) => self.q[*i],
-                Psi::Negative(i) => -self.q[*i],
-                Psi::Absolute(i) => self.q[*i].abs(),
-                Psi::Function(psi) => psi(self.q),
-            },
+            None => handle.psi.of(self.q[handle.psi.coordinate()]),
         }
     }
 
