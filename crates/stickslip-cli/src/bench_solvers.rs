@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use stickslip::solvers::SolverLimits;
 use stickslip::solvers::cascade::CoulombMethod;
-use stickslip::solvers::progress::SolverLimits;
 
 /// Tolerances of the three panels.
 const TOLERANCES: [f64; 3] = [1e-4, 1e-8, 1e-12];

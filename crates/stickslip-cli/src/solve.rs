@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use stickslip::contact::CondensedProblem;
 use stickslip::contact::ContactSolution;
 use stickslip::contact::fclib::{FclibError, FclibFile, FclibProblem, FclibSolution};
+use stickslip::solvers::SolverLimits;
 use stickslip::solvers::cascade::{CoulombMethod, solve};
 use stickslip::solvers::minimum_norm::{RankReport, least_impulses, rank_report};
-use stickslip::solvers::progress::SolverLimits;
 
 /// Solve frictional contact problems stored as FCLIB files.
 ///

@@ -8,14 +8,14 @@
 //! are best of several repetitions in one run.
 
 use std::time::Instant;
-use stickslip::algebra::sparse_rows::SparseRows;
+use stickslip::algebra::SparseRows;
 use stickslip::contact::ContactProblem;
 use stickslip::contact::GlobalForm;
 use stickslip::contact::fclib::{FclibFile, FclibProblem};
-use stickslip::solvers::body_sweep::BodySweep;
-use stickslip::solvers::coloured_sweep::ColouredSweep;
-use stickslip::solvers::scaled_problem::{ScaledProblem, StoppingTest};
-use stickslip::solvers::sweep::{Instructions, SweepMemory, product, sweep};
+use stickslip::internals::BodySweep;
+use stickslip::internals::ColouredSweep;
+use stickslip::internals::{Instructions, SweepMemory, product, sweep};
+use stickslip::internals::{ScaledProblem, StoppingTest};
 
 /// Bytes no cache holds.
 const MAIN_MEMORY: usize = 256 << 20;

@@ -11,15 +11,22 @@
 //!                 records --------+
 //! ```
 //!
+//! Start with [`prelude`], which shows the smallest program.
+//!
 //! Keys in brackets such as [Paoli2015] are entries of `REFERENCES.md`; a test keeps them known.
 
 // Reference keys look like links to rustdoc; `tests/tidy.rs` checks them instead.
 #![allow(rustdoc::broken_intra_doc_links)]
+// Pages of public modules may explain parts that are not public.
+#![allow(rustdoc::private_intra_doc_links)]
 
 pub mod algebra;
 mod clock;
 pub mod contact;
+#[doc(hidden)]
+pub mod internals;
 pub mod laws;
+pub mod prelude;
 pub mod records;
 pub mod scene;
 pub mod simulation;

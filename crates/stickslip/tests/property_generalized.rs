@@ -262,7 +262,7 @@ fn law_does_not_depend_on_coordinates_or_on_the_scale_of_the_gap() {
             .map(|e| dot(&column(&t, e / n), &column(&half, e % n)))
             .collect();
         let mut velocity = impact.velocity.clone();
-        assert!(stickslip::algebra::small_dense::solve_in_place(
+        assert!(stickslip::internals::solve_in_place(
             &mut t.clone(),
             &mut velocity
         ));

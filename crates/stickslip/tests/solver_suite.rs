@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
-use stickslip::algebra::sparse_rows::SparseRows;
+use stickslip::algebra::SparseRows;
 use stickslip::contact::fclib::{FclibFile, FclibProblem};
 use stickslip::contact::{ContactProblem, Judgement, SolveStatus};
+use stickslip::solvers::SolverLimits;
+use stickslip::solvers::StoppingTest;
 use stickslip::solvers::cascade::{CoulombMethod, solve};
 use stickslip::solvers::minimum_norm::least_impulses;
-use stickslip::solvers::progress::SolverLimits;
-use stickslip::solvers::scaled_problem::StoppingTest;
 
 fn problems() -> Vec<(String, ContactProblem)> {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/fclib");

@@ -231,3 +231,31 @@ fn no_loose_ends_in_the_source() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn embedded_files_lie_inside_their_crate() {
+    let mut embedded = 0;
+    let mut wrong = Vec::new();
+    for path in sources() {
+        // Folders between the file and the root of its crate: `src` and what is below it.
+        let below = path
+            .components()
+            .rev()
+            .skip(1)
+            .position(|c| c.as_os_str() == "src");
+        let depth = below.expect("a source lies below src") + 1;
+        let text = code(&path);
+        for macro_call in ["include_str!(", "include_bytes!("] {
+            for part in text.split(macro_call).skip(1) {
+                embedded += 1;
+                let argument = part.split(')').next().unwrap_or(part);
+                if argument.matches("../").count() > depth || argument.contains("\"/") {
+                    wrong.push(format!("{}: {argument}", path.display()));
+                }
+            }
+        }
+    }
+    // The gallery and the reference cases at least.
+    assert!(embedded >= 2, "only {embedded} embedded files");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -3,9 +3,9 @@
 use crate::engine::{LocalView, contact_dynamics, impact};
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::SymmetricMatrix;
+use stickslip::internals::{project, support};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedSet, ImpactLaw};
 use stickslip::records::StepRecord;
-use stickslip::solvers::generalized_reaction::{project, support};
 use stickslip::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 use stickslip::solvers::one_contact::gamma;
 use stickslip::systems::functions::{GivenRows, GivenScalar};

@@ -527,7 +527,7 @@ fn holds(impact: &Impact, force: &[f64], mu: f64) -> bool {
             })
         })
         .collect();
-    let mut system = stickslip::algebra::feasibility::LinearSystem::new(edges.len());
+    let mut system = stickslip::internals::LinearSystem::new(edges.len());
     for (i, f) in force.iter().enumerate() {
         system.equal(edges.iter().map(|e: &Vec<f64>| e[i]), -f);
     }

@@ -2,9 +2,9 @@
 
 use crate::engine::{LocalView, contact_dynamics, impact};
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::root::bracketed_root;
 use stickslip::algebra::{Jet, dot};
 use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
+use stickslip::internals::bracketed_root;
 use stickslip::laws::{
     ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw,
 };

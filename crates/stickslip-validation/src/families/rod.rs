@@ -3,8 +3,9 @@
 use crate::engine::{LocalView, contact_dynamics, impact, run_steps, simulation};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::root::bracketed_root;
-use stickslip::algebra::{Jet, SymmetricMatrix, autodiff, dot};
+use stickslip::algebra::{Jet, SymmetricMatrix, dot};
+use stickslip::internals;
+use stickslip::internals::bracketed_root;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::solvers::one_contact::{gamma, planar};
 use stickslip::stepping::ReferenceEventKind;
@@ -77,8 +78,8 @@ impl Rod {
         let system = self.system(q)?;
         let gap = self.gap(q);
         let (mut slope, mut second) = ([0.0; 3], [0.0; 9]);
-        autodiff::gradient(q, gap, &mut slope);
-        autodiff::hessian(q, gap, &mut second);
+        internals::gradient(q, gap, &mut slope);
+        internals::hessian(q, gap, &mut second);
         let mut pull = [0.0; 3];
         system.potential_gradient(q, &mut pull);
         let mut mass = SymmetricMatrix::zeros(3);

@@ -3,26 +3,26 @@
 //! The only module that names the linear-algebra crates in depth. Use it to hand matrices to a
 //! system; nothing here knows mechanics.
 
-pub mod autodiff;
-pub mod ball_quadratic;
-pub mod block_sparse;
+pub(crate) mod autodiff;
+pub(crate) mod ball_quadratic;
+pub(crate) mod block_sparse;
 pub(crate) mod compensated;
-pub mod compliance;
+pub(crate) mod compliance;
 mod covectors;
-pub mod eigen2;
-pub mod feasibility;
+pub(crate) mod eigen2;
+pub(crate) mod feasibility;
 mod jet;
-pub mod lcp;
-pub mod multifrontal;
-pub mod rank_revealing;
-pub mod root;
-pub mod small_dense;
-pub mod small_inverse;
-pub mod spanning_rows;
-pub mod sparse_cholesky;
-pub mod sparse_factor;
-pub mod sparse_rows;
-pub mod sparse_symmetric;
+pub(crate) mod lcp;
+pub(crate) mod multifrontal;
+pub(crate) mod rank_revealing;
+pub(crate) mod root;
+pub(crate) mod small_dense;
+pub(crate) mod small_inverse;
+pub(crate) mod spanning_rows;
+pub(crate) mod sparse_cholesky;
+pub(crate) mod sparse_factor;
+pub(crate) mod sparse_rows;
+pub(crate) mod sparse_symmetric;
 mod symmetric;
 
 pub(crate) use compensated::CompensatedSum;
@@ -30,5 +30,6 @@ pub use compensated::long_dot;
 pub use compliance::Compliance;
 pub use covectors::Covectors;
 pub use jet::Jet;
+pub use sparse_rows::{SparseRows, SparseRowsError};
 pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::{CholeskyFactor, PivotedCholesky, SymmetricMatrix, dot};

@@ -30,6 +30,7 @@
 //! ```
 
 mod checkpoint;
+mod default_run;
 mod elastic_ledger;
 mod run_folder;
 mod run_lock;

@@ -22,7 +22,7 @@
 //! ```
 //! use stickslip::contact::ContactProblem;
 //! use stickslip::solvers::cascade::{CoulombMethod, solve};
-//! use stickslip::solvers::progress::SolverLimits;
+//! use stickslip::solvers::SolverLimits;
 //! // One block of unit mass, sliding on a floor: W = I.
 //! let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
 //! let problem = ContactProblem::coulomb_from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5]).unwrap();
@@ -31,34 +31,36 @@
 //! assert!((solution.impulse[1] - 0.5).abs() < 1e-8);
 //! ```
 
-pub mod accelerated_gauss_seidel;
+pub(crate) mod accelerated_gauss_seidel;
 pub mod bodies;
-pub mod body_sweep;
+pub(crate) mod body_sweep;
 pub mod cascade;
-pub mod coloured_sweep;
+pub(crate) mod coloured_sweep;
 pub mod enumeration;
 mod gauss_seidel;
-pub mod generalized_reaction;
+pub(crate) mod generalized_reaction;
 pub mod impact_consistency;
-pub mod interior_point;
+pub(crate) mod interior_point;
 mod locality;
 pub mod matrix_free;
 pub mod minimum_norm;
 mod newton_finish;
-pub mod newton_system;
+pub(crate) mod newton_system;
 pub mod one_contact;
 mod one_step_cascade;
 mod patch;
 mod planar_lemke;
-pub mod progress;
-pub mod projected_gradient;
-pub mod proximal_newton;
-pub mod reduced_form;
-pub mod scaled_problem;
+pub(crate) mod progress;
+pub(crate) mod projected_gradient;
+pub(crate) mod proximal_newton;
+pub(crate) mod reduced_form;
+pub(crate) mod scaled_problem;
 mod strategy;
-pub mod sweep;
+pub(crate) mod sweep;
 
 pub use bodies::{BodySweepOutcome, BodySweepSettings, BodySweepSolver};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use generalized_reaction::{GeneralizedReaction, GeneralizedReactionSettings};
 pub use one_step_cascade::CascadeSolver;
+pub use progress::SolverLimits;
+pub use scaled_problem::StoppingTest;

@@ -134,11 +134,6 @@ impl ReducedForm {
         Some(Self { sizes, mass, links })
     }
 
-    /// Number of columns of the factor.
-    pub fn rank(&self) -> usize {
-        self.sizes.iter().sum()
-    }
-
     /// Skeleton of W; `None` if the rank exceeds the given fraction of the rows.
     pub fn skeleton(problem: &ScaledProblem, largest_fraction: f64) -> Option<Self> {
         if problem.dimension != 3 {
