@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use stickslip::records::EventKind;
-use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary};
+use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary, Status, TheoremCover};
 
 /// What happened, where the energy went, how far the certificate can be trusted, what to beware of.
 pub fn report(summary: &RunSummary) -> String {
@@ -23,6 +23,7 @@ pub fn report(summary: &RunSummary) -> String {
     };
     part(head, elastic(summary));
     part("How far to trust it", trust(summary));
+    part("What theorems say", theorems(summary));
     part("Warnings", summary.warnings.join("\n"));
     out
 }
@@ -214,6 +215,31 @@ fn energy(energy: &EnergySummary) -> String {
     let moved = moved(&terms, &[energy.start, energy.kinetic, energy.potential]);
     if !moved.is_empty() {
         lines.push(format!("{}.", moved.join(", ")));
+    }
+    lines.join("\n")
+}
+
+/// One line per question: the theorem that answers it, or what the nearest one misses.
+fn theorems(summary: &RunSummary) -> String {
+    let page = &summary.hypotheses;
+    let mut lines = Vec::new();
+    for about in ["existence", "uniqueness", "convergence"] {
+        let theorems = || page.theorems.iter().filter(|t| t.about == about);
+        let missing = |t: &&TheoremCover| t.fails.len() + t.unknown.len();
+        let Some(nearest) = theorems().min_by_key(missing) else {
+            continue;
+        };
+        lines.push(if nearest.status == Status::Holds {
+            format!("{about}: {}", nearest.theorem)
+        } else {
+            let failing = nearest.fails.iter().map(|name| format!("not {name}"));
+            let unknown = nearest.unknown.iter().map(|name| format!("{name} unknown"));
+            let missing: Vec<String> = failing.chain(unknown).collect();
+            format!(
+                "{about}: no theorem covers this run ({})",
+                missing.join(", ")
+            )
+        });
     }
     lines.join("\n")
 }

@@ -16,13 +16,15 @@ use crate::scene_argument::{self, SceneOptions};
     stickslip verify runs/sliding-block --problem P5\n  \
     stickslip verify motion.json --scene painleve-rod --problem \"P3'\"\n\n\
     A run is judged step by step where its scheme states its laws; a motion file is judged as it stands. It is\n\
-    JSON: {\"nodes\": [{\"t\", \"q\", \"v_left\", \"v_right\", \"smooth\", \"atom\"}, ..]}.\n\
+    JSON: {\"nodes\": [{\"t\", \"q\", \"v_left\", \"v_right\", \"smooth\", \"atom\"}, ..], \"quadrature\": \"affine\"}.\n\
+    The displacement between two nodes is the integral of the velocity: `affine` between v_right and the next v_left,\n\
+    `step` (constant), or `free` (within h/2 times the change of velocity); the change of momentum likewise.\n\
     Exit codes: 0 accepted, 2 refused, 3 the formulations do not apply, 1 bad input.")]
 pub struct VerifyArgs {
     /// Folder of a run, or a motion file.
     #[arg(value_name = "MOTION")]
     motion: PathBuf,
-    /// P2, P3, P4, P5, P6, P3', P4' or fremond; the scene's own if left out.
+    /// P2, P3, P4, P5, P6, P3', P4', P4'-literal or fremond; the scene's own if left out.
     #[arg(long)]
     problem: Option<String>,
     /// Scene whose system moves; a run folder brings its own.
@@ -91,11 +93,25 @@ fn tell(report: &Verification, own: bool) {
         say(format!(
             "accepted under {formulation}{own}: every line holds at {nodes} instants"
         ));
-        return;
+    } else {
+        say(format!("refused under {formulation}{own}:"));
+        for violation in &report.violations {
+            say(format!("  {violation}"));
+        }
     }
-    say(format!("refused under {formulation}{own}:"));
-    for violation in &report.violations {
-        say(format!("  {violation}"));
+    if let Some(literal) = &report.literal {
+        let verdict = if literal.accepted() {
+            "accepted as well"
+        } else {
+            "refused (it need not have a solution)"
+        };
+        say(format!(
+            "as written, against all test velocities ({}): {verdict}",
+            literal.formulation
+        ));
+        for violation in &literal.violations {
+            say(format!("  {violation}"));
+        }
     }
 }
 

@@ -1,16 +1,20 @@
 //! Cost of one step of small systems: nanoseconds and allocations, one core.
 //!
 //! `cargo bench -p stickslip --bench step_cost` prints one row per system and scheme. The figures
-//! include the record, its residual certificate and the energy account of every step.
+//! include the record, its residual certificate and the energy account of every step; the last column is the share of
+//! judging: the residual of the contact problem, and what the run does around the scheme (account, events, margins, uniqueness).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
+use stickslip::records::StepRecord;
 use stickslip::simulation::{Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
-use stickslip::stepping::{MoreauContactDynamics, MoreauJean, TimeSteppingScheme};
+use stickslip::stepping::{
+    ContactLayout, ContactStage, MoreauContactDynamics, MoreauJean, State, TimeSteppingScheme,
+};
 use stickslip::systems::functions::{GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
@@ -80,7 +84,95 @@ fn rod(flow_rule: FlowRule) -> GeneralizedSystem {
         .expect("valid")
 }
 
-fn measure(name: &str, mut make: impl FnMut() -> Simulation, limit: f64) {
+/// Block that slides on two feet.
+fn block() -> GeneralizedSystem {
+    let foot = |name: &str, x: f64| {
+        let law = ContactLaw::new(
+            FrictionSection::segment(0.3).expect("valid"),
+            ImpactLaw::Inelastic,
+        )
+        .expect("valid");
+        let gap = GivenScalar {
+            value: move |q: &[f64]| q[1] + x * q[2].sin() + 0.4 * (1.0 - q[2].cos()),
+            gradient: move |q: &[f64], row: &mut [f64]| {
+                row.copy_from_slice(&[0.0, 1.0, x * q[2].cos() + 0.4 * q[2].sin()]);
+            },
+        };
+        let tangent = GivenRows(move |q: &[f64], rows: &mut [f64]| {
+            rows.copy_from_slice(&[1.0, 0.0, 0.4 * q[2].cos() - x * q[2].sin()]);
+        });
+        UnilateralConstraint::new(name, gap).with_point(ContactFrame::tangents(1, tangent), law)
+    };
+    GeneralizedSystem::builder(["x", "y", "theta"])
+        .mass_diagonal(&[1.0, 1.0, 0.1])
+        .dead_load(&[0.0, -9.81, 0.0])
+        .constraint(foot("rear", -0.5))
+        .constraint(foot("front", 0.5))
+        .build(&[0.0; 3])
+        .expect("valid")
+}
+
+/// A run before it starts.
+struct Parts {
+    system: GeneralizedSystem,
+    scheme: Box<dyn TimeSteppingScheme>,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    h: f64,
+}
+
+impl Parts {
+    fn simulation(self) -> Simulation {
+        Simulation::new(
+            Box::new(self.system),
+            self.scheme,
+            Box::new(GaussSeidel::default()),
+            (&self.q, &self.v),
+            SimulationSettings::fixed(self.h),
+        )
+        .expect("valid")
+    }
+}
+
+const STEPS: usize = 20_000;
+// Warm means that every buffer has been used once: the ball first touches after 4,500 steps.
+const WARM: usize = 12_000;
+
+/// Seconds per step of the scheme alone, which measures the residual of its problems, and of that measurement.
+fn bare(parts: Parts) -> (f64, f64) {
+    let (h, system) = (parts.h, parts.system);
+    let mut state = State {
+        t: 0.0,
+        q: parts.q,
+        v: parts.v,
+        kinetic: 0.0,
+        potential: 0.0,
+        impulses: vec![0.0; ContactLayout::new(&system).rows()],
+    };
+    let mut stage = ContactStage::new(Box::new(GaussSeidel::default()));
+    let (mut scheme, mut record) = (parts.scheme, StepRecord::default());
+    let mut step = |stage: &mut ContactStage, k: usize| {
+        scheme.step(
+            &system,
+            &mut state,
+            h,
+            (k + 1) as f64 * h,
+            stage,
+            &mut record,
+        );
+    };
+    (0..WARM).for_each(|k| step(&mut stage, k));
+    let start = Instant::now();
+    (0..STEPS).for_each(|k| step(&mut stage, WARM + k));
+    let steps = start.elapsed().as_secs_f64() / STEPS as f64;
+    let start = Instant::now();
+    (0..STEPS).for_each(|_| {
+        std::hint::black_box(stage.certify(1.0));
+    });
+    (steps, start.elapsed().as_secs_f64() / STEPS as f64)
+}
+
+fn measure(name: &str, make: impl Fn() -> Parts, limit: f64) {
     // A word on the command line chooses rows by name.
     if std::env::args()
         .skip(1)
@@ -88,17 +180,15 @@ fn measure(name: &str, mut make: impl FnMut() -> Simulation, limit: f64) {
     {
         return;
     }
-    const STEPS: usize = 20_000;
-    // Warm means that every buffer has been used once: the ball first touches after 4,500 steps.
-    const WARM: usize = 12_000;
     let (mut best, mut allocations) = (f64::INFINITY, 0);
+    let (mut alone, mut residual) = (f64::INFINITY, f64::INFINITY);
     let rounds = if std::env::var_os("STEP_COST_ONCE").is_some() {
         1
     } else {
         15
     };
     for _ in 0..rounds {
-        let mut simulation = make();
+        let mut simulation = make().simulation();
         for _ in 0..WARM {
             simulation.step_towards(f64::INFINITY);
         }
@@ -114,82 +204,73 @@ fn measure(name: &str, mut make: impl FnMut() -> Simulation, limit: f64) {
             simulation.ledger().is_closed(),
             "{name}: the ledger is open"
         );
+        // The same steps without the run, in turn with it: machines are not quiet.
+        let (step, certify) = bare(make());
+        (alone, residual) = (alone.min(1e9 * step), residual.min(1e9 * certify));
     }
     println!(
-        "{name:<44} {best:>8.0} ns/step (mark {limit:>5.0})   {allocations} allocations in {STEPS} steps"
+        "{name:<44} {best:>8.0} ns/step (mark {limit:>5.0})   {allocations} allocations in {STEPS} steps   judging: \
+         residual {:.1} %, run {:.1} % (account, events, uniqueness)",
+        100.0 * residual / best,
+        100.0 * (best - alone) / best
     );
-}
-
-fn simulation(
-    system: GeneralizedSystem,
-    scheme: Box<dyn TimeSteppingScheme>,
-    q: &[f64],
-    v: &[f64],
-    h: f64,
-) -> Simulation {
-    Simulation::new(
-        Box::new(system),
-        scheme,
-        Box::new(GaussSeidel::default()),
-        (q, v),
-        SimulationSettings::fixed(h),
-    )
-    .expect("valid")
 }
 
 fn main() {
     let y = 0.5 * 1.0f64.sin();
     measure(
         "bouncing ball, moreau-jean",
-        || {
-            simulation(
-                ball(),
-                Box::new(MoreauJean::default()),
-                &[1.0],
-                &[0.0],
-                1e-4,
-            )
+        || Parts {
+            system: ball(),
+            scheme: Box::new(MoreauJean::default()),
+            q: vec![1.0],
+            v: vec![0.0],
+            h: 1e-4,
         },
         300.0,
     );
     measure(
         "bouncing ball, moreau",
-        || {
-            simulation(
-                ball(),
-                Box::new(MoreauContactDynamics::default()),
-                &[1.0],
-                &[0.0],
-                1e-4,
-            )
+        || Parts {
+            system: ball(),
+            scheme: Box::new(MoreauContactDynamics::default()),
+            q: vec![1.0],
+            v: vec![0.0],
+            h: 1e-4,
         },
         300.0,
     );
     measure(
         "rod with friction, moreau-jean, coulomb",
-        || {
-            simulation(
-                rod(FlowRule::Coulomb),
-                Box::new(MoreauJean::default()),
-                &[0.0, y, 1.0],
-                &[0.0; 3],
-                1e-5,
-            )
+        || Parts {
+            system: rod(FlowRule::Coulomb),
+            scheme: Box::new(MoreauJean::default()),
+            q: vec![0.0, y, 1.0],
+            v: vec![0.0; 3],
+            h: 1e-5,
         },
         1000.0,
     );
     measure(
         "rod with friction, moreau, argmin",
-        || {
-            let scheme = Box::new(MoreauContactDynamics::default());
-            simulation(
-                rod(FlowRule::KineticProjection),
-                scheme,
-                &[0.0, y, 1.0],
-                &[0.0; 3],
-                1e-5,
-            )
+        || Parts {
+            system: rod(FlowRule::KineticProjection),
+            scheme: Box::new(MoreauContactDynamics::default()),
+            q: vec![0.0, y, 1.0],
+            v: vec![0.0; 3],
+            h: 1e-5,
         },
         1000.0,
+    );
+    measure(
+        "block on two feet, moreau-jean, coulomb",
+        || Parts {
+            system: block(),
+            scheme: Box::new(MoreauJean::default()),
+            q: vec![0.0; 3],
+            v: vec![2.0, 0.0, 0.0],
+            h: 1e-5,
+        },
+        2000.0,
     );
 }

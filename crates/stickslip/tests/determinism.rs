@@ -1,14 +1,17 @@
-//! The same bits on repeated runs, after a checkpoint, and after a resumed run on disk.
+//! The same bits on repeated runs, for any number of threads, after a checkpoint, and after a resumed run on disk.
 
 mod common;
 
 use std::ops::ControlFlow;
 
 use common::Scheme;
+use stickslip::contact::{ContactSolution, ContactSolver};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::TrajectoryLayout;
+use stickslip::scene::{Changes, Scene, find_in_gallery};
 use stickslip::simulation::{Checkpoint, RunFolder, Simulation, SimulationSettings};
-use stickslip::solvers::GaussSeidel;
+use stickslip::solvers::enumeration::{EnumerationSettings, enumerate};
+use stickslip::solvers::{CascadeSolver, GaussSeidel};
 
 fn hopper(settings: SimulationSettings) -> Simulation {
     let section = FrictionSection::segment(0.3).expect("valid");
@@ -21,6 +24,81 @@ fn hopper(settings: SimulationSettings) -> Simulation {
         settings,
     )
     .expect("valid")
+}
+
+/// What `job` gives in pools of one, two and five threads.
+fn in_pools<T: Send>(job: impl Fn() -> T + Sync) -> [T; 3] {
+    [1, 2, 5].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().expect("a pool").install(&job)
+    })
+}
+
+/// Runs of many contacts, elastic and rigid, enumerated and not: state, certificate, ledger and events, bit for bit.
+#[test]
+fn runs_have_the_same_bits_for_any_number_of_threads() {
+    for (name, until, changes) in [
+        ("elastic-two-blocks", 20.0, &[][..]),
+        ("brake-pad", 15.0, &[]),
+        ("spinning-top", 300.0, &[]),
+        (
+            "two-foot-block",
+            100.0,
+            &[
+                ("law", "coulomb"),
+                ("on_several", "choose"),
+                ("several_rule", "least-energy"),
+            ],
+        ),
+        ("v-groove-bar", 100.0, &[("law", "coulomb")]),
+        ("rocking-block", 300.0, &[]),
+    ] {
+        let source = find_in_gallery(name).expect("a scene").source();
+        let mut edits = Changes::new();
+        for (key, value) in changes {
+            edits = edits.key(*key, *value);
+        }
+        let scene =
+            Scene::parse(edits.apply(&source).expect("keys")).unwrap_or_else(|e| panic!("{e}"));
+        let [one, two, five] = in_pools(|| {
+            let mut run = scene.simulation().expect("a simulation");
+            let mut contacts = 0;
+            run.run_until(until * scene.settings.step, |record| {
+                contacts = contacts.max(record.active_contacts());
+                ControlFlow::Continue(())
+            });
+            let text = serde_json::to_string(&run.checkpoint()).expect("serialises");
+            (text, contacts)
+        });
+        assert!(one.1 > 0, "{name}: no contact");
+        assert_eq!(one, two, "{name}");
+        assert_eq!(one, five, "{name}");
+    }
+}
+
+/// The parallel parts themselves: enumeration, sweeps by colours and the cascade on problems of many contacts.
+#[test]
+fn solvers_have_the_same_bits_for_any_number_of_threads() {
+    let problem = common::twelve_contacts(3);
+    let [one, two, five] = in_pools(|| {
+        let found = enumerate(&problem, &EnumerationSettings::default()).expect("planar");
+        format!("{found:?}")
+    });
+    assert_eq!(one, two);
+    assert_eq!(one, five);
+    let [one, two, five] = in_pools(|| {
+        let mut solution = ContactSolution::default();
+        solution.prepare(problem.size());
+        CascadeSolver::beyond(0, 1e-12).solve(&problem, &mut solution);
+        solution
+            .impulse
+            .iter()
+            .map(|p| p.to_bits())
+            .collect::<Vec<_>>()
+    });
+    assert!(one.iter().any(|&bits| f64::from_bits(bits) > 0.0));
+    assert_eq!(one, two);
+    assert_eq!(one, five);
 }
 
 fn go(sim: &mut Simulation, t: f64) {

@@ -243,6 +243,7 @@ fn law_is_homogeneous_in_the_velocity() {
 #[test]
 fn law_does_not_depend_on_coordinates_or_on_the_scale_of_the_gap() {
     let mut random = Random(13);
+    let mut noticed = 0;
     for trial in 0..500 {
         let rule = rules()[trial % 6];
         let impact = random_impact(&mut random, 2, rule.unit);
@@ -283,19 +284,73 @@ fn law_does_not_depend_on_coordinates_or_on_the_scale_of_the_gap() {
                 "seed 13, trial {trial}, {rule:?}"
             );
         }
-        // φ → c φ: the normal row and the unit of a set per dφ change, nothing else.
-        if rule.unit == SetUnit::PerUnitNormal {
-            let c = random.uniform(0.1, 10.0);
-            let mut scaled = impact.clone();
-            for (rows, _) in &mut scaled.contacts {
-                rows[..n].iter_mut().for_each(|x| *x *= c);
+        // φ → c φ, a factor per contact: the normal row changes, and with it the unit of sets per dφ and of the cones of
+        // real reactions, which then are c times as large; sets per unit normal stay as they are.
+        let mut scaled = impact.clone();
+        for (rows, section) in &mut scaled.contacts {
+            let c = 10f64.powf(random.uniform(-2.0, 2.0));
+            rows[..n].iter_mut().for_each(|x| *x *= c);
+            if rule.unit != SetUnit::PerUnitNormal {
+                *section = section.scaled(c);
             }
-            let other = step(&scaled, rule, 0.4, &[]);
-            for (a, b) in one.v.iter().zip(&other.v) {
-                assert!(
-                    (a - b).abs() <= 1e-7,
-                    "seed 13, trial {trial}: scale of the gap"
-                );
+        }
+        let other = step(&scaled, rule, 0.4, &[]);
+        let apart = |other: &Outcome| {
+            let pairs = one.v.iter().zip(&other.v);
+            pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        assert!(
+            apart(&other) <= 1e-7,
+            "seed 13, trial {trial}, {rule:?}: scale of the gap, {}",
+            apart(&other)
+        );
+        // Sets that keep their numbers are other sets: the test sees the difference.
+        let mut forgotten = scaled;
+        for ((_, section), (_, old)) in forgotten.contacts.iter_mut().zip(&impact.contacts) {
+            *section = match rule.unit {
+                SetUnit::PerUnitNormal => old.scaled(3.0),
+                _ => old.clone(),
+            };
+        }
+        noticed += usize::from(apart(&step(&forgotten, rule, 0.4, &[])) > 1e-3);
+    }
+    assert!(
+        noticed > 150,
+        "only {noticed} of 500 motions feel their sets"
+    );
+}
+
+/// The gap of a scene may be any positive multiple, constant or not, of the distance: `point` and `normal` say what is a metre.
+#[test]
+fn scenes_do_not_depend_on_the_scale_of_their_gap() {
+    let run = |gap: &str, head: &str| {
+        let text = format!(
+            "title = \"scale\"\nstep = 0.001\nuntil = 0.8\nlaw = \"generalized\"\n{head}\n[system]\n\
+             coordinates = [\"x\", \"y\", \"a\"]\nkinetic_energy = \"(x'^2 + y'^2)/2 + a'^2/24\"\npotential = \"9.81*y\"\n\
+             [[contacts]]\nname = \"tip\"\ngap = \"{gap}\"\npoint = [\"x - cos(a)/2\", \"y - sin(a)/2\"]\n\
+             friction = 0.6\nrestitution = 0.5\n[initial]\ny = 0.6\na = 0.8\nx_dot = 1\na_dot = -2\n"
+        );
+        let source = stickslip::scene::SourceText::new("scale", text);
+        let scene = stickslip::scene::Scene::parse(source).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().unwrap();
+        run.run_until(0.8, |_| std::ops::ControlFlow::Continue(()));
+        assert!(run.events().events.len() > 1, "{gap}: nothing happens");
+        run.state().q.clone()
+    };
+    for head in [
+        "impact = \"newton\"",
+        "impact = \"inelastic\"\nfriction_per = \"unit-normal\"",
+    ] {
+        let plain = run("y - sin(a)/2", head);
+        for gap in [
+            "100*(y - sin(a)/2)",
+            "0.001*(y - sin(a)/2)",
+            "(3 + x^2)*(y - sin(a)/2)",
+        ] {
+            for (a, b) in plain.iter().zip(run(gap, head)) {
+                // A factor that varies moves the gap of order h² by as much.
+                let slack = if gap.contains("x^2") { 1e-3 } else { 1e-8 };
+                assert!((a - b).abs() <= slack, "{gap} {head}: {a} {b}");
             }
         }
     }

@@ -138,16 +138,136 @@ fn bad_laws_are_refused_with_their_value() {
             "{error}"
         );
     }
-    for mu in [-0.1, f64::NAN, f64::INFINITY] {
-        assert!(FrictionSection::segment(mu).is_err() || !mu.is_finite() && mu > 0.0);
+    for mu in [-0.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let ellipse = [[0.3, mu], [mu, 0.3]].map(FrictionSection::ellipse);
+        let others = [
+            FrictionSection::segment(mu),
+            FrictionSection::disc(mu),
+            FrictionSection::ball(mu, 3),
+        ];
+        for section in ellipse.into_iter().chain(others) {
+            let error = section.expect_err("must be refused").to_string();
+            assert!(error.contains(&mu.to_string()), "{error}");
+        }
+        let corners = [[1.0, -1.0], [-1.0, -1.0], [0.0, 1.0], [mu, 0.0]];
+        let vertices = corners.map(|corner| corner.to_vec());
+        let polygon = FrictionSection::polytope(&vertices);
+        assert_eq!(polygon.is_err(), !mu.is_finite(), "{mu}");
     }
-    assert!(
-        MoreauJean::new(MoreauJeanSettings {
-            theta: Some(0.4),
+    // Ends may be infinite, as sets of the generalized law are, but 0 lies between them.
+    for (lower, upper, accepted) in [
+        (-0.1, 0.3, true),
+        (f64::NEG_INFINITY, 0.3, true),
+        (-0.1, f64::INFINITY, true),
+        (0.1, 0.3, false),
+        (-0.3, -0.1, false),
+        (f64::NAN, 0.3, false),
+        (-0.1, f64::NAN, false),
+        (f64::INFINITY, f64::INFINITY, false),
+        (f64::NEG_INFINITY, f64::NEG_INFINITY, false),
+    ] {
+        let found = FrictionSection::interval(lower, upper);
+        assert_eq!(found.is_ok(), accepted, "[{lower}, {upper}]");
+    }
+    for theta in [0.4, 1.1, f64::NAN, f64::INFINITY] {
+        let settings = MoreauJeanSettings {
+            theta: Some(theta),
             ..Default::default()
-        })
-        .is_err()
-    );
+        };
+        assert!(MoreauJean::new(settings).is_err(), "{theta}");
+    }
+}
+
+/// Values that are not finite are refused wherever they stand.
+#[test]
+fn infinite_and_undefined_numbers_are_refused_everywhere() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(particle().build(&[0.0, bad]).is_err(), "position {bad}");
+        let mass = GeneralizedSystem::builder(["x", "y"]).mass_diagonal(&[1.0, bad]);
+        assert!(mass.build(&[0.0, 0.0]).is_err(), "mass {bad}");
+        let load = particle().dead_load(&[0.0, bad]);
+        assert!(load.build(&[0.0, 0.0]).is_err(), "load {bad}");
+        let stiffness = particle().stiffness(SymmetricMatrix::diagonal(&[1.0, bad]));
+        assert!(stiffness.build(&[0.0, 0.0]).is_err(), "stiffness {bad}");
+        let gap = UnilateralConstraint::new("gap", AutoScalar(move |_: Jet, q: &[Jet]| q[1] * bad))
+            .with_point(ContactFrame::Frictionless, inelastic());
+        assert!(
+            particle().constraint(gap).build(&[0.0, 1.0]).is_err(),
+            "gap {bad}"
+        );
+        for settings in [
+            SimulationSettings::fixed(bad),
+            SimulationSettings::adaptive(bad, 1e-6),
+            SimulationSettings::adaptive(1e-3, bad),
+        ] {
+            let run = |v: &[f64], settings: SimulationSettings| {
+                Simulation::new(
+                    Box::new(
+                        particle()
+                            .constraint(floor("floor"))
+                            .build(&[0.0, 0.0])
+                            .unwrap(),
+                    ),
+                    Box::new(MoreauContactDynamics::default()),
+                    Box::new(GaussSeidel::default()),
+                    (&[0.0, 0.0], v),
+                    settings,
+                )
+            };
+            assert!(
+                run(&[0.0, 0.0], settings).is_err(),
+                "step or tolerance {bad}"
+            );
+            let velocity = run(&[0.0, bad], SimulationSettings::fixed(1e-3));
+            assert!(matches!(
+                velocity.err(),
+                Some(SimulationError::NonFinite { .. })
+            ));
+        }
+    }
+}
+
+/// A gap that vanishes with its gradient has no normal: refused wherever the system starts, whatever the power.
+#[test]
+fn gaps_without_a_gradient_at_their_zero_are_refused() {
+    type Gap = fn(&[Jet]) -> Jet;
+    let run = |gap: Gap, q: &[f64]| {
+        let constraint =
+            UnilateralConstraint::new("gap", AutoScalar(move |_: Jet, q: &[Jet]| gap(q)))
+                .with_point(ContactFrame::Frictionless, inelastic());
+        Simulation::new(
+            Box::new(particle().constraint(constraint).build(q).unwrap()),
+            Box::new(MoreauContactDynamics::default()),
+            Box::new(GaussSeidel::default()),
+            (q, &[0.0, 0.0]),
+            SimulationSettings::fixed(1e-3),
+        )
+        .err()
+    };
+    let flat: [Gap; 4] = [
+        |q| q[1] * q[1],
+        |q| q[1] * q[1] * q[1] * 1e6,
+        |q| (q[1] - q[0] * q[0]) * (q[1] - q[0] * q[0]) * 1e-6,
+        |q| q[0] * q[0] + q[1] * q[1],
+    ];
+    for (k, gap) in flat.into_iter().enumerate() {
+        for q in [[0.2, 1.0], [0.0, 0.01], [-3.0, 20.0]] {
+            let error = run(gap, &q).unwrap_or_else(|| panic!("gap {k} from {q:?} was accepted"));
+            assert!(
+                matches!(&error, SimulationError::DegenerateGap { constraint } if constraint == "gap")
+            );
+        }
+    }
+    // Curved, steep, shallow and scaled ones have a normal.
+    let sound: [Gap; 4] = [
+        |q| q[1] * 1e-6,
+        |q| q[1] - q[0] * q[0],
+        |q| q[0] * q[0] + q[1] * q[1] - 1e-6,
+        |q| q[1] + q[1] * q[1] * q[1],
+    ];
+    for (k, gap) in sound.into_iter().enumerate() {
+        assert_eq!(run(gap, &[0.2, 1.0]), None, "gap {k}");
+    }
 }
 
 #[test]

@@ -70,13 +70,46 @@ fn sources() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Source without its test module.
+/// Source without the items that only tests compile; lines keep their numbers.
 fn code(path: &Path) -> String {
-    let text = fs::read_to_string(path).expect("readable source");
-    text.split("#[cfg(test)]")
-        .next()
-        .unwrap_or_default()
-        .to_string()
+    without_tests(&fs::read_to_string(path).expect("readable source"))
+}
+
+fn without_tests(text: &str) -> String {
+    let mark = "#[cfg(test)]";
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find(mark) {
+        kept.push_str(&rest[..place]);
+        let item = &rest[place + mark.len()..];
+        // An item ends with its semicolon or with the brace that closes its first one.
+        let mut depth = 0usize;
+        let mut end = item.len();
+        for (i, c) in item.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 && (c == ';' || c == '}') {
+                end = i + 1;
+                break;
+            }
+        }
+        kept.extend(item[..end].chars().filter(|&c| c == '\n'));
+        rest = &item[end..];
+    }
+    kept.push_str(rest);
+    kept
+}
+
+#[test]
+fn what_only_tests_compile_is_left_out_and_nothing_else() {
+    let text = "a\n#[cfg(test)]\nmod tests;\nb\n#[cfg(test)]\nmod more {\n    fn f() { g(); }\n}\nc.unwrap()\n";
+    let code = without_tests(text);
+    assert_eq!(code.lines().count(), text.lines().count());
+    assert!(code.contains("c.unwrap()") && code.contains('b') && !code.contains("g()"));
+    assert_eq!(code.lines().position(|l| l.contains("c.unwrap()")), Some(8));
 }
 
 fn is_test(path: &Path) -> bool {
@@ -113,6 +146,67 @@ fn modules_import_along_the_chain_only() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Parts of methods that are none themselves.
+const PARTS: [&str; 4] = [
+    "solvers/mod.rs",
+    "solvers/progress.rs",
+    "solvers/scaled_problem.rs",
+    "solvers/strategy.rs",
+];
+
+/// Whether a file is a law, a solver or a scheme, which has a page with all sections.
+fn is_method(path: &Path, text: &str) -> bool {
+    let name = path.to_string_lossy().replace('\\', "/");
+    let folder = |f: &str| path.parent().is_some_and(|p| p.ends_with(f));
+    if is_test(path) || name.ends_with("/mod.rs") || PARTS.iter().any(|part| name.ends_with(part)) {
+        return false;
+    }
+    let implements = [
+        "TimeSteppingScheme for ",
+        "ContactSolver for ",
+        "ImpactRule for ",
+    ];
+    folder("src/laws") || folder("src/solvers") || implements.iter().any(|word| text.contains(word))
+}
+
+/// The files that the sections `# Tested by` of a page name.
+fn tests_named(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for part in text.split("# Tested by").skip(1) {
+        let lines = part.lines().skip(1).map(str::trim_start);
+        let section: Vec<&str> = lines
+            .take_while(|line| line.starts_with("//") && !line.contains("# "))
+            .collect();
+        let words = section.join(" ");
+        let quoted = words.split('`').skip(1).step_by(2);
+        names.extend(quoted.filter(|w| w.ends_with(".rs")).map(str::to_string));
+    }
+    names
+}
+
+/// Whether a test file exists, beside the crate or in its sources; a star stands for any end of the name.
+fn test_exists(name: &str) -> bool {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let places = [
+        source.to_path_buf(),
+        source.join("src"),
+        root(),
+        root().join("crates"),
+    ];
+    places.iter().any(|place| match name.split_once('*') {
+        None => place.join(name).exists(),
+        Some((start, _)) => {
+            let path = place.join(start);
+            let (folder, prefix) = (path.parent(), path.file_name());
+            let entries = folder.and_then(|f| fs::read_dir(f).ok());
+            entries.into_iter().flatten().flatten().any(|entry| {
+                let name = entry.file_name().to_string_lossy().to_string();
+                prefix.is_some_and(|p| name.starts_with(&*p.to_string_lossy()))
+            })
+        }
+    })
+}
+
 #[test]
 fn sources_name_known_references_and_tests() {
     let keys = fs::read_to_string(root().join("REFERENCES.md")).expect("REFERENCES.md");
@@ -123,8 +217,9 @@ fn sources_name_known_references_and_tests() {
         let method = ["src/laws/", "src/solvers/", "src/stepping/"]
             .iter()
             .any(|folder| path.to_string_lossy().contains(folder));
-        if method && text.contains("# What it computes") {
+        if method && (is_method(&path, &text) || text.contains("# What it computes")) {
             for section in [
+                "# What it computes",
                 "# Source",
                 "# Guarantees",
                 "# Behaviour to know",
@@ -134,6 +229,14 @@ fn sources_name_known_references_and_tests() {
                 if !text.contains(section) {
                     wrong.push(format!("{}: no section `{section}`", path.display()));
                 }
+            }
+        }
+        for name in tests_named(&text) {
+            if !test_exists(&name) {
+                wrong.push(format!(
+                    "{}: tested by `{name}`, which does not exist",
+                    path.display()
+                ));
             }
         }
         for part in text.split("# Source").skip(1) {

@@ -8,7 +8,7 @@ use stickslip::simulation::RunEnd;
 use stickslip::simulation::verify::{Formulation, Line, Motion};
 use stickslip::stepping::Activation;
 
-use Formulation::{Fremond, P2, P3, P3Prime, P4, P4Prime, P5, P6};
+use Formulation::{Fremond, P2, P3, P3Prime, P4Prime, P5, P6};
 
 /// Scenes that belong to a formulation.
 const OWN: [(&str, Formulation); 50] = [
@@ -32,8 +32,8 @@ const OWN: [(&str, Formulation); 50] = [
     ("stick-slip", P3),
     ("friction-creep", P3),
     ("friction-chatter", P3),
-    ("wedge", P4),
-    ("refined-bar", P4),
+    ("wedge", P6),
+    ("refined-bar", P6),
     ("painleve-start", P5),
     ("kane-pendulum", P5),
     ("rolling-disc", P5),

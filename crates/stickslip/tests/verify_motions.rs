@@ -336,7 +336,7 @@ fn a_formulation_about_other_systems_does_not_apply() {
     };
     let motion = Motion {
         nodes: vec![node(0.0), node(0.1)],
-        discretisation: None,
+        ..Motion::default()
     };
     assert!(judge(&system, &motion, Formulation::P2).accepted());
     let report = judge(&system, &motion, Formulation::P3);
@@ -437,7 +437,7 @@ fn bar_that_grazes_and_then_jams_solves_p5_and_not_p3_prime() {
                 node(t0, v * t0, v, 0.0, vec![p_y, p_x]),
                 node(1.0, v * t0, 0.0, 0.0, vec![]),
             ],
-            discretisation: None,
+            ..Motion::default()
         };
         for formulation in [Formulation::P5, Formulation::P6] {
             let report = verify(&bar, &motion, formulation, &VerifySettings::default());
@@ -500,7 +500,7 @@ fn bar_wedged_until_released_solves_p6_and_not_p3_prime() {
             node(t0, 0.0, 0.0, vec![normal, -mu * normal]),
             node(t0 + 0.5, 0.125 * a, 0.5 * a, vec![]),
         ],
-        discretisation: None,
+        ..Motion::default()
     };
     let settings = VerifySettings::default();
     let real = verify(&bar, &motion, Formulation::P6, &settings);

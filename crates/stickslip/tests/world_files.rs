@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use stickslip::laws::ImpactLaw;
 use stickslip::records::TrajectoryReader;
-use stickslip::simulation::{RunEnd, RunFolder, RunSettings, RunSummary, Simulation};
+use stickslip::simulation::{RunEnd, RunFolder, RunSettings, RunSummary, SceneFacts, Simulation};
 use stickslip::systems::World;
 use stickslip::systems::world::{Dimension, Monitor, MonitorQuantity, Pose, Recording, WorldBody};
 use worlds::{Random, law, newton, simulation};
@@ -105,7 +105,8 @@ fn a_killed_world_goes_on_with_the_same_bits() {
         advance(&mut run, &mut out, 120);
         out.checkpoint(&run).unwrap();
         let settings = RunSettings::default();
-        let expected = RunSummary::new(&run, settings.clone(), RunEnd::Finished, 0.0);
+        let facts = SceneFacts::default();
+        let expected = RunSummary::new(&run, (settings.clone(), &facts), RunEnd::Finished, 0.0);
         drop(out);
 
         let mut run = start();
@@ -120,7 +121,7 @@ fn a_killed_world_goes_on_with_the_same_bits() {
         let mut out = RunFolder::resume(&killed, &mut run, 1).unwrap();
         advance(&mut run, &mut out, 50);
         out.checkpoint(&run).unwrap();
-        let found = RunSummary::new(&run, settings, RunEnd::Finished, 0.0);
+        let found = RunSummary::new(&run, (settings, &facts), RunEnd::Finished, 0.0);
         for name in ["trajectory.npy", "contacts.npy"] {
             assert!(bytes(&whole, name) == bytes(&killed, name), "{name}");
         }

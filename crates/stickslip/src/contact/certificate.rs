@@ -28,6 +28,19 @@ impl Worst {
     }
 }
 
+/// Contact rows that depend on each other: impulses are then not unique, though the motion may be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RankDeficiency {
+    /// Largest number of rows beyond the rank of W.
+    pub deficiency: usize,
+    /// Rows of that problem.
+    pub rows: usize,
+    /// Time of that step.
+    pub t: f64,
+    /// Whether the motion was unique in all such problems; none if one of them was not examined.
+    pub motion_is_unique: Option<bool>,
+}
+
 /// Worst residuals over a run, and the counts that tell how far it can be trusted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
@@ -46,10 +59,26 @@ pub struct Certificate {
     /// Largest local velocity of the run so far: velocities at its rounding say nothing.
     #[serde(default)]
     pub speed: f64,
+    /// Largest power of the tangential reaction on the velocity after a step of the generalized law, ⟨r_τ, v⁺⟩ in joule: the
+    /// end of section 4 of [CharlesBallard2016] asks that it is not positive.
+    #[serde(default)]
+    pub tangential_power: Worst,
     /// Contact problems solved.
     pub problems: u64,
-    /// Problems in which some contact had several solutions.
+    /// Problems with several solutions: of one contact, or of several as far as they were examined.
     pub several_solutions: u64,
+    /// Steps whose contacts were too many, or of a law that is not enumerated, to tell whether their motion is unique.
+    #[serde(default)]
+    pub uniqueness_not_examined: u64,
+    /// Dependent contact rows, where any were met.
+    #[serde(default)]
+    pub rank_deficiency: Option<RankDeficiency>,
+    /// First time at which normal rows of active contacts depended on each other.
+    #[serde(default)]
+    pub dependent_normals: Option<f64>,
+    /// Whether some problem was too large for its rank to be measured.
+    #[serde(default)]
+    pub rank_not_measured: bool,
     /// Problems without solution.
     pub no_solution: u64,
     /// Problems that stalled or ran into the iteration limit.
@@ -94,9 +123,10 @@ impl Certificate {
         }
     }
 
-    /// Enters the strict residual of a step under the generalized law.
-    pub fn enter_strict(&mut self, t: f64, value: f64, key: ContactKey) {
-        self.strict.update(value, t, key);
+    /// Enters the strict residual and the tangential power of a step under the generalized law.
+    pub fn enter_strict(&mut self, t: f64, residual: f64, power: f64, key: ContactKey) {
+        self.strict.update(residual, t, key);
+        self.tangential_power.update(power, t, key);
     }
 
     /// Largest of all residuals.

@@ -20,7 +20,7 @@ mod solution;
 mod solver;
 
 pub use block::{BlockKind, ContactBlock};
-pub use certificate::{Certificate, Worst};
+pub use certificate::{Certificate, RankDeficiency, Worst};
 pub use coulomb::{ContactProblemError, CoulombData};
 pub(crate) use coulomb::{check_friction, check_size, check_vector};
 pub use delassus::{BodyOperator, Delassus, NO_BODY};

@@ -24,7 +24,7 @@
 //!
 //! # Tested by
 //!
-//! `solvers/impact_consistency.rs`, `tests/reference_generalized.rs`.
+//! `solvers/impact_consistency.rs`, `tests/property_generalized.rs`.
 
 use std::fmt;
 

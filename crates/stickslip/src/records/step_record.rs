@@ -75,6 +75,11 @@ pub enum StepOutcome {
     },
     /// The mass matrix lost definiteness at this configuration.
     SingularMass,
+    /// A constraint was passed through although its gap stayed positive: its normal turned within the step.
+    DegenerateGap {
+        /// The contact.
+        contact: ContactKey,
+    },
     /// A delay was negative or longer than announced: the motion is not known there.
     DelayOutOfRange,
 }
@@ -90,6 +95,7 @@ impl StepOutcome {
                 | Self::BadCoefficient { .. }
                 | Self::SingularMass
                 | Self::DelayOutOfRange
+                | Self::DegenerateGap { .. }
         )
     }
 

@@ -202,6 +202,7 @@ impl Scene {
     fn locate_simulation_error(&self, error: &SimulationError) -> Diagnostic {
         let span = match error {
             SimulationError::ElasticProjection { constraint, .. }
+            | SimulationError::DegenerateGap { constraint }
             | SimulationError::Generalized { constraint, .. } => self.contact_span(constraint),
             _ => None,
         };

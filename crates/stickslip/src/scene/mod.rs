@@ -46,6 +46,7 @@ mod elastic_keys;
 mod elastic_mesh;
 mod elastic_words;
 pub mod expression;
+mod facts;
 mod frame;
 mod friction;
 mod gallery;

@@ -22,7 +22,7 @@ use super::reader::Reader;
 use super::settings::Settings;
 use super::source::{FILE_SIZE_MAX, ReadError, SourceText};
 use super::value::{self, Table, Value};
-use super::words::Law;
+use super::words::{Impact, Law, OnSeveral, Scheme};
 
 /// A scene that was read without mistake.
 #[derive(Clone, Debug)]
@@ -226,6 +226,16 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         }
         read_impact_map(&mut reader, value, &parameters, contacts.len())
     });
+    if settings.on_several == OnSeveral::Stop
+        && let Some(value) = table.value("on_several")
+        && let Some(reason) = not_enumerated(&settings)
+    {
+        let message =
+            format!("on_several = \"stop\" needs a law whose solutions can be listed: {reason}");
+        let help =
+            "leave on_several out: where the law has one solution there is nothing to stop at";
+        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
+    }
     let shapes = read_drawing(&mut reader, list(&table, "drawing"));
     if let Err(mistake) = reader.graph.check_size() {
         reader.report(Diagnostic::general(mistake.to_string()));
@@ -268,6 +278,21 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
             );
             Err(diagnostics)
         }
+    }
+}
+
+/// Why the solutions of a step are not listed.
+fn not_enumerated(settings: &Settings) -> Option<&'static str> {
+    match (settings.law, settings.impact, settings.scheme) {
+        (Law::Generalized, ..) => Some("the law `generalized` has one by construction"),
+        (Law::Argmin, ..) => Some("the law `argmin` is a minimum, not a list of modes"),
+        (_, Impact::Poisson, _) => Some("the impact law `poisson` has two phases"),
+        (_, Impact::Energetic, _) => Some("the impact law `energetic` integrates the impact"),
+        (_, _, Scheme::EventDriven) => {
+            Some("the scheme `event-driven` chooses between modes itself")
+        }
+        (_, _, Scheme::Penalty) => Some("compliant contacts have one"),
+        _ => None,
     }
 }
 

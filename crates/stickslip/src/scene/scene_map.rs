@@ -209,7 +209,8 @@ impl Scene {
         let mut run = self.simulation()?;
         let until = self.settings.until;
         let end = run.run_until(until, |_| std::ops::ControlFlow::Continue(()));
-        let summary = RunSummary::new(&run, self.run_settings(""), end, 0.0);
+        let facts = self.facts(run.system());
+        let summary = RunSummary::new(&run, (self.run_settings(""), &facts), end, 0.0);
         // Plain numbers, words and lists always become JSON.
         let mut value = serde_json::to_value(&summary).unwrap_or_default();
         for key in path.split('.') {

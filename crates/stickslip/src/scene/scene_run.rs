@@ -337,7 +337,8 @@ impl SceneRun {
     pub fn finish(&self, end: RunEnd) -> Result<RunSummary, SceneRunError> {
         let wall_time = self.began.elapsed().as_secs_f64();
         let settings = self.scene.run_settings(&self.name);
-        let summary = RunSummary::new(&self.simulation, settings, end, wall_time);
+        let facts = self.scene.facts(self.simulation.system());
+        let summary = RunSummary::new(&self.simulation, (settings, &facts), end, wall_time);
         if end != RunEnd::Interrupted {
             let path = self.folder.path();
             write_json(&path.join("certificate.json"), &summary.certificate)?;

@@ -96,7 +96,8 @@ impl Scene {
         }
         let inelastic = points().all(|p| p.law.impact().restitution() == 0.0);
         Ok(if inelastic && self.of_particles(system) {
-            either(Formulation::P3, Formulation::P4)
+            // Several surfaces one by one are P6; P4 is about the sum of their discs.
+            either(Formulation::P3, Formulation::P6)
         } else {
             either(Formulation::P5, Formulation::P6)
         })
@@ -141,7 +142,7 @@ impl Scene {
         let system = self.judged_system()?;
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
         let mut settings = VerifySettings {
-            initial: motion.discretisation.map(|_| self.initial_state()),
+            initial: Some(self.initial_state()),
             impact_map: self.impact_rule(),
             ..VerifySettings::default()
         };

@@ -12,7 +12,7 @@ use crate::records::{Digest, EnergyLedger, EventLog, PainleveWatch, open_regular
 use crate::stepping::State;
 use crate::systems::past_motion::PastSnapshot;
 
-use super::{ElasticAccounts, WorldAccounts, WorldMarks};
+use super::{ElasticAccounts, UniquenessWatch, WorldAccounts, WorldMarks};
 
 /// Version of the checkpoint format; from 2 on a checkpoint begins with its digest.
 const VERSION: u32 = 2;
@@ -154,6 +154,9 @@ pub struct Checkpoint {
     /// How near the contacts came to the Painlevé region.
     #[serde(default)]
     pub painleve: PainleveWatch,
+    /// What is known of the uniqueness of the last contact problem.
+    #[serde(default)]
+    pub uniqueness: UniquenessWatch,
     /// Accounts of elastic bodies and their surfaces.
     #[serde(default)]
     pub elastic: Option<ElasticAccounts>,
@@ -190,6 +193,7 @@ impl Checkpoint {
             past: None,
             scheme: None,
             painleve: PainleveWatch::default(),
+            uniqueness: UniquenessWatch::default(),
             elastic: None,
             world: None,
             files: None,

@@ -32,6 +32,8 @@
 mod checkpoint;
 mod default_run;
 mod elastic_ledger;
+mod gap_zero;
+mod hypotheses;
 mod run_folder;
 mod run_lock;
 mod run_warnings;
@@ -39,6 +41,7 @@ mod simulation_loop;
 mod step_control;
 pub mod studies;
 mod summary;
+mod uniqueness_watch;
 pub mod verify;
 mod world_files;
 mod world_monitors;
@@ -48,14 +51,17 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use elastic_ledger::{
     BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount, contact_fields,
 };
+pub use hypotheses::{Hypotheses, Hypothesis, SceneFacts, Status, TheoremCover};
 pub use run_folder::{RunFolder, RunFolderError};
 pub use run_lock::RunLock;
 pub use simulation_loop::{OnSeveral, RunEnd, Simulation, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
 pub use summary::{
-    CERTIFIED_RESIDUAL, CertificateSummary, EnergySummary, EventCounts, FinalContact, NamedValues,
-    PainleveSummary, RunOutcome, RunSettings, RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
+    CERTIFIED_RESIDUAL, CertificateSummary, DependentRows, EnergySummary, EventCounts,
+    FinalContact, NamedValues, PainleveSummary, RunOutcome, RunSettings, RunSummary,
+    SUMMARY_FORMAT, SummaryEvent, WorstOf,
 };
+pub use uniqueness_watch::UniquenessWatch;
 pub use world_files::{FileMark, WorldMarks};
 pub use world_summary::{
     MomentumSummary, MostAndMean, PenetrationSummary, WorldAccounts, WorldSummary,

@@ -15,6 +15,23 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
             certificate.several_solutions, certificate.problems, summary.settings.several_rule
         ));
     }
+    if certificate.uniqueness_not_examined > 0 {
+        warnings.push(format!(
+            "in {} of {} steps it was not examined whether the motion is unique: too many contacts at once",
+            certificate.uniqueness_not_examined, summary.steps
+        ));
+    }
+    if let Some(rows) = &certificate.dependent_rows {
+        let motion = match rows.motion.as_str() {
+            "unique" => "the motion is unique, how contacts share their impulses is not",
+            "several" => "neither impulses nor the motion are unique",
+            _ => "impulses are not unique; whether the motion is was not examined",
+        };
+        warnings.push(format!(
+            "contact rows depend on each other ({} of {} rows at t = {} s): {motion}",
+            rows.rank_deficiency, rows.rows, rows.t
+        ));
+    }
     if certificate.not_converged > 0 {
         warnings.push(format!(
             "{} of {} contact problems were not solved to the tolerance",

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::contact::{Certificate, ContactSolver};
+use crate::contact::{Certificate, ContactKey, ContactSolver};
 use crate::laws::{FlowRule, ImpactLaw};
 use crate::records::{
     EnergyLedger, EventLog, PainleveWatch, StepOutcome, StepRecord, TrajectoryLayout,
@@ -13,7 +13,10 @@ use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
 use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem, World};
 
+use super::gap_zero::{GapZero, gap_zero, normal_turned};
 use super::step_control::{self, StepControl};
+use super::studies::touching_problem;
+use super::uniqueness_watch::{UniquenessWatch, Wanted};
 use super::world_monitors::WorldMonitors;
 use super::{
     Checkpoint, CheckpointError, ElasticAccounts, ElasticLedger, WorldAccounts, world_files,
@@ -111,6 +114,15 @@ pub enum SimulationError {
         /// What is not possible.
         reason: &'static str,
     },
+    /// A gap vanishes together with its gradient.
+    #[error(
+        "constraint `{constraint}`: the gap vanishes together with its gradient, so that it has no normal there; use a gap that \
+         goes through zero, as y instead of y^2"
+    )]
+    DegenerateGap {
+        /// Constraint.
+        constraint: String,
+    },
     /// The step is beyond the stability of the scheme.
     #[error(
         "the step {step} is unstable with the scheme `{scheme}`: at most {stable:.3e}, {advised:.3e} is advised"
@@ -183,6 +195,7 @@ pub struct Simulation {
     planned: Vec<f64>,
     stick_jitter: f64,
     painleve: PainleveWatch,
+    uniqueness: UniquenessWatch,
     elastic: Option<ElasticLedger>,
     world: Option<(WorldAccounts, WorldMonitors)>,
 }
@@ -198,6 +211,7 @@ impl Simulation {
         mut settings: SimulationSettings,
     ) -> Result<Self, SimulationError> {
         check(system.as_ref(), q, v, &settings)?;
+        check_gaps(system.as_ref(), settings.t_start, q)?;
         check_generalized(system.as_ref(), scheme.name())?;
         check_world(system.as_ref(), scheme.as_ref(), &settings.control)?;
         if !scheme.keeps_past() {
@@ -265,6 +279,7 @@ impl Simulation {
             planned: Vec::new(),
             stick_jitter: 0.0,
             painleve: PainleveWatch::default(),
+            uniqueness: UniquenessWatch::default(),
             elastic: None,
             world,
         };
@@ -385,10 +400,18 @@ impl Simulation {
     pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
         let (h, t_next, cut) = self.next_step(t_end);
         self.record.stick_jitter = 0.0;
-        if self.settings.on_several == OnSeveral::Stop {
+        let declared = self.world.is_none();
+        if declared || self.settings.on_several == OnSeveral::Stop {
             self.saved.clone_from(&self.state);
         }
+        if declared {
+            self.uniqueness.begin(&self.record);
+        }
         self.advance(h, t_next);
+        if !self.record.outcome.is_fatal() {
+            self.examine_uniqueness(h);
+            self.watch_passages();
+        }
         if self.settings.on_several == OnSeveral::Stop
             && let StepOutcome::SeveralSolutions { contact } = self.record.outcome
         {
@@ -422,6 +445,70 @@ impl Simulation {
             ledger.write_row(&mut self.record.accounts);
         }
         &self.record
+    }
+
+    /// Stops where a constraint was passed through without contact: its gap fell towards zero, stayed positive, and its
+    /// normal turned round within the step.
+    fn watch_passages(&mut self) {
+        if self.world.is_some() {
+            return;
+        }
+        let passed = self.uniqueness.passages(&self.record).find(|&c| {
+            let before = (self.saved.t, &self.saved.q[..]);
+            let after = (self.state.t, &self.state.q[..]);
+            normal_turned(self.system.as_ref(), c, before, after)
+        });
+        if let Some(constraint) = passed {
+            self.state.clone_from(&self.saved);
+            let contact = ContactKey::declared(constraint, 0);
+            self.record.outcome = StepOutcome::DegenerateGap { contact };
+        }
+    }
+
+    /// Looks for other motions than the one taken, where the contacts, their modes or their couplings changed.
+    fn examine_uniqueness(&mut self, h: f64) {
+        let (problem, watch) = (&self.stage.problem, &mut self.uniqueness);
+        let certificate = &mut self.stage.certificate;
+        if self.world.is_some() {
+            // Islands of bodies are solved, not enumerated.
+            certificate.uniqueness_not_examined += u64::from(self.record.present.len() > 1);
+            return;
+        }
+        if !self.scheme.poses_one_problem() {
+            // Several contacts at once: what the scheme chose among is not kept.
+            if self.record.active_contacts() > 1 {
+                certificate.uniqueness_not_examined += 1;
+            }
+            return;
+        }
+        let wanted = watch.wanted(problem, &self.record);
+        // What the solver found by itself is counted already.
+        let solver_knows = matches!(self.record.outcome, StepOutcome::SeveralSolutions { .. });
+        let found = match wanted {
+            _ if solver_knows => None,
+            Wanted::Nothing => None,
+            Wanted::Problem => watch.examine(problem, self.record.t, certificate),
+            Wanted::Touching => {
+                let state = &self.saved;
+                let posed = self.past.is_none().then(|| {
+                    touching_problem(
+                        self.system.as_ref(),
+                        self.scheme.as_mut(),
+                        (state.t, &state.q, &state.v),
+                        h,
+                        watch.touching(),
+                    )
+                });
+                // A past that has gone on with the step cannot be read at its start again.
+                certificate.uniqueness_not_examined += u64::from(posed.is_none());
+                let posed = posed.as_ref().unwrap_or(problem);
+                watch.examine(posed, self.record.t, certificate)
+            }
+        };
+        watch.count(certificate);
+        if let Some(outcome) = found.filter(|_| self.record.outcome == StepOutcome::Solved) {
+            self.record.outcome = outcome;
+        }
     }
 
     /// Length and end of the next step, and whether it is cut short.
@@ -656,6 +743,7 @@ impl Simulation {
         checkpoint.past = self.past.as_ref().map(PastMotion::snapshot);
         checkpoint.scheme = self.scheme.memory();
         checkpoint.painleve.clone_from(&self.painleve);
+        checkpoint.uniqueness.clone_from(&self.uniqueness);
         checkpoint.elastic = self.elastic_accounts().cloned();
         checkpoint.world = self.world_accounts().cloned();
         checkpoint
@@ -709,6 +797,7 @@ impl Simulation {
         self.planned = checkpoint.planned;
         self.stick_jitter = checkpoint.stick_jitter;
         self.painleve = checkpoint.painleve;
+        self.uniqueness = checkpoint.uniqueness;
         Ok(())
     }
 }
@@ -758,6 +847,20 @@ fn check_delays(
             Ok(())
         }
     }
+}
+
+/// Gaps that vanish with their gradients have no normal; meshes have gaps that are distances.
+fn check_gaps(system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> Result<(), SimulationError> {
+    if system.sparsity().is_some() {
+        return Ok(());
+    }
+    for (c, constraint) in system.constraints().iter().enumerate() {
+        if gap_zero(system, c, t, q) == GapZero::Degenerate {
+            let constraint = constraint.name().to_string();
+            return Err(SimulationError::DegenerateGap { constraint });
+        }
+    }
+    Ok(())
 }
 
 /// Sizes, finiteness, positive steps, and laws that cannot be combined.

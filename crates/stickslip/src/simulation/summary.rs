@@ -9,7 +9,9 @@ use crate::laws::generalized_set;
 use crate::records::{EventKind, StepOutcome, painleve_watch};
 
 use super::run_warnings::run_warnings;
-use super::{BodyAccount, RunEnd, Simulation, SurfaceAccount, WorldSummary};
+use super::{
+    BodyAccount, Hypotheses, RunEnd, SceneFacts, Simulation, SurfaceAccount, WorldSummary,
+};
 use crate::systems::world::Recording;
 
 /// Version of the format; readers accept all earlier ones.
@@ -220,8 +222,21 @@ pub struct CertificateSummary {
     pub dissipation: WorstOf,
     /// Contact problems solved.
     pub problems: u64,
+    /// Distance of the steps of the generalized law to P'4 as the paper writes it; not part of `worst`, since that law
+    /// need not have a solution.
+    #[serde(default)]
+    pub strict: WorstOf,
+    /// Largest power ⟨r_τ, v⁺⟩ of the tangential reaction under the generalized law; positive where it drives.
+    #[serde(default)]
+    pub tangential_power: WorstOf,
     /// Problems with several solutions, of which a rule chose one.
     pub several_solutions: u64,
+    /// Steps in which it is not known whether the motion is unique: too many contacts, or a law that is not enumerated.
+    #[serde(default)]
+    pub uniqueness_not_examined: u64,
+    /// Contact rows that depend on each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependent_rows: Option<DependentRows>,
     /// Problems without solution.
     pub no_solution: u64,
     /// Problems that stalled or ran into the iteration limit.
@@ -231,6 +246,19 @@ pub struct CertificateSummary {
     pub at_rounding_floor: u64,
     /// Steps whose implicit iteration did not converge.
     pub nonlinear_failures: u64,
+}
+
+/// Contact rows that depend on each other: their impulses are not unique.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DependentRows {
+    /// Largest number of rows beyond the rank of W.
+    pub rank_deficiency: u64,
+    /// Rows of that problem.
+    pub rows: u64,
+    /// Time at which it was met.
+    pub t: f64,
+    /// Whether the motion is unique all the same: `unique`, `several` or `not examined`.
+    pub motion: String,
 }
 
 /// How near the contacts of a run came to the Painlevé region.
@@ -301,6 +329,9 @@ pub struct RunSummary {
     /// Largest speed of stuck contacts that only alternate (Frémond's law).
     #[serde(deserialize_with = "nan_if_null")]
     pub stick_jitter: f64,
+    /// Which theorems cover the run, and which of their hypotheses fail where.
+    #[serde(default)]
+    pub hypotheses: Hypotheses,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// Seconds this took.
@@ -312,7 +343,7 @@ impl RunSummary {
     /// the state that a checkpoint holds, so that a resumed run gives the same summary.
     pub fn new(
         simulation: &Simulation,
-        settings: RunSettings,
+        (settings, facts): (RunSettings, &SceneFacts),
         end: RunEnd,
         wall_time: f64,
     ) -> Self {
@@ -368,6 +399,7 @@ impl RunSummary {
             painleve: painleve(simulation),
             thresholds: thresholds(simulation),
             stick_jitter: simulation.stick_jitter(),
+            hypotheses: Hypotheses::of(simulation, &settings, facts),
             warnings: simulation.warnings(),
             settings,
             wall_time,
@@ -417,6 +449,11 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
         StepOutcome::StoppedAtSeveral { contact } => format!(
             "the contact law has several solutions (contact `{}`) and on_several is stop; `stickslip branches` \
              lists them",
+            contact_name(simulation, contact)
+        ),
+        StepOutcome::DegenerateGap { contact } => format!(
+            "contact `{}` was passed through: its gap does not change sign there, or its gradient vanishes where the gap \
+             does (as that of y^2)",
             contact_name(simulation, contact)
         ),
         StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
@@ -532,7 +569,21 @@ fn certificate(simulation: &Simulation, tolerance: f64, closed: bool) -> Certifi
         signorini: worst_of(&certificate.signorini),
         dissipation: worst_of(&certificate.dissipation),
         problems: certificate.problems,
+        strict: worst_of(&certificate.strict),
+        tangential_power: worst_of(&certificate.tangential_power),
         several_solutions: certificate.several_solutions,
+        uniqueness_not_examined: certificate.uniqueness_not_examined,
+        dependent_rows: certificate.rank_deficiency.map(|found| DependentRows {
+            rank_deficiency: found.deficiency as u64,
+            rows: found.rows as u64,
+            t: found.t,
+            motion: match found.motion_is_unique {
+                Some(true) => "unique",
+                Some(false) => "several",
+                None => "not examined",
+            }
+            .to_string(),
+        }),
         no_solution: certificate.no_solution,
         not_converged: certificate.not_converged,
         at_rounding_floor: certificate.at_rounding_floor,

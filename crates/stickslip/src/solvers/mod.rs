@@ -18,6 +18,7 @@
 //! | [`one_contact::coulomb_disc`] | one contact, all solutions of it | - |
 //! | [`matrix_free`] | W known only by its products | many digits |
 //! | [`minimum_norm`] | one choice among the impulses of the same motion | - |
+//! | [`enumeration`], [`uniqueness`] | all solutions of few contacts, or whether there is one | many contacts |
 //!
 //! ```
 //! use stickslip::contact::ContactProblem;
@@ -57,6 +58,7 @@ pub(crate) mod reduced_form;
 pub(crate) mod scaled_problem;
 mod strategy;
 pub(crate) mod sweep;
+pub mod uniqueness;
 
 pub use bodies::{BodySweepOutcome, BodySweepSettings, BodySweepSolver};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};

@@ -16,6 +16,8 @@ pub struct ContactStage {
     pub solution: ContactSolution,
     /// Worst residuals so far.
     pub certificate: Certificate,
+    /// Constraints that take part in the step although it does not forecast them to close; none in a step of a run.
+    pub also: Vec<bool>,
     residual: ContactResidual,
     solver: Box<dyn ContactSolver>,
 }
@@ -27,9 +29,15 @@ impl ContactStage {
             problem: ContactProblem::default(),
             solution: ContactSolution::default(),
             certificate: Certificate::default(),
+            also: Vec::new(),
             residual: ContactResidual::default(),
             solver,
         }
+    }
+
+    /// Whether a constraint takes part whatever the forecast.
+    pub(crate) fn takes_part(&self, constraint: usize) -> bool {
+        self.also.get(constraint) == Some(&true)
     }
 
     /// Name of the solver.
@@ -60,9 +68,10 @@ impl ContactStage {
             .measure_solution(&self.problem, &self.solution);
         self.certificate.enter(t, &self.problem, &self.residual);
         if self.problem.generalized_rule().is_some() {
-            let strict = self.solution.generalized.strict_residual();
+            let outcome = &self.solution.generalized;
+            let (strict, power) = (outcome.strict_residual(), outcome.tangential_power);
             let key = self.problem.blocks()[0].key;
-            self.certificate.enter_strict(t, strict, key);
+            self.certificate.enter_strict(t, strict, power, key);
         }
         match self.solution.status {
             SolveStatus::Converged => {}

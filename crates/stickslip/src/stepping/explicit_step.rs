@@ -127,22 +127,23 @@ impl ExplicitStep {
         v0: &[f64],
         (h, t): (f64, f64),
         contacts: Contacts,
-        problem: &mut ContactProblem,
+        stage: &mut ContactStage,
     ) -> Result<(), StepOutcome> {
         self.assembly.prepare(system);
         self.assembly.evaluate_gaps(system, t, &self.q, v0);
-        self.assembly.begin(system, problem);
+        self.assembly.begin(system, &mut stage.problem);
         for c in 0..system.constraints().len() {
             let rounding = self.assembly.gap_rounding(c, &self.q);
             let active = match contacts {
                 Contacts::Touching(tolerance) => self.assembly.gaps[c] <= tolerance.max(rounding),
                 Contacts::Pressed(_) => self.assembly.gaps[c] < 0.0,
             };
-            if active {
+            if active || stage.takes_part(c) {
                 self.assembly
-                    .activate(system, c, (t, &self.q, v0), problem)?;
+                    .activate(system, c, (t, &self.q, v0), &mut stage.problem)?;
             }
         }
+        let problem = &mut stage.problem;
         // The generalized law reads true velocities: its restitution belongs to the normal stage.
         let biased = problem.generalized_rule().is_none();
         for contact in self.assembly.active.iter().filter(|_| biased) {
@@ -212,7 +213,7 @@ impl ExplicitStep {
             record.outcome = StepOutcome::SingularMass;
             return false;
         }
-        if let Err(outcome) = self.activate(system, v0, (h, t), contacts, &mut stage.problem) {
+        if let Err(outcome) = self.activate(system, v0, (h, t), contacts, stage) {
             record.outcome = outcome;
             return false;
         }

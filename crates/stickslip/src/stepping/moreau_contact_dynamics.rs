@@ -34,7 +34,7 @@ use super::{ContactStage, State, TimeSteppingScheme};
 /// One factorization of M (none if constant), one solve per contact row.
 ///
 /// # Tested by
-/// `stickslip-validation/tests/reference_cases.rs`, `tests/property_schemes.rs`, `tests/order_moreau.rs`.
+/// `stickslip-validation/tests/reference_cases.rs`, `tests/property_schemes.rs`, `tests/order_schemes.rs`.
 #[derive(Debug)]
 pub struct MoreauContactDynamics {
     gap_tolerance: f64,

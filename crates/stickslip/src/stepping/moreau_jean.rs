@@ -95,7 +95,8 @@ impl MoreauJean {
                 .max(self.assembly.gap_rounding(c, q));
             let closing = self.settings.activation != Activation::Paper
                 || approach <= self.settings.velocity_tolerance;
-            if self.assembly.gaps[c] + h * approach <= tolerance && closing {
+            let forecast = self.assembly.gaps[c] + h * approach <= tolerance && closing;
+            if forecast || stage.takes_part(c) {
                 self.assembly
                     .activate(system, c, (t, q, v), &mut stage.problem)?;
             }

@@ -72,6 +72,12 @@ pub trait TimeSteppingScheme: Send + Sync {
         false
     }
 
+    /// Whether a step leaves the one contact problem that decides about it in its stage, so that its solutions can be
+    /// examined.
+    fn poses_one_problem(&self) -> bool {
+        true
+    }
+
     /// What the scheme itself must find again to go on with the same bits.
     fn memory(&self) -> Option<serde_json::Value> {
         None

@@ -46,6 +46,7 @@ mod operation;
 mod parser;
 mod past;
 mod scope;
+mod smoothness;
 mod tape;
 #[cfg(test)]
 mod tests;
@@ -59,4 +60,5 @@ pub use operation::{Binary, Unary};
 pub use parser::{DEPTH_MAX, LENGTH_MAX, parse};
 pub use past::{Functional, PastDetail, PastTerm};
 pub use scope::{Meaning, Scope};
+pub use smoothness::Smoothness;
 pub use tape::{Registers, Tape};

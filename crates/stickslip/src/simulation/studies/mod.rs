@@ -16,4 +16,5 @@ mod reactions;
 pub use bounds::{BoundsStudy, sweeping_bounds};
 pub use convergence::{ConvergenceRow, ConvergenceStudy, StudyError};
 pub use one_step::one_step_problem;
+pub(super) use one_step::touching_problem;
 pub use reactions::{ContactReaction, ReactionAtom, ReactionRecorder, ReactionSplit};

@@ -26,6 +26,17 @@ pub fn one_step_problem(
     (t, q, v): (f64, &[f64], &[f64]),
     h: f64,
 ) -> ContactProblem {
+    touching_problem(system, scheme, (t, q, v), h, &[])
+}
+
+/// The same with further constraints that take part whatever the forecast.
+pub(in crate::simulation) fn touching_problem(
+    system: &dyn MechanicalSystem,
+    scheme: &mut dyn TimeSteppingScheme,
+    (t, q, v): (f64, &[f64], &[f64]),
+    h: f64,
+    also: &[bool],
+) -> ContactProblem {
     let layout = ContactLayout::new(system);
     let mut state = State {
         t,
@@ -36,6 +47,7 @@ pub fn one_step_problem(
         impulses: vec![0.0; layout.rows()],
     };
     let mut stage = ContactStage::new(Box::new(Unsolved));
+    stage.also.extend_from_slice(also);
     scheme.step(
         system,
         &mut state,

@@ -2,83 +2,166 @@
 
 use crate::algebra::dot;
 
+use super::friction::{Reads, mean};
 use super::judge::Judge;
-use super::place::{Place, force, remove};
+use super::path::Path;
+use super::place::{Place, remove};
 use super::reactions::Reaction;
-use super::{Line, Verification};
+use super::{Line, MotionNode, Quadrature, Verification};
 
 impl Judge<'_> {
     /// Every node and the interval before it.
     pub(super) fn exact_motion(&self, report: &mut Verification) {
+        let mut last: Option<Place> = None;
         for (k, node) in self.motion.nodes.iter().enumerate() {
             let mut place = Place::at(self.system, node.t, &node.q, &node.v_right);
             place.close(|place, contact| {
-                let closed = place.gaps[contact.constraint] <= self.settings.gap_tolerance;
+                let closed = self.is_closed(place, contact.constraint);
                 (closed, closed)
             });
-            for (index, &gap) in place.gaps.iter().enumerate() {
-                if gap < -self.settings.gap_tolerance {
-                    report.note(Line::NonPenetration, node.t, -gap, self.name(index));
-                }
-            }
-            if k > 0 {
-                self.interval(k, &place, report);
+            self.gaps(node.t, &place, 0.0, report);
+            self.joints(node, report);
+            if let Some(before) = &last {
+                self.interval(k, (before, &place), report);
             }
             self.atom(k, &place, report);
+            last = Some(place);
+        }
+    }
+
+    fn is_closed(&self, place: &Place, constraint: usize) -> bool {
+        place.gaps[constraint] <= self.settings.gap_tolerance.max(place.roundings[constraint])
+    }
+
+    /// Gaps are not negative beyond `slack`.
+    fn gaps(&self, t: f64, place: &Place, slack: f64, report: &mut Verification) {
+        for (index, &gap) in place.gaps.iter().enumerate() {
+            let limit = self.settings.gap_tolerance.max(place.roundings[index]) + slack;
+            if !(gap >= -limit) {
+                report.note(Line::NonPenetration, t, -gap, self.name(index));
+            }
+        }
+    }
+
+    /// Joints hold, in place and in velocity.
+    fn joints(&self, node: &MotionNode, report: &mut Verification) {
+        let n = self.system.dof();
+        for joint in self.system.joints() {
+            let function = joint.function();
+            let mut row = vec![0.0; n];
+            function.gradient(node.t, &node.q, &mut row);
+            let size: f64 = row.iter().zip(&node.q).map(|(g, q)| (g * q).abs()).sum();
+            let off = function.value(node.t, &node.q).abs();
+            if !(off <= self.settings.gap_tolerance.max(1e-12 * size)) {
+                report.note(Line::Joints, node.t, off, None);
+            }
+            let rate = function.rate(node.t, &node.q);
+            for v in [&node.v_left, &node.v_right] {
+                let pairs = row.iter().zip(v);
+                let scale = pairs.map(|(g, v)| (g * v).abs()).fold(rate.abs(), f64::max);
+                let off = (dot(&row, v) + rate).abs();
+                if !(off <= self.settings.tolerance * scale) {
+                    report.note(Line::Joints, node.t, off / scale, None);
+                }
+            }
         }
     }
 
     /// Kinematics, equation of motion and friction of the interval that ends at node k.
-    fn interval(&self, k: usize, place: &Place, report: &mut Verification) {
+    fn interval(&self, k: usize, (before, after): (&Place, &Place), report: &mut Verification) {
         let (a, b) = (&self.motion.nodes[k - 1], &self.motion.nodes[k]);
-        let (h, n) = (b.t - a.t, self.system.dof());
-        let tolerance = self.settings.tolerance;
-        // Positions: between the displacements of the velocities met in the interval.
-        if self.system.coordinate_count() == n {
-            for i in 0..n {
-                let moved = (b.q[i] - a.q[i]) / h;
-                let ends = [a.v_right[i], b.v_left[i], b.v_right[i]];
-                let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
-                let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let speed = self.speed / place.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt();
-                let off = (low - moved).max(moved - high);
-                if off > tolerance * speed.max(b.q[i].abs() / h * 1e-6) {
-                    report.note(Line::Kinematics, b.t, off / speed, None);
-                }
+        let path = Path {
+            system: self.system,
+            from: a,
+            to: b,
+            quadrature: self.motion.quadrature,
+        };
+        self.displacement(&path, after, report);
+        self.momentum(&path, after, report);
+        // Gaps between the nodes, where the path is known.
+        if path.quadrature != Quadrature::Free {
+            for s in Path::looks() {
+                let place = path.place(s);
+                let slack = self.settings.tolerance * (b.t - a.t) * self.speed;
+                let reach = after.row_reach();
+                self.gaps(a.t + s * (b.t - a.t), &place, slack * reach, report);
             }
         }
-        // Momentum: the force lies between its values at the ends.
-        let fa = force(self.system, a.t, &a.q, &a.v_right);
-        let fb = force(self.system, b.t, &b.q, &b.v_left);
-        let change: Vec<f64> = (b.v_left.iter().zip(&a.v_right))
-            .map(|(x, y)| x - y)
-            .collect();
-        let mut momentum = vec![0.0; n];
-        place.mass.multiply(&change, &mut momentum);
-        let reaction = place.generalized_impulse(&b.smooth);
-        let mut defect: Vec<f64> = (0..n)
-            .map(|i| momentum[i] - 0.5 * h * (fa[i] + fb[i]) - reaction[i])
-            .collect();
-        remove(&mut defect, &place.joints);
-        for i in 0..n {
-            let scale = self.momentum_scale(place, i);
-            let size = scale + momentum[i].abs() + h * fa[i].abs() + reaction[i].abs();
-            let slack = h * (fa[i] - fb[i]).abs() + tolerance * size;
-            if !(defect[i].abs() <= slack) {
-                report.note(Line::EquationOfMotion, b.t, defect[i].abs() / scale, None);
-            }
+        if b.smooth.iter().all(|&p| p == 0.0) {
+            return;
         }
-        if b.smooth.iter().any(|&p| p != 0.0) {
-            let mean = mean(&a.v_right, &b.v_left);
-            let local = place.local(&mean);
-            let reaction = Reaction {
-                t: b.t,
-                impulse: &b.smooth,
-                read: &local,
-                after: &local,
+        // A reaction over an interval needs contact all the time.
+        let mut middle = path.place(0.5);
+        middle.close(|place, contact| {
+            let c = contact.constraint;
+            let known = path.quadrature != Quadrature::Free;
+            let ends = self.is_closed(before, c) && self.is_closed(after, c);
+            let slack = self.settings.tolerance * (b.t - a.t) * self.speed * after.row_reach();
+            let limit = self.settings.gap_tolerance.max(place.roundings[c]) + slack;
+            let closed = ends && (!known || place.gaps[c] <= limit);
+            (closed, closed)
+        });
+        let first = middle.local(&a.v_right);
+        let local = middle.local(&path.mean_velocity());
+        let last = middle.local(&b.v_left);
+        let reads = match path.quadrature {
+            Quadrature::Affine => Reads::Ends(&first, &last),
+            Quadrature::Step => Reads::One(&first),
+            Quadrature::Free => Reads::Between(&first, &last),
+        };
+        let reaction = Reaction {
+            t: b.t,
+            impulse: &b.smooth,
+            reads,
+            after: &local,
+        };
+        self.reaction_laws(&middle, &reaction, report);
+        self.dissipation(b.t, dot(&b.smooth, &local), report);
+    }
+
+    /// Positions: the displacement is the integral of the velocity.
+    fn displacement(&self, path: &Path, place: &Place, report: &mut Verification) {
+        let (a, b) = (path.from, path.to);
+        let (h, tolerance) = (b.t - a.t, self.settings.tolerance);
+        let expected = path.configuration(1.0);
+        let same = self.system.coordinate_count() == self.system.dof();
+        let fastest = place.fastest_rate(self.speed);
+        for (i, (expected, found)) in expected.iter().zip(&b.q).enumerate() {
+            let speed = if same {
+                self.speed / place.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt()
+            } else {
+                fastest
             };
-            self.reaction_laws(place, &reaction, report);
-            self.dissipation(b.t, dot(&b.smooth, &local), report);
+            let free = match path.quadrature {
+                Quadrature::Free if same => 0.5 * h * (b.v_left[i] - a.v_right[i]).abs(),
+                Quadrature::Free => {
+                    let pairs = b.v_left.iter().zip(&a.v_right);
+                    0.5 * h * pairs.map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+                }
+                Quadrature::Affine | Quadrature::Step => 0.0,
+            };
+            let rounding = 64.0 * f64::EPSILON * (found.abs() + a.q[i].abs());
+            let off = (expected - found).abs() - free;
+            if !(off <= tolerance * h * speed + rounding) {
+                report.note(Line::Kinematics, b.t, off / (h * speed), None);
+            }
+        }
+    }
+
+    /// The change of momentum is the impulse of forces and reactions over the interval.
+    fn momentum(&self, path: &Path, place: &Place, report: &mut Verification) {
+        let sum = path.sum();
+        let parts = sum.momentum.iter().zip(&sum.impulse).zip(&sum.reaction);
+        let mut defect: Vec<f64> = parts.map(|((m, f), r)| m - f - r).collect();
+        remove(&mut defect, &sum.joints);
+        for (i, defect) in defect.iter().enumerate() {
+            let scale = self.momentum_scale(place, i);
+            let size = scale + sum.momentum[i].abs() + sum.reaction[i].abs();
+            let slack = sum.slack[i] + self.settings.tolerance * size;
+            if !(defect.abs() <= slack) {
+                let t = path.to.t;
+                report.note(Line::EquationOfMotion, t, defect.abs() / scale, None);
+            }
         }
     }
 
@@ -89,7 +172,7 @@ impl Judge<'_> {
         let (before, after) = (place.local(&node.v_left), place.local(&node.v_right));
         for contact in place.contacts.iter().filter(|c| c.closed) {
             let (i, u) = (contact.start, after[contact.start]);
-            if u < -self.velocity_slack(place, i) {
+            if !(u >= -self.velocity_slack(place, i)) {
                 let size = -u / (self.speed * place.reach(i));
                 report.note(
                     Line::Admissible,
@@ -104,11 +187,11 @@ impl Judge<'_> {
             let reaction = Reaction {
                 t: node.t,
                 impulse: &node.atom,
-                read: if self.formulation == super::Formulation::Fremond {
+                reads: Reads::One(if self.formulation == super::Formulation::Fremond {
                     &mean
                 } else {
                     &after
-                },
+                }),
                 after: &after,
             };
             self.reaction_laws(place, &reaction, report);
@@ -117,8 +200,4 @@ impl Judge<'_> {
             self.dissipation(node.t, dot(&node.atom, &mean), report);
         }
     }
-}
-
-fn mean(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect()
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::generalized::TestVelocities;
+
 /// A formulation of the dynamics with unilateral contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Formulation {
@@ -11,7 +13,8 @@ pub enum Formulation {
     P2,
     /// Coulomb friction of a particle on one surface.
     P3,
-    /// Coulomb friction of a particle on several surfaces.
+    /// Friction of a particle on several surfaces, stated on the sum of their discs ([CharlesBallard2016], section 4):
+    /// not Coulomb's law surface by surface, which is P6.
     P4,
     /// Coulomb friction of real-world reactions, one constraint.
     P5,
@@ -21,6 +24,9 @@ pub enum Formulation {
     P3Prime,
     /// Friction of generalized reactions, several constraints, read on the velocities tangential to all.
     P4Prime,
+    /// Friction of generalized reactions, several constraints, against all test velocities: P4' as it is written, which
+    /// need not have a solution.
+    P4PrimeLiteral,
     /// Newton's normal law with friction on the mean tangential velocity.
     Fremond,
 }
@@ -35,6 +41,7 @@ impl fmt::Display for Formulation {
             Self::P6 => "P6",
             Self::P3Prime => "P3'",
             Self::P4Prime => "P4'",
+            Self::P4PrimeLiteral => "P4'-literal",
             Self::Fremond => "fremond",
         })
     }
@@ -42,7 +49,7 @@ impl fmt::Display for Formulation {
 
 impl Formulation {
     /// All formulations.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::P2,
         Self::P3,
         Self::P4,
@@ -50,10 +57,11 @@ impl Formulation {
         Self::P6,
         Self::P3Prime,
         Self::P4Prime,
+        Self::P4PrimeLiteral,
         Self::Fremond,
     ];
 
-    /// The formulation with a name: P2, P3, P4, P5, P6, P3' (or P'3), P4' (or P'4), fremond.
+    /// The formulation with a name: P2, P3, P4, P5, P6, P3' (or P'3), P4' (or P'4), P4'-literal, fremond.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "P'3" => Some(Self::P3Prime),
@@ -72,16 +80,26 @@ impl Formulation {
         matches!(self, Self::P3 | Self::P4)
     }
 
-    /// Whether friction is stated on generalized reactions.
-    pub(super) fn generalized(self) -> bool {
-        matches!(self, Self::P3Prime | Self::P4Prime)
+    /// The velocities against which friction on the reaction as a whole is read; none where friction is stated contact
+    /// by contact.
+    pub(super) fn test_velocities(self) -> Option<TestVelocities> {
+        match self {
+            Self::P3Prime | Self::P4Prime => Some(TestVelocities::Tangential),
+            Self::P4 | Self::P4PrimeLiteral => Some(TestVelocities::All),
+            _ => None,
+        }
     }
 
     /// Whether contact never gives energy.
     pub(super) fn dissipative(self) -> bool {
         matches!(
             self,
-            Self::P2 | Self::P3Prime | Self::P4Prime | Self::Fremond
+            Self::P2
+                | Self::P4
+                | Self::P3Prime
+                | Self::P4Prime
+                | Self::P4PrimeLiteral
+                | Self::Fremond
         )
     }
 }

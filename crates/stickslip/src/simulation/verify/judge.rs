@@ -19,6 +19,8 @@ pub struct VerifySettings {
     pub gap_tolerance: f64,
     /// Initial position and left velocity, if they are part of the question.
     pub initial: Option<(Vec<f64>, Vec<f64>)>,
+    /// Time of the initial condition.
+    pub t_start: f64,
     /// Impact map F, where it is not that of the restitution of the contacts.
     pub impact_map: Option<Arc<dyn ImpactRule>>,
 }
@@ -29,6 +31,7 @@ impl Default for VerifySettings {
             tolerance: 1e-7,
             gap_tolerance: 1e-9,
             initial: None,
+            t_start: 0.0,
             impact_map: None,
         }
     }
@@ -45,11 +48,26 @@ pub fn verify(
     formulation: Formulation,
     settings: &VerifySettings,
 ) -> Verification {
+    let mut report = judged(system, motion, formulation, settings);
+    if formulation == Formulation::P4Prime && report.does_not_apply.is_none() {
+        let literal = judged(system, motion, Formulation::P4PrimeLiteral, settings);
+        report.literal = Some(Box::new(literal));
+    }
+    report
+}
+
+fn judged(
+    system: &dyn MechanicalSystem,
+    motion: &Motion,
+    formulation: Formulation,
+    settings: &VerifySettings,
+) -> Verification {
     let mut report = Verification {
         formulation,
         does_not_apply: None,
         violations: Vec::new(),
         nodes: motion.nodes.len(),
+        literal: None,
     };
     if !well_formed(system, motion, &mut report) {
         return report;
@@ -121,13 +139,26 @@ impl<'a> Judge<'a> {
             return;
         };
         let first = &self.motion.nodes[0];
-        let apart = |a: &[f64], b: &[f64]| {
-            a.iter()
-                .zip(b)
-                .map(|(a, b)| (a - b).abs() / (1.0 + b.abs()))
-                .fold(0.0, f64::max)
-        };
-        let size = apart(&first.q, q).max(apart(&first.v_left, v));
+        let mut mass = self.system.new_matrix();
+        self.system.mass(&first.q, &mut mass);
+        // Coordinates by their own range, velocities by the speed of the motion.
+        let coordinates = first.q.iter().zip(q).enumerate().map(|(i, (a, b))| {
+            let far = |node: &MotionNode| (node.q[i] - b).abs();
+            let range = self.motion.nodes[1..]
+                .iter()
+                .map(far)
+                .fold(b.abs(), f64::max);
+            (a - b).abs() / range.max(f64::MIN_POSITIVE)
+        });
+        let velocities = first.v_left.iter().zip(v).enumerate().map(|(i, (a, b))| {
+            let speed = self.speed / mass.get(i, i).max(f64::MIN_POSITIVE).sqrt();
+            (a - b).abs() / speed
+        });
+        let start = (first.t - self.settings.t_start).abs();
+        let size = coordinates
+            .chain(velocities)
+            .chain([start])
+            .fold(0.0, |s: f64, x| if x.is_nan() || x > s { x } else { s });
         if !(size <= self.settings.tolerance) {
             report.note(Line::InitialCondition, first.t, size, None);
         }
@@ -223,6 +254,14 @@ fn well_formed(system: &dyn MechanicalSystem, motion: &Motion, report: &mut Veri
         report.note(Line::WellFormed, 0.0, f64::INFINITY, None);
     }
     let mut last = f64::NEG_INFINITY;
+    // No interval ends at the first node.
+    if let Some(first) = motion
+        .nodes
+        .first()
+        .filter(|n| n.smooth.iter().any(|&p| p != 0.0))
+    {
+        report.note(Line::WellFormed, first.t, f64::INFINITY, None);
+    }
     for node in &motion.nodes {
         let reactions = [&node.smooth, &node.atom];
         let sizes = node.q.len() == c

@@ -7,8 +7,23 @@ use crate::records::StepRecord;
 
 use super::Discretisation;
 
+/// In which sense displacements and changes of momentum of a motion file are integrals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quadrature {
+    /// The velocity is affine between `v_right` of a node and `v_left` of the next.
+    #[default]
+    Affine,
+    /// The velocity is `v_right` of the node up to the next one, where forces and reactions of the interval act.
+    Step,
+    /// Any path: the displacement is within h/2 times the change of velocity of the affine one, and the change of
+    /// momentum within half of the change of what acts.
+    Free,
+}
+
 /// One instant of a motion and the interval that ends there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MotionNode {
     /// Time.
     pub t: f64,
@@ -28,12 +43,16 @@ pub struct MotionNode {
 
 /// A motion: nodes in time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Motion {
     /// The nodes.
     pub nodes: Vec<MotionNode>,
     /// How time became steps, if the motion is a run; a motion without it is judged as it stands.
     #[serde(default)]
     pub discretisation: Option<Discretisation>,
+    /// In which sense a motion that is not a run is integrated.
+    #[serde(default)]
+    pub quadrature: Quadrature,
 }
 
 /// Why a motion could not be read.
@@ -45,7 +64,7 @@ pub enum MotionError {
 }
 
 impl Motion {
-    /// A motion in JSON: `{"nodes": [{"t", "q", "v_left", "v_right", "smooth", "atom"}, ..]}`.
+    /// A motion in JSON: `{"nodes": [{"t", "q", "v_left", "v_right", "smooth", "atom"}, ..], "quadrature": ..}`.
     pub fn from_json(text: &str) -> Result<Self, MotionError> {
         Ok(serde_json::from_str(text)?)
     }
@@ -55,6 +74,7 @@ impl Motion {
         Self {
             nodes: Vec::new(),
             discretisation: Some(discretisation),
+            quadrature: Quadrature::default(),
         }
     }
 

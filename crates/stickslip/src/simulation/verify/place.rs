@@ -144,6 +144,30 @@ impl Place {
         self.delassus[i * self.rows.len() + i].max(0.0).sqrt()
     }
 
+    /// What a unit of kinetic speed can be as the rate of a gap, at most.
+    pub fn row_reach(&self) -> f64 {
+        let reach = |row: &Vec<f64>| self.velocity_reach(row);
+        self.gradients.iter().map(reach).fold(0.0, f64::max)
+    }
+
+    /// Largest rate of a velocity variable at this kinetic speed.
+    pub fn fastest_rate(&self, speed: f64) -> f64 {
+        let least = (0..self.mass.order()).map(|i| self.mass.get(i, i));
+        speed
+            / least
+                .fold(f64::INFINITY, f64::min)
+                .max(f64::MIN_POSITIVE)
+                .sqrt()
+    }
+
+    /// Bound of row · v over velocities of kinetic speed 1, by the diagonal of the mass.
+    fn velocity_reach(&self, row: &[f64]) -> f64 {
+        let parts = row.iter().enumerate();
+        parts
+            .map(|(i, g)| g.abs() / self.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt())
+            .sum()
+    }
+
     /// Generalized impulse of local impulses.
     pub fn generalized_impulse(&self, p: &[f64]) -> Vec<f64> {
         let mut total = vec![0.0; self.mass.order()];

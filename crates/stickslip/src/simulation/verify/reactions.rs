@@ -1,6 +1,7 @@
 //! The lines that a reaction has at one place: complementarity, sign, friction, impact law.
 
-use super::friction::{self, Contact, FrictionDefect};
+use super::friction::{self, Contact, FrictionDefect, Reads};
+use super::generalized::{self, GeneralizedReaction, TestVelocities};
 use super::judge::Judge;
 use super::place::Place;
 use super::{Formulation, Line, Verification};
@@ -10,16 +11,10 @@ pub(super) struct Reaction<'a> {
     pub t: f64,
     /// Impulses of all contact rows.
     pub impulse: &'a [f64],
-    /// Velocity that friction reads.
-    pub read: &'a [f64],
+    /// Velocities that friction reads.
+    pub reads: Reads<'a>,
     /// Velocity after.
     pub after: &'a [f64],
-}
-
-/// Sizes against which the defects of a reaction are measured.
-struct Scale {
-    impulse: f64,
-    power: f64,
 }
 
 impl Judge<'_> {
@@ -44,19 +39,9 @@ impl Judge<'_> {
                 report.note(Line::FrictionCone, reaction.t, 1.0, name);
             }
         }
-        let reach = (0..p.len()).map(|i| place.reach(i)).fold(0.0, f64::max);
-        let fastest = reaction
-            .after
-            .iter()
-            .fold(1e-3 * self.speed * reach, |s, x| s.max(x.abs()));
-        let scale = Scale {
-            impulse: size,
-            power: size * fastest,
-        };
-        if self.formulation.generalized() {
-            self.generalized_friction(place, reaction, &scale, report);
-        } else {
-            self.real_friction(place, reaction, &scale, report);
+        match self.formulation.test_velocities() {
+            Some(test) => self.generalized_friction(place, reaction, test, report),
+            None => self.real_friction(place, reaction, size, report),
         }
     }
 
@@ -65,44 +50,49 @@ impl Judge<'_> {
         &self,
         place: &Place,
         reaction: &Reaction,
-        scale: &Scale,
+        size: f64,
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
+        let reach = (0..p.len()).map(|i| place.reach(i)).fold(0.0, f64::max);
+        let slowest = 1e-3 * self.speed * reach;
+        let after = reaction.after.iter();
+        let fastest = after.fold(slowest, |s, x| s.max(x.abs()));
         for contact in place.contacts.iter().filter(|c| c.closed) {
             let range = contact.start..contact.start + contact.size;
-            let slip = &reaction.read[range.start + 1..range.end];
-            let mut defect = friction::real(contact, &p[range.clone()], slip);
+            let own = &p[range.clone()];
+            let mut defect = friction::real(contact, own, &reaction.reads, (size, fastest));
             if self.formulation == Formulation::P2 {
                 (defect.cone, defect.law) = (0.0, 0.0);
             }
             // The variational form is that of contact that lasts: no normal velocity after.
             let normal = reaction.after[contact.start].abs();
             let lasts = normal <= self.velocity_slack(place, contact.start);
-            if self.formulation.particle() && lasts {
-                let off = friction::variational(contact, &p[range.clone()], &reaction.after[range]);
-                if off > 10.0 * self.settings.tolerance * scale.power {
+            if self.formulation == Formulation::P3 && lasts {
+                let read = &reaction.reads.middle()[range];
+                let off = friction::variational(contact, own, read) / (size * fastest);
+                if off > 10.0 * self.settings.tolerance {
                     let name = self.name(contact.constraint);
-                    report.note(Line::Variational, reaction.t, off / scale.power, name);
+                    report.note(Line::Variational, reaction.t, off, name);
                 }
             }
-            self.note_defect(reaction.t, contact, defect, scale, report);
+            self.note_defect(reaction.t, contact, defect, report);
         }
     }
 
-    /// The law of P'3 and P'4 on the reaction as a whole.
+    /// The law of P4, P'3 and P'4 on the reaction as a whole.
     fn generalized_friction(
         &self,
         place: &Place,
         reaction: &Reaction,
-        scale: &Scale,
+        test: TestVelocities,
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
         // A contact within rounding of its gap may already take part in the normal space, or not yet.
+        let slack = self.settings.tolerance * p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
         let touches = |c: &&Contact| {
             let own = &p[c.start..c.start + c.size];
-            let slack = self.settings.tolerance * scale.impulse;
             c.sure || own.iter().any(|x| x.abs() > slack)
         };
         let closed: Vec<&Contact> = place.contacts.iter().filter(|c| c.closed).collect();
@@ -110,25 +100,27 @@ impl Judge<'_> {
         if closed.is_empty() {
             return;
         }
-        let judged = |set: &[&Contact]| {
-            let motion = (reaction.after, self.speed);
-            let (defects, _) = friction::generalized(set, &place.delassus, p, motion);
-            let worst = defects.iter().fold(0.0f64, |s, d| {
-                s.max(d.normal / scale.impulse)
-                    .max(d.cone / scale.impulse)
-                    .max(d.law / scale.power)
-            });
-            (defects, worst)
+        let judged = |contacts: &[&Contact]| {
+            let whole = GeneralizedReaction {
+                contacts,
+                w: &place.delassus,
+                impulse: p,
+                speed: self.speed,
+            };
+            generalized::defect(&whole, &reaction.reads, test)
         };
-        let (mut set, (mut defects, worst)) = (&closed, judged(&closed));
+        let (mut set, mut defect) = (&closed, judged(&closed));
         if !touching.is_empty() && touching.len() < closed.len() {
-            let (others, least) = judged(&touching);
-            if least < worst || worst.is_nan() {
-                (set, defects) = (&touching, others);
+            let other = judged(&touching);
+            if other.worst() < defect.worst() || defect.worst().is_nan() {
+                (set, defect) = (&touching, other);
             }
         }
-        for (contact, defect) in set.iter().zip(defects) {
-            self.note_defect(reaction.t, contact, defect, scale, report);
+        // The law is one for all contacts; the one pressed most bears its name.
+        let normal = |c: &&&Contact| p[c.start].abs();
+        let largest = set.iter().max_by(|a, b| normal(a).total_cmp(&normal(b)));
+        if let Some(contact) = largest {
+            self.note_defect(reaction.t, contact, defect, report);
         }
     }
 
@@ -137,17 +129,13 @@ impl Judge<'_> {
         t: f64,
         contact: &Contact,
         defect: FrictionDefect,
-        scale: &Scale,
         report: &mut Verification,
     ) {
         let (name, tolerance) = (self.name(contact.constraint), self.settings.tolerance);
-        let normal = defect.normal / scale.impulse;
-        let cone = defect.cone / scale.impulse;
-        let law = defect.law / scale.power;
         for (line, size, limit) in [
-            (Line::NormalSign, normal, tolerance),
-            (Line::FrictionCone, cone, 10.0 * tolerance),
-            (Line::FrictionLaw, law, 10.0 * tolerance),
+            (Line::NormalSign, defect.normal, tolerance),
+            (Line::FrictionCone, defect.cone, 10.0 * tolerance),
+            (Line::FrictionLaw, defect.law, 10.0 * tolerance),
         ] {
             if !(size <= limit) {
                 report.note(line, t, size, name);
@@ -196,12 +184,19 @@ impl Judge<'_> {
         let size = p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
         let slack = self.settings.tolerance * size;
         let own = |c: &Contact| p[c.start..c.start + c.size].iter().any(|x| x.abs() > slack);
-        if !self.formulation.generalized() || size == 0.0 {
+        if self.formulation.test_velocities().is_none() || size == 0.0 {
             return place.contacts.iter().map(own).collect();
         }
         let closed: Vec<&Contact> = place.contacts.iter().filter(|c| c.closed).collect();
-        let motion = (&vec![0.0; p.len()][..], self.speed);
-        let (_, multipliers) = friction::generalized(&closed, &place.delassus, p, motion);
+        let whole = GeneralizedReaction {
+            contacts: &closed,
+            w: &place.delassus,
+            impulse: p,
+            speed: self.speed,
+        };
+        let Some(multipliers) = generalized::multipliers(&whole) else {
+            return place.contacts.iter().map(own).collect();
+        };
         let mut constraints: Vec<usize> = closed.iter().map(|c| c.constraint).collect();
         constraints.dedup();
         let multiplier = |c: &Contact| {

@@ -20,6 +20,8 @@ pub enum Line {
     EquationOfMotion,
     /// M (v⁺ − v⁻) = r at atoms.
     ImpactEquation,
+    /// Joints hold.
+    Joints,
     /// Gaps are not negative.
     NonPenetration,
     /// Velocities after do not close an active contact.
@@ -50,6 +52,7 @@ impl Line {
             Self::Kinematics => "positions do not follow the velocities",
             Self::EquationOfMotion => "equation of motion between impacts",
             Self::ImpactEquation => "equation of motion at an impact",
+            Self::Joints => "a joint does not hold",
             Self::NonPenetration => "non-penetration",
             Self::Admissible => "right velocity closes a contact",
             Self::Complementarity => "a reaction without contact",
@@ -97,6 +100,9 @@ pub struct Verification {
     pub violations: Vec<Violation>,
     /// Nodes tested.
     pub nodes: usize,
+    /// The verdict on P4' as it is written, beside that on tangential test velocities; it does not decide about acceptance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub literal: Option<Box<Verification>>,
 }
 
 impl Verification {

@@ -3,6 +3,7 @@
 use crate::algebra::dot;
 use crate::systems::MechanicalSystem;
 
+use super::friction::Reads;
 use super::judge::Judge;
 use super::past::Past;
 use super::place::{Place, force, force_beside, remove};
@@ -224,7 +225,7 @@ impl Judge<'_> {
         let reaction = Reaction {
             t: b.t,
             impulse: &impulse,
-            read: &read,
+            reads: Reads::One(&read),
             after: &after,
         };
         if impulse.iter().any(|&p| p != 0.0) {

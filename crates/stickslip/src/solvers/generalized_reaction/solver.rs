@@ -61,7 +61,7 @@ impl Default for GeneralizedReactionSettings {
 /// complementarity problem and some ten sweeps.
 ///
 /// # Tested by
-/// `solvers/generalized_reaction/tests.rs`, `tests/property_generalized.rs`, `tests/reference_generalized.rs`.
+/// `solvers/generalized_reaction/tests.rs`, `tests/property_generalized.rs`.
 #[derive(Debug, Default)]
 pub struct GeneralizedReaction {
     settings: GeneralizedReactionSettings,

@@ -364,6 +364,10 @@ impl TimeSteppingScheme for EventDriven {
         true
     }
 
+    fn poses_one_problem(&self) -> bool {
+        false
+    }
+
     fn memory(&self) -> Option<serde_json::Value> {
         if !self.started {
             return None;

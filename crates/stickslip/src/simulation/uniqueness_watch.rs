@@ -1,0 +1,189 @@
+//! Watches whether the contact problems of a run have one motion.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contact::{Certificate, ContactProblem, RankDeficiency};
+use crate::records::{ContactMode, StepOutcome, StepRecord};
+use crate::solvers::uniqueness::{Examination, Uniqueness, examine};
+
+/// W may change by this part before a problem with the same contacts in the same modes is examined again.
+const CHANGE: f64 = 1e-2;
+/// Problems with more rows are examined again only when their contacts or modes change.
+const COMPARED_ROWS: usize = 40;
+
+/// What was examined last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UniquenessWatch {
+    /// Contacts and modes of the last problem.
+    signature: Vec<(u32, u32, u8)>,
+    /// Its W, of small problems.
+    delassus: Vec<f64>,
+    /// What was found.
+    found: Uniqueness,
+    /// Gaps at the start of the present step and of the one before, per contact.
+    gaps: Vec<f64>,
+    gaps_before: Vec<f64>,
+    /// Constraints that touched at the start of the present step.
+    #[serde(skip)]
+    touching: Vec<bool>,
+    #[serde(skip)]
+    next: Vec<(u32, u32, u8)>,
+}
+
+/// Whether the present step needs an examination, and of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Nothing changed.
+    Nothing,
+    /// The problem of the step.
+    Problem,
+    /// The problem with the contacts too that touch and were not forecast to close.
+    Touching,
+}
+
+impl UniquenessWatch {
+    /// Takes note of the contacts that touch at the end of the last step, which is the start of the next.
+    pub(super) fn begin(&mut self, record: &StepRecord) {
+        std::mem::swap(&mut self.gaps, &mut self.gaps_before);
+        self.gaps.clear();
+        self.gaps.extend(record.contacts.iter().map(|c| c.gap));
+        self.touching.clear();
+        let length = record.q.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let rounding = 1e-12 * length;
+        for contact in &record.contacts {
+            if self.touching.len() <= contact.key.constraint() {
+                self.touching.resize(contact.key.constraint() + 1, false);
+            }
+            self.touching[contact.key.constraint()] |= contact.gap <= rounding;
+        }
+    }
+
+    /// Constraints whose gaps fell by more than was left of them and are open after a step without impulse.
+    pub(super) fn passages(&self, record: &StepRecord) -> impl Iterator<Item = usize> {
+        let same = self.gaps_before.len() == record.contacts.len();
+        let gaps = self.gaps.iter().zip(&self.gaps_before);
+        let suspects = record
+            .contacts
+            .iter()
+            .zip(gaps)
+            .filter(move |(contact, gaps)| {
+                let (now, before) = gaps;
+                same && **now > 0.0
+                    && contact.gap > 0.0
+                    && contact.mode == ContactMode::Open
+                    && 2.0 * **now - **before < 0.0
+            });
+        suspects.map(|(contact, _)| contact.key.constraint())
+    }
+
+    /// The constraints that touched at the start of the step.
+    pub(super) fn touching(&self) -> &[bool] {
+        &self.touching
+    }
+
+    /// Whether the set of contacts, their modes or W changed since the last examination.
+    pub(super) fn wanted(&mut self, problem: &ContactProblem, record: &StepRecord) -> Wanted {
+        let blocks = problem.blocks();
+        self.next.clear();
+        for contact in &record.contacts {
+            let touches = self.touching.get(contact.key.constraint()) == Some(&true);
+            if touches || contact.mode != ContactMode::Open {
+                let key = contact.key;
+                let (constraint, point) = (key.constraint() as u32, key.point() as u32);
+                self.next.push((constraint, point, contact.mode.code()));
+            }
+        }
+        if self.next.is_empty() {
+            self.signature.clear();
+            self.found = Uniqueness::Unique;
+            return Wanted::Nothing;
+        }
+        // Both lists are in the order of the constraints.
+        let mut posed = blocks.iter().map(|b| b.key.constraint()).peekable();
+        let left_out = self.next.iter().any(|&(c, ..)| {
+            while posed.next_if(|&p| p < c as usize).is_some() {}
+            posed.peek() != Some(&(c as usize))
+        });
+        let small = problem.size() <= COMPARED_ROWS;
+        let unchanged = || !small || near(&self.delassus, &problem.dense());
+        let same = self.next == self.signature && unchanged();
+        if same {
+            return Wanted::Nothing;
+        }
+        std::mem::swap(&mut self.signature, &mut self.next);
+        self.delassus.clear();
+        if small {
+            self.delassus.extend_from_slice(&problem.dense());
+        }
+        if left_out {
+            Wanted::Touching
+        } else {
+            Wanted::Problem
+        }
+    }
+
+    /// Examines a problem and enters what was found; the outcome tells of several motions.
+    pub(super) fn examine(
+        &mut self,
+        problem: &ContactProblem,
+        t: f64,
+        certificate: &mut Certificate,
+    ) -> Option<StepOutcome> {
+        let found = examine(problem);
+        self.found = found.motion;
+        enter_rank(&found, problem, t, certificate);
+        let Uniqueness::Several { block } = found.motion else {
+            return None;
+        };
+        certificate.several_solutions += 1;
+        let contact = problem.blocks()[block].key;
+        Some(StepOutcome::SeveralSolutions { contact })
+    }
+
+    /// Counts a step whose uniqueness is not known.
+    pub(super) fn count(&self, certificate: &mut Certificate) {
+        if self.found == Uniqueness::NotExamined {
+            certificate.uniqueness_not_examined += 1;
+        }
+    }
+}
+
+/// Keeps the first of the largest deficiencies, with the worst that is known of its motion.
+fn enter_rank(
+    found: &Examination,
+    problem: &ContactProblem,
+    t: f64,
+    certificate: &mut Certificate,
+) {
+    certificate.rank_not_measured |= found.rank_not_measured;
+    if found.dependent_normals {
+        certificate.dependent_normals.get_or_insert(t);
+    }
+    if found.rank_deficiency == 0 {
+        return;
+    }
+    let motion = match found.dependent_motion {
+        Uniqueness::Unique => Some(true),
+        Uniqueness::Several { .. } => Some(false),
+        Uniqueness::NotExamined => None,
+    };
+    let entry = certificate.rank_deficiency.get_or_insert(RankDeficiency {
+        deficiency: found.rank_deficiency,
+        rows: problem.size(),
+        t,
+        motion_is_unique: motion,
+    });
+    if found.rank_deficiency > entry.deficiency {
+        (entry.deficiency, entry.rows, entry.t) = (found.rank_deficiency, problem.size(), t);
+    }
+    entry.motion_is_unique = match (entry.motion_is_unique, motion) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (None, _) | (_, None) => None,
+        _ => Some(true),
+    };
+}
+
+fn near(a: &[f64], b: &[f64]) -> bool {
+    let size = b.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= CHANGE * size)
+}

@@ -1,0 +1,331 @@
+//! Sums of friction sets: the nearest point, from support points and directions of recession.
+//!
+//! Membership in Σ λ_a C*_a cannot be read off a list of test velocities in space. Here it is decided by the
+//! distance: the nearest point of the sum is that of the hull of a few support points and rays, found in turn by the
+//! support function ([Wolfe1976], with rays for unbounded sets).
+
+use crate::algebra::lcp::{LcpOutcome, solve_lcp};
+use crate::algebra::small_dense::{dot, norm};
+use crate::laws::{FrictionSection, GeneralizedSet, PerGradient};
+
+/// Part λ C* of a sum.
+pub(super) struct Part {
+    /// λ > 0.
+    pub factor: f64,
+    pub set: GeneralizedSet<PerGradient>,
+    /// Image of each coordinate of the set, in coordinates with the Euclidean metric.
+    pub images: Vec<Vec<f64>>,
+}
+
+/// A support point of a set, or a direction in which the support is infinite.
+enum Support {
+    Point(Vec<f64>),
+    Ray(Vec<f64>),
+}
+
+/// Below this part of its largest possible value a pairing is rounding.
+const ROUNDING: f64 = 1e-13;
+
+impl Part {
+    /// Support in a direction, in the coordinates of the set.
+    fn support(&self, direction: &[f64]) -> Support {
+        let length = norm(direction);
+        // Readings that are rounding of the direction read nothing.
+        let w: Vec<f64> = (self.images.iter())
+            .map(|image| {
+                let value = dot(image, direction);
+                let floor = ROUNDING * length * norm(image);
+                if value.abs() <= floor { 0.0 } else { value }
+            })
+            .collect();
+        let d = w.len();
+        if w.iter().all(|&x| x == 0.0) {
+            return Support::Point(vec![0.0; d]);
+        }
+        if let Some((lower, upper)) = self.set.ends() {
+            let end = if w[0] > 0.0 { upper } else { lower };
+            return if end.is_finite() {
+                Support::Point(vec![end])
+            } else {
+                Support::Ray(vec![w[0].signum()])
+            };
+        }
+        let (section, tilt) = (self.set.section(), self.set.tilt());
+        let value = self.set.support(&w);
+        if value.is_finite() {
+            let shifted: Vec<f64> = w.iter().zip(tilt).map(|(w, c)| w - value * c).collect();
+            let mut point = vec![0.0; d];
+            section.support_point(&shifted, &mut point);
+            let reach = 1.0 + dot(tilt, &point);
+            if reach > 0.0 {
+                point.iter_mut().for_each(|x| *x /= reach);
+                return Support::Point(point);
+            }
+        }
+        let ray = if section.is_bounded() {
+            recession_of_slice(section, tilt, &w)
+        } else {
+            recession_of_section(section, &w)
+        };
+        // On the border of the domain a ray does not help; 0 is a point of every set.
+        if dot(&ray, &w) > ROUNDING * norm(&ray) * norm(&w) {
+            Support::Ray(ray)
+        } else {
+            Support::Point(vec![0.0; d])
+        }
+    }
+
+    fn image(&self, s: &[f64], factor: f64, out: &mut [f64]) {
+        for (image, s) in self.images.iter().zip(s) {
+            for (o, x) in out.iter_mut().zip(image) {
+                *o += factor * s * x;
+            }
+        }
+    }
+}
+
+/// The d of D with 1 + c·d = 0 that maximises w·d: a direction of recession of {s : g_D(s) + c·s ≤ 1}.
+fn recession_of_slice(section: &FrictionSection, tilt: &[f64], w: &[f64]) -> Vec<f64> {
+    let d = w.len();
+    let at = |t: f64| {
+        let direction: Vec<f64> = w.iter().zip(tilt).map(|(w, c)| w - t * c).collect();
+        let mut point = vec![0.0; d];
+        section.support_point(&direction, &mut point);
+        let reach = 1.0 + dot(tilt, &point);
+        (point, reach)
+    };
+    // 1 + c·d falls as the direction turns towards −c.
+    let (mut low, mut high) = (0.0, norm(w) / norm(tilt).max(f64::MIN_POSITIVE));
+    let mut inside = at(low);
+    if inside.1 <= 0.0 {
+        return inside.0;
+    }
+    let mut beyond = at(high);
+    while beyond.1 > 0.0 && high < 1e300 {
+        (low, high) = (high, 4.0 * high);
+        (inside, beyond) = (beyond, at(high));
+    }
+    if beyond.1 > 0.0 {
+        // The critical coefficient: the slice is parallel to one generator.
+        return beyond.0;
+    }
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        let point = at(middle);
+        if point.1 > 0.0 {
+            (low, inside) = (middle, point);
+        } else {
+            (high, beyond) = (middle, point);
+        }
+    }
+    // Two points of D on both sides of the slice at infinity, mixed.
+    let part = inside.1 / (inside.1 - beyond.1);
+    let pairs = inside.0.iter().zip(&beyond.0);
+    pairs.map(|(a, b)| (1.0 - part) * a + part * b).collect()
+}
+
+/// Direction in which an unbounded section goes on, nearest to w: far out, projections move along it.
+fn recession_of_section(section: &FrictionSection, w: &[f64]) -> Vec<f64> {
+    let d = w.len();
+    let far = |factor: f64| {
+        let point: Vec<f64> = w.iter().map(|x| factor * x / norm(w)).collect();
+        let mut nearest = vec![0.0; d];
+        section.project(&point, 1.0, &mut nearest);
+        nearest
+    };
+    let (near, beyond) = (far(1e8), far(2e8));
+    beyond
+        .iter()
+        .zip(&near)
+        .map(|(a, b)| (a - b) / 1e8)
+        .collect()
+}
+
+/// The point of the closed sum of the parts nearest to `target`.
+pub(super) fn nearest_in_sum(parts: &[Part], target: &[f64]) -> Vec<f64> {
+    // All points relative to the target: the nearest one has least norm. 0 belongs to every sum.
+    let start: Vec<f64> = target.iter().map(|t| -t).collect();
+    let mut x = start.clone();
+    let mut corral = vec![(start, false)];
+    for _ in 0..500 {
+        let direction: Vec<f64> = x.iter().map(|x| -x).collect();
+        let (entering, ray) = support_of_sum(parts, target, &direction);
+        let largest = corral.iter().map(|p| norm(&p.0)).fold(0.0, f64::max);
+        let (size, length) = (norm(&entering).max(largest), norm(&x));
+        let gain = if ray {
+            -dot(&x, &entering)
+        } else {
+            dot(&x, &x) - dot(&x, &entering)
+        };
+        // Nothing comes nearer by more than rounding.
+        if gain <= 4e-16 * size * length || length <= 1e-16 * size {
+            break;
+        }
+        if corral.iter().any(|p| p.0 == entering) {
+            break;
+        }
+        corral.push((entering, ray));
+        let Some(nearer) = reduce(&mut corral) else {
+            break;
+        };
+        if dot(&nearer, &nearer) >= dot(&x, &x) {
+            break;
+        }
+        x = nearer;
+    }
+    x.iter().zip(target).map(|(x, t)| x + t).collect()
+}
+
+/// Support point of the sum relative to the target, or a ray of length 1.
+fn support_of_sum(parts: &[Part], target: &[f64], direction: &[f64]) -> (Vec<f64>, bool) {
+    let mut point: Vec<f64> = target.iter().map(|t| -t).collect();
+    for part in parts {
+        match part.support(direction) {
+            Support::Point(s) => part.image(&s, part.factor, &mut point),
+            Support::Ray(s) => {
+                let mut ray = vec![0.0; target.len()];
+                part.image(&s, 1.0, &mut ray);
+                let length = norm(&ray);
+                if length > 0.0 {
+                    ray.iter_mut().for_each(|x| *x /= length);
+                    return (ray, true);
+                }
+            }
+        }
+    }
+    (point, false)
+}
+
+/// Nearest point of hull and rays of the corral, whose unused members are dropped.
+fn reduce(corral: &mut Vec<(Vec<f64>, bool)>) -> Option<Vec<f64>> {
+    let k = corral.len();
+    let n = k + 1;
+    // Least |Σ b v| with b ≥ 0 and the weights of points at least 1 together, as a complementarity problem.
+    let squares = corral.iter().map(|(p, _)| dot(p, p));
+    let scale: Vec<f64> = squares.map(|s| s.sqrt().max(f64::MIN_POSITIVE)).collect();
+    let mut matrix = vec![0.0; n * n];
+    for i in 0..k {
+        for j in 0..k {
+            matrix[i * n + j] = dot(&corral[i].0, &corral[j].0) / (scale[i] * scale[j]);
+        }
+        if !corral[i].1 {
+            matrix[i * n + k] = -1.0 / scale[i];
+            matrix[k * n + i] = 1.0 / scale[i];
+        }
+    }
+    // The multiplier in units that keep the rows of one size.
+    let longest = scale.iter().copied().fold(0.0, f64::max);
+    for i in 0..k {
+        matrix[i * n + k] *= longest;
+        matrix[k * n + i] *= longest;
+    }
+    let mut rhs = vec![0.0; n];
+    rhs[k] = -1.0;
+    let mut weights = vec![0.0; n];
+    if solve_lcp(&matrix, &rhs, &mut weights) != LcpOutcome::Solved {
+        return None;
+    }
+    let weight: Vec<f64> = weights[..k]
+        .iter()
+        .zip(&scale)
+        .map(|(w, s)| w / s)
+        .collect();
+    let points = corral.iter().zip(&weight).filter(|(p, _)| !p.1);
+    let total: f64 = points.map(|(_, w)| w).sum();
+    if !(total > 0.0) {
+        return None;
+    }
+    let mut x = vec![0.0; corral[0].0.len()];
+    for ((p, _), w) in corral.iter().zip(&weight) {
+        for (x, p) in x.iter_mut().zip(p) {
+            *x += w / total * p;
+        }
+    }
+    let mut kept = weight.iter();
+    corral.retain(|_| kept.next().is_some_and(|&w| w > 0.0));
+    Some(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(section: FrictionSection, tilt: [f64; 2], factor: f64, images: [[f64; 3]; 2]) -> Part {
+        let w = [1.0, tilt[0], tilt[1], tilt[0], 9.0, 0.0, tilt[1], 0.0, 9.0];
+        Part {
+            factor,
+            set: GeneralizedSet::from_cone(&w, section),
+            images: images.iter().map(|x| x.to_vec()).collect(),
+        }
+    }
+
+    const FLAT: [[f64; 3]; 2] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    const STEEP: [[f64; 3]; 2] = [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+
+    #[test]
+    fn nearest_point_of_one_disc_is_radial() {
+        let disc = FrictionSection::disc(0.5).expect("valid");
+        let sum = [part(disc, [0.0; 2], 2.0, FLAT)];
+        for angle in [0.1f64, 0.8, 2.3, 4.0] {
+            let (s, c) = angle.sin_cos();
+            let found = nearest_in_sum(&sum, &[3.0 * c, 3.0 * s, 0.7]);
+            let off = norm(&[found[0] - c, found[1] - s, found[2]]);
+            assert!(off < 1e-9, "{angle}: {found:?}");
+            let inside = nearest_in_sum(&sum, &[0.9 * c, 0.9 * s, 0.0]);
+            let off = norm(&[inside[0] - 0.9 * c, inside[1] - 0.9 * s, inside[2]]);
+            assert!(off < 1e-9, "{angle}: {inside:?}");
+        }
+    }
+
+    /// The optimality condition of the nearest point holds against every member of both sets, drawn on a grid.
+    #[test]
+    fn nearest_point_of_a_sum_separates() {
+        let discs = [0.5, 0.8].map(|mu| FrictionSection::disc(mu).expect("valid"));
+        for (tilt, factor) in [([0.0, 0.0], 1.0), ([0.6, -0.3], 0.7), ([0.9, 0.2], 1.4)] {
+            let sum = [
+                part(discs[0].clone(), tilt, factor, FLAT),
+                part(discs[1].clone(), [0.2, 0.4], 0.5, STEEP),
+            ];
+            let target = [1.4, -1.1, 0.9];
+            let x = nearest_in_sum(&sum, &target);
+            let off: Vec<f64> = target.iter().zip(&x).map(|(t, x)| t - x).collect();
+            let reach: f64 = dot(&off, &x);
+            let mut best = 0.0;
+            for part in &sum {
+                let mut most = 0.0f64;
+                for k in 0..3600 {
+                    // The border of {s : |s|/μ + c·s ≤ 1} by angles.
+                    let (s, c) = (f64::from(k) * 1e-3 * std::f64::consts::TAU / 3.6).sin_cos();
+                    let FrictionSection::Disc { mu, .. } = part.set.section() else {
+                        unreachable!("discs");
+                    };
+                    let r = 1.0 / (1.0 / mu + dot(part.set.tilt(), &[c, s]));
+                    let mut y = vec![0.0; 3];
+                    part.image(&[r * c, r * s], part.factor, &mut y);
+                    most = most.max(dot(&off, &y));
+                }
+                best += most;
+            }
+            assert!((best - reach).abs() < 1e-5 * best, "{best} {reach}");
+        }
+    }
+
+    /// Beyond the critical coefficient the set goes on for ever along its rays.
+    #[test]
+    fn rays_of_unbounded_sets_are_found() {
+        let disc = FrictionSection::disc(1.0).expect("valid");
+        // |s| − 2 s_x ≤ 1: a hyperbola around the axis x.
+        let sum = [part(disc, [-2.0, 0.0], 1.0, FLAT)];
+        for target in [[1e3, 0.0, 0.0], [1e3, 1.5e3, 0.0], [7.0, 3.0, 0.0]] {
+            let x = nearest_in_sum(&sum, &target);
+            let off = norm(&[x[0] - target[0], x[1] - target[1], x[2]]);
+            assert!(off < 1e-8 * norm(&target), "{target:?}: {x:?}");
+        }
+        // To the left it ends at s_x = −1/3.
+        let x = nearest_in_sum(&sum, &[-5.0, 0.0, 0.0]);
+        assert!((x[0] + 1.0 / 3.0).abs() < 1e-8, "{x:?}");
+    }
+}

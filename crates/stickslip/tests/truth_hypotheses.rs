@@ -1,0 +1,190 @@
+//! The page `hypotheses` of a summary: what can be decided is decided, and theorems are named with what they miss.
+
+use std::ops::ControlFlow;
+
+use stickslip::records::StepOutcome;
+use stickslip::scene::{Scene, SourceText};
+use stickslip::simulation::{Hypotheses, RunEnd, RunSummary, Status};
+
+fn parse(text: &str) -> Result<Scene, String> {
+    Scene::parse(SourceText::new("scene", text)).map_err(|e| e.to_string())
+}
+
+/// A particle on a floor, with keys at the top, forces and friction of choice.
+fn particle(head: &str, forces: &str, friction: &str) -> String {
+    format!(
+        "title = \"particle\"\nstep = 0.01\nuntil = 0.3\nimpact = \"inelastic\"\n{head}\n[system]\n\
+         coordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n\
+         forces = {{ x = \"{forces}\" }}\n[[contacts]]\nname = \"floor\"\ngap = \"y\"\n\
+         point = [\"x\", \"y\"]\nfriction = {friction}\n[initial]\nx_dot = 2\n"
+    )
+}
+
+fn page(text: &str) -> Hypotheses {
+    let scene = parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = scene.simulation().unwrap();
+    let end = run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    let facts = scene.facts(run.system());
+    let summary = RunSummary::new(&run, (scene.run_settings("test"), &facts), end, 0.0);
+    // What is written can be read.
+    let text = serde_json::to_string(&summary).unwrap();
+    let back: RunSummary = serde_json::from_str(&text).unwrap();
+    assert_eq!(back.hypotheses, summary.hypotheses);
+    summary.hypotheses
+}
+
+fn status(page: &Hypotheses, name: &str) -> Status {
+    let found = page.hypotheses.iter().find(|h| h.name == name);
+    let found = found.unwrap_or_else(|| panic!("no hypothesis {name}"));
+    // A reason stands beside whatever does not hold.
+    assert_eq!(
+        found.note.is_empty(),
+        found.status == Status::Holds,
+        "{found:?}"
+    );
+    found.status
+}
+
+fn covered(page: &Hypotheses, about: &str) -> Vec<Status> {
+    let theorems = page.theorems.iter().filter(|t| t.about == about);
+    theorems.map(|t| t.status).collect()
+}
+
+#[test]
+fn a_particle_under_the_sweeping_process_is_covered() {
+    let scheme = "scheme = \"sweeping-process\"";
+    let found = page(&particle(scheme, "0", "0.3"));
+    for name in [
+        "gradient",
+        "independent",
+        "forces",
+        "friction",
+        "bounded",
+        "delays",
+        "particle",
+    ] {
+        assert_eq!(status(&found, name), Status::Holds, "{name}");
+    }
+    for about in ["existence", "convergence", "bounds"] {
+        assert!(
+            covered(&found, about).contains(&Status::Holds),
+            "{about}: {found:?}"
+        );
+    }
+    assert!(covered(&found, "uniqueness").contains(&Status::Holds));
+    // Another scheme: existence stays, convergence of the sweeping process does not speak of it.
+    let other = page(&particle("scheme = \"moreau-jean\"", "0", "0.3"));
+    assert!(covered(&other, "existence").contains(&Status::Holds));
+    assert!(!covered(&other, "convergence").contains(&Status::Holds));
+    let theorem = other
+        .theorems
+        .iter()
+        .find(|t| t.about == "convergence")
+        .unwrap();
+    assert_eq!(theorem.fails, ["sweeping process"]);
+}
+
+#[test]
+fn jumps_and_kinks_of_friction_and_forces_are_decided() {
+    use Status::{Fails, Holds, Unknown};
+    for (expression, expected) in [
+        ("0.3 + 0.1*sin(x)", Holds),
+        ("0.3 + 0.1*abs(x - 1)", Holds),
+        ("max(0.1, 0.3 - x)", Holds),
+        // An ice patch jumps; a ramp that starts where the plain ends does not.
+        ("if(x < 0.1, 0.3, 0.05)", Fails),
+        ("if(x < 0.1, 0.3, 0.3 - 0.2*(x - 0.1))", Holds),
+        ("if(t > 0.2, 0.3, 0.1)", Fails),
+        ("if(x > 0.1 and t < 5, 0.4, 0.1)", Fails),
+        ("0.3 + 0.1*sign(x - 1)", Fails),
+        ("0.2 + sqrt(x^2)", Unknown),
+        ("0.3/(1 + x^2)", Unknown),
+    ] {
+        let found = page(&particle("", "0", &format!("\"{expression}\"")));
+        assert_eq!(status(&found, "friction"), expected, "{expression}");
+        let covers = covered(&found, "existence").contains(&Holds);
+        assert_eq!(covers, expected == Holds, "{expression}");
+    }
+    for (expression, expected) in [
+        ("-3*x - x'", Holds),
+        ("abs(x)", Holds),
+        ("-sign(x')", Fails),
+        ("if(x' > 0, -1, 1)", Fails),
+        ("if(x > 1, x, 2*x - 1)", Holds),
+        ("atan2(x, y)", Fails),
+        ("sqrt(abs(x))", Unknown),
+    ] {
+        let found = page(&particle("", expression, "0.3"));
+        assert_eq!(status(&found, "forces"), expected, "{expression}");
+    }
+    // A potential with a kink has a force that jumps.
+    let kink = particle("", "0", "0.3").replace("9.81*y\"", "9.81*y + abs(x - 1)\"");
+    assert_eq!(status(&page(&kink), "forces"), Fails);
+}
+
+#[test]
+fn dependent_gradients_and_unbounded_sets_are_told() {
+    let once = particle("", "0", "0.3");
+    let second = "[[contacts]]\nname = \"again\"\ngap = \"2*y\"\npoint = [\"x\", \"y\"]\nfriction = 0.3\n[initial]";
+    let twice = once.replace("[initial]", second);
+    let found = page(&twice);
+    assert_eq!(status(&found, "independent"), Status::Fails);
+    assert_eq!(status(&found, "one contact"), Status::Fails);
+    let head = "law = \"generalized\"\nfriction_per = \"gradient\"";
+    let set = "{ interval = [\"-inf\", 0.3] }";
+    assert_eq!(
+        status(&page(&particle(head, "0", set)), "bounded"),
+        Status::Fails
+    );
+    let bounded = page(&particle(head, "0", "{ interval = [-0.2, 0.3] }"));
+    assert_eq!(status(&bounded, "bounded"), Status::Holds);
+}
+
+/// A gap y² has no normal where it vanishes: the scene is refused, with the line of the contact.
+#[test]
+fn a_gap_without_a_gradient_is_refused() {
+    for gap in ["y^2", "y^4", "1e6*y^2", "(y + x*y)^2"] {
+        let text = particle("", "0", "0.3")
+            .replace(
+                "gap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = 0.3",
+                &format!("gap = \"{gap}\""),
+            )
+            .replace("[initial]", "[initial]\ny = 1");
+        let message = parse(&text)
+            .err()
+            .unwrap_or_else(|| panic!("{gap} was accepted"));
+        assert!(
+            message.contains("gradient") && message.contains("floor"),
+            "{message}"
+        );
+    }
+}
+
+/// A gap that only touches zero is passed through between two steps: the run stops there and says so.
+#[test]
+fn a_gap_that_does_not_change_sign_stops_the_run() {
+    for gap in ["abs(y)", "sqrt(y^2)", "abs(y) + 1e-7*x^2"] {
+        let text = particle("scheme = \"moreau\"", "0", "0.3")
+            .replace(
+                "gap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = 0.3",
+                &format!("gap = \"{gap}\""),
+            )
+            .replace("[initial]", "[initial]\ny = 0.1")
+            .replace("until = 0.3", "until = 2");
+        let scene = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().unwrap();
+        let end = run.run_until(2.0, |_| ControlFlow::Continue(()));
+        let stopped = matches!(
+            end,
+            RunEnd::Stopped {
+                outcome: StepOutcome::DegenerateGap { .. },
+                ..
+            }
+        );
+        assert!(
+            stopped && run.state().q[1] > -0.05,
+            "{gap}: {end:?} at {:?}",
+            run.state().q
+        );
+    }
+}

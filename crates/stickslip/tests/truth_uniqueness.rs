@@ -1,0 +1,228 @@
+//! Whether contact problems have one motion: the tests that suffice against enumeration, and what runs tell.
+
+#[path = "common/random.rs"]
+mod random;
+
+use std::ops::ControlFlow;
+
+use random::Random;
+use stickslip::contact::{BlockKind, Certificate, ContactBlock, ContactKey, ContactProblem};
+use stickslip::laws::{FlowRule, FrictionSection};
+use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
+use stickslip::solvers::enumeration::{EnumerationSettings, Verdict, enumerate};
+use stickslip::solvers::uniqueness::{Uniqueness, examine};
+
+fn problem(w: &[f64], q: Vec<f64>, mu: &[f64], size: usize) -> ContactProblem {
+    let block = |(k, &mu): (usize, &f64)| ContactBlock {
+        key: ContactKey::declared(k, 0),
+        start: size * k,
+        size,
+        section: FrictionSection::ball(mu, size - 1).unwrap(),
+        flow_rule: FlowRule::Coulomb,
+        kind: BlockKind::Unilateral { minimum: 0.0 },
+    };
+    let blocks = mu.iter().enumerate().map(block).collect();
+    ContactProblem::from_dense(w.to_vec(), q, blocks)
+}
+
+fn solutions(problem: &ContactProblem) -> usize {
+    let found = enumerate(problem, &EnumerationSettings::default()).unwrap();
+    match found.verdict() {
+        Verdict::Indeterminate { solutions } => solutions.max(2),
+        _ => found.solutions.len(),
+    }
+}
+
+/// Couplings for which one q is proved to have one motion have one for every q; where the proof fails, some q has several
+/// or none.
+#[test]
+fn determinants_decide_about_uniqueness_for_every_load() {
+    let mut random = Random(7);
+    let (mut proved, mut refuted, mut draws) = (0, 0, 0);
+    while proved < 25 || refuted < 25 {
+        draws += 1;
+        let k = 2 + draws % 2;
+        let w = random.gram(2 * k, 2 * k, 0.02);
+        let mu: Vec<f64> = (0..k).map(|_| random.uniform(0.1, 1.5)).collect();
+        // Without load nothing has to be enumerated: what is not proved is enumerated and has the motion w = 0 at least.
+        let loads: Vec<Vec<f64>> = (0..120).map(|_| random.vector(2 * k)).collect();
+        let counts: Vec<usize> = loads
+            .iter()
+            .map(|q| solutions(&problem(&w, q.clone(), &mu, 2)))
+            .collect();
+        let regular = counts.iter().all(|&n| n == 1);
+        let verdicts: Vec<Uniqueness> = loads
+            .iter()
+            .map(|q| examine(&problem(&w, q.clone(), &mu, 2)).motion)
+            .collect();
+        for (n, verdict) in counts.iter().zip(&verdicts) {
+            match verdict {
+                Uniqueness::Unique => assert_eq!(*n, 1, "draw {draws}"),
+                Uniqueness::Several { .. } => assert!(*n > 1, "draw {draws}"),
+                Uniqueness::NotExamined => assert_eq!(*n, 0, "draw {draws}"),
+            }
+        }
+        if regular {
+            proved += 1;
+        } else {
+            refuted += 1;
+        }
+    }
+}
+
+/// The bound in space is a proof: no start of a search finds a second solution.
+#[test]
+fn weak_friction_in_space_has_one_motion() {
+    let mut random = Random(11);
+    for _ in 0..20 {
+        let mut w = random.gram(6, 6, 0.0);
+        for i in 0..6 {
+            for j in 0..6 {
+                w[i * 6 + j] = 0.05 * w[i * 6 + j] + f64::from(i == j);
+            }
+        }
+        let mu = [random.uniform(0.05, 0.3), random.uniform(0.05, 0.3)];
+        let problem = problem(&w, random.vector(6), &mu, 3);
+        assert_eq!(examine(&problem).motion, Uniqueness::Unique);
+        assert_eq!(solutions(&problem), 1);
+    }
+}
+
+/// Contacts that do not feel each other are examined one by one, however many they are.
+#[test]
+fn separate_contacts_are_separate_questions() {
+    let k = 20;
+    let m = 2 * k;
+    let mut w = vec![0.0; m * m];
+    // One contact far inside the Painlevé region, which may jam or take off.
+    for b in 0..k {
+        let coupling = if b == 13 { -0.9 } else { 0.1 };
+        (w[2 * b * m + 2 * b], w[(2 * b + 1) * m + 2 * b + 1]) = (1.0, 1.0);
+        w[2 * b * m + 2 * b + 1] = coupling;
+        w[(2 * b + 1) * m + 2 * b] = coupling;
+    }
+    let mut q = vec![-1.0; m];
+    (q[26], q[27]) = (0.01, -5.0);
+    let found = examine(&problem(&w, q.clone(), &vec![2.0; k], 2));
+    assert_eq!(found.motion, Uniqueness::Several { block: 13 });
+    // All coupled they are too many to be examined.
+    w.iter_mut().for_each(|x| *x += 1e-3);
+    let found = examine(&problem(&w, q, &vec![2.0; k], 2));
+    assert_eq!(found.motion, Uniqueness::NotExamined);
+}
+
+fn run(scene: &Scene) -> Certificate {
+    let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    run.certificate().clone()
+}
+
+fn parse(text: &str) -> Result<Scene, String> {
+    Scene::parse(SourceText::new("scene", text)).map_err(|e| e.to_string())
+}
+
+#[test]
+fn a_run_tells_of_several_motions_of_two_contacts() {
+    let source = find_in_gallery("v-groove-bar").expect("a scene").source();
+    let changes = Changes::new().key("law", "coulomb").key("until", 0.2);
+    let scene = Scene::parse(changes.apply(&source).unwrap()).unwrap();
+    let certificate = run(&scene);
+    assert!(certificate.several_solutions > 0, "{certificate:?}");
+    // And stops there when asked to.
+    let stop = changes.key("on_several", "stop");
+    let scene = Scene::parse(stop.apply(&source).unwrap()).unwrap();
+    let mut run = scene.simulation().unwrap();
+    let end = run.run_until(1.0, |_| ControlFlow::Continue(()));
+    assert!(format!("{end:?}").contains("StoppedAtSeveral"), "{end:?}");
+}
+
+const FLOOR: &str =
+    "[[contacts]]\nname = \"NAME\"\ngap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = 0.4\n";
+
+/// A floor declared twice: two rows too many, one motion.
+#[test]
+fn a_floor_declared_twice_has_dependent_rows_and_one_motion() {
+    let text = |law: &str| {
+        format!(
+            "title = \"twice\"\nstep = 0.01\nuntil = 1\nlaw = \"{law}\"\nimpact = \"inelastic\"\n[system]\n\
+             coordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n{}{}\
+             [initial]\nx_dot = 2\ny = 0.1\n",
+            FLOOR.replace("NAME", "first"),
+            FLOOR.replace("NAME", "second")
+        )
+    };
+    for law in ["coulomb", "frictionless"] {
+        let certificate = run(&parse(&text(law)).unwrap());
+        let rank = certificate.rank_deficiency.expect(law);
+        let rows = if law == "coulomb" { (2, 4) } else { (1, 2) };
+        assert_eq!((rank.deficiency, rank.rows), rows, "{law}");
+        assert_eq!(rank.motion_is_unique, Some(true), "{law}");
+        assert_eq!(certificate.several_solutions, 0, "{law}");
+        assert_eq!(certificate.uniqueness_not_examined, 0, "{law}");
+    }
+    // Once it is declared once, there is nothing to tell.
+    let once = text("coulomb").replace(&FLOOR.replace("NAME", "second"), "");
+    assert_eq!(run(&parse(&once).unwrap()).rank_deficiency, None);
+}
+
+/// A plate on four feet: twelve rows for six velocities, and too many contacts in space to be examined.
+#[test]
+fn a_plate_on_four_feet_is_told() {
+    let mut text = "title = \"plate\"\nstep = 0.01\nuntil = 0.2\nimpact = \"inelastic\"\n[body]\nmass = 1\n\
+        moments = [0.1, 0.1, 0.2]\ngravity = [0, 0, -9.81]\nposition = [0, 0, 0.1]\nvelocity = [0.5, 0, 0]\n"
+        .to_string();
+    for (k, (x, y)) in [(1, 1), (1, -1), (-1, 1), (-1, -1)].iter().enumerate() {
+        text +=
+            &format!("[[contacts]]\nname = \"foot {k}\"\narm = [{x}, {y}, -0.1]\nfriction = 0.3\n");
+    }
+    let certificate = run(&parse(&text).unwrap());
+    let rank = certificate.rank_deficiency.expect("dependent rows");
+    assert_eq!((rank.deficiency, rank.rows), (6, 12));
+    assert_eq!(rank.motion_is_unique, None);
+    assert!(certificate.uniqueness_not_examined > 10);
+    // Frictionless feet press with forces that are not unique, and the motion is.
+    let slippery = text.replace("title", "law = \"frictionless\"\ntitle");
+    let certificate = run(&parse(&slippery).unwrap());
+    let rank = certificate.rank_deficiency.expect("dependent rows");
+    assert_eq!((rank.deficiency, rank.motion_is_unique), (1, Some(true)));
+    assert_eq!(certificate.uniqueness_not_examined, 0);
+}
+
+/// A sliding rod that touches with its end and opens slowly: the step does not forecast contact, and friction could jam it.
+#[test]
+fn contacts_that_touch_and_open_are_examined_too() {
+    let text = |mu: f64| {
+        format!(
+            "title = \"rod\"\nstep = 0.001\nuntil = 0.001\nimpact = \"inelastic\"\n[system]\n\
+             coordinates = [\"x\", \"y\", \"a\"]\nkinetic_energy = \"(x'^2 + y'^2)/2 + a'^2/24\"\n\
+             potential = \"9.81*y\"\n[[contacts]]\nname = \"tip\"\ngap = \"y - sin(a)/2\"\n\
+             point = [\"x - cos(a)/2\", \"y - sin(a)/2\"]\nfriction = {mu}\n\
+             [initial]\ny = \"sin(pi/3)/2\"\na = \"pi/3\"\nx_dot = -5\ny_dot = 0.05\n"
+        )
+    };
+    assert_eq!(run(&parse(&text(0.3)).unwrap()).several_solutions, 0);
+    assert!(run(&parse(&text(2.0)).unwrap()).several_solutions > 0);
+}
+
+/// Stopping at several solutions is refused where they cannot be listed.
+#[test]
+fn on_several_stop_needs_a_law_that_can_be_enumerated() {
+    let text = |head: &str| {
+        format!(
+            "title = \"stop\"\non_several = \"stop\"\n{head}\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n{FLOOR}[initial]\nx_dot = 2\n"
+        )
+    };
+    for head in [
+        "law = \"generalized\"",
+        "law = \"argmin\"\nimpact = \"inelastic\"\nscheme = \"moreau\"",
+        "impact = \"poisson\"",
+        "impact = \"energetic\"",
+    ] {
+        let message = parse(&text(head))
+            .err()
+            .unwrap_or_else(|| panic!("{head} was accepted"));
+        assert!(message.contains("on_several"), "{head}: {message}");
+    }
+    assert!(parse(&text("law = \"coulomb\"")).is_ok());
+}
