@@ -62,7 +62,7 @@ impl Momentum {
 
 /// State of one Gauss-Seidel run, which can be continued at any time.
 #[derive(Debug)]
-pub struct GaussSeidelArm {
+pub struct GaussSeidelIteration {
     momentum: Momentum,
     /// Largest β, lowered when a turn brings nothing.
     cap: f64,
@@ -84,7 +84,7 @@ pub struct GaussSeidelArm {
     pub(crate) best: f64,
 }
 
-impl GaussSeidelArm {
+impl GaussSeidelIteration {
     /// Starts at `x`.
     pub fn new(progress: &Progress<'_>, x: &[f64], momentum: Momentum) -> Self {
         let problem = progress.problem;
@@ -120,7 +120,7 @@ impl GaussSeidelArm {
         self.previous.copy_from_slice(x);
         self.y.copy_from_slice(x);
         self.theta = 1.0;
-        self.memory.thaw();
+        self.memory.revisit_all();
         if let Some((bodies, velocity)) = &mut self.bodies {
             bodies.set_impulses(x);
             velocity.copy_from_slice(bodies.velocities());
@@ -145,7 +145,7 @@ impl GaussSeidelArm {
             left -= part;
             if self.best > 0.7 * before {
                 let mut x = self.x.clone();
-                if patch::mend(progress, &mut x) {
+                if patch::solve_patch(progress, &mut x) {
                     self.restart_at(&x);
                     continue;
                 }
@@ -206,7 +206,7 @@ impl GaussSeidelArm {
                 }
                 if raw == 0.0 {
                     // Nothing moves: frozen contacts may hide work to do.
-                    self.memory.thaw();
+                    self.memory.revisit_all();
                 }
             }
             self.extrapolate(progress, sums.against);

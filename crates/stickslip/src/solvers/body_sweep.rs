@@ -34,7 +34,7 @@ use crate::contact::delassus::BodyForm;
 
 /// One contact seen from its two bodies.
 #[derive(Clone, Copy, Debug)]
-struct Arm {
+struct ContactOnBodies {
     body: [u32; 2],
     /// Columns of J_b (three numbers per freedom), both bodies.
     jacobian: [[f64; 18]; 2],
@@ -45,7 +45,7 @@ struct Arm {
 /// Bodies and contacts laid out for the sweep, with the velocities of the bodies.
 #[derive(Clone, Debug)]
 pub struct BodySweep {
-    arms: Vec<Arm>,
+    contacts: Vec<ContactOnBodies>,
     /// Eight numbers per body, six used.
     velocity: Vec<[f64; 8]>,
 }
@@ -59,12 +59,12 @@ impl BodySweep {
         }
         // The last body is the ground, which never moves.
         let ground = bodies.freedoms.len();
-        let mut arms = Vec::with_capacity(problem.contacts());
+        let mut contacts = Vec::with_capacity(problem.contacts());
         for (links, s) in bodies.links.iter().zip(&problem.scale) {
             if links.len() > 2 {
                 return None;
             }
-            let mut arm = Arm {
+            let mut contact = ContactOnBodies {
                 body: [ground as u32; 2],
                 jacobian: [[0.0; 18]; 2],
                 response: [[0.0; 18]; 2],
@@ -72,20 +72,20 @@ impl BodySweep {
             for (side, link) in links.iter().enumerate() {
                 let size = bodies.freedoms[link.body].len();
                 let inverse = &bodies.inverse_mass[link.body];
-                arm.body[side] = link.body as u32;
+                contact.body[side] = link.body as u32;
                 for r in 0..3 {
                     for k in 0..size {
-                        arm.jacobian[side][3 * k + r] = link.jacobian[r * size + k] / s;
-                        arm.response[side][6 * r + k] = (0..size)
+                        contact.jacobian[side][3 * k + r] = link.jacobian[r * size + k] / s;
+                        contact.response[side][6 * r + k] = (0..size)
                             .map(|l| inverse[k * size + l] * link.jacobian[r * size + l] / s)
                             .sum();
                     }
                 }
             }
-            arms.push(arm);
+            contacts.push(contact);
         }
         Some(Self {
-            arms,
+            contacts,
             velocity: vec![[0.0; 8]; ground + 1],
         })
     }
@@ -95,9 +95,9 @@ impl BodySweep {
         for v in &mut self.velocity {
             *v = [0.0; 8];
         }
-        for (i, arm) in self.arms.iter().enumerate() {
+        for (i, contact) in self.contacts.iter().enumerate() {
             scatter(
-                arm,
+                contact,
                 &mut self.velocity,
                 &[x[3 * i], x[3 * i + 1], x[3 * i + 2]],
             );
@@ -106,7 +106,7 @@ impl BodySweep {
 
     /// Adds the effect of a change of the impulse of contact i.
     pub(crate) fn add_impulse(&mut self, i: usize, change: &[f64; 3]) {
-        scatter(&self.arms[i], &mut self.velocity, change);
+        scatter(&self.contacts[i], &mut self.velocity, change);
     }
 
     /// Velocities of the bodies, for extrapolation.
@@ -123,7 +123,11 @@ impl BodySweep {
         x: &mut [f64],
         previous: &[f64],
     ) -> SweepSums {
-        assert_eq!(x.len(), 3 * self.arms.len(), "three numbers per contact");
+        assert_eq!(
+            x.len(),
+            3 * self.contacts.len(),
+            "three numbers per contact"
+        );
         assert_eq!(previous.len(), x.len(), "previous iterate of the same size");
         #[cfg(target_arch = "x86_64")]
         if how.has_avx2() {
@@ -156,19 +160,19 @@ impl BodySweep {
     ) -> SweepSums {
         let mut sums = SweepSums::default();
         let visit_all = memory.begin();
-        let (arms, velocity) = (&self.arms, &mut self.velocity);
-        for (i, arm) in arms.iter().enumerate() {
+        let (contacts, velocity) = (&self.contacts, &mut self.velocity);
+        for (i, contact) in contacts.iter().enumerate() {
             let state: &mut ContactState = memory.state(i);
             if state.is_frozen() && !visit_all {
                 continue;
             }
-            let sum = gather(arm, velocity);
+            let sum = gather(contact, velocity);
             let y = [x[3 * i], x[3 * i + 1], x[3 * i + 2]];
             let new = visit(problem, i, state, &sum, &y);
             let old = [previous[3 * i], previous[3 * i + 1], previous[3 * i + 2]];
             let change = after_visit(problem, i, state, &new, &y, &old, &mut sums);
             if change != [0.0; 3] {
-                scatter(arm, velocity, &change);
+                scatter(contact, velocity, &change);
                 x[3 * i..3 * i + 3].copy_from_slice(&new);
             }
         }
@@ -177,11 +181,11 @@ impl BodySweep {
 }
 
 #[inline(always)]
-fn gather(arm: &Arm, velocity: &[[f64; 8]]) -> [f64; 3] {
+fn gather(contact: &ContactOnBodies, velocity: &[[f64; 8]]) -> [f64; 3] {
     let mut sum = [0.0; 3];
     for side in 0..2 {
-        let v = &velocity[arm.body[side] as usize];
-        let j = &arm.jacobian[side];
+        let v = &velocity[contact.body[side] as usize];
+        let j = &contact.jacobian[side];
         for k in 0..6 {
             for r in 0..3 {
                 sum[r] += j[3 * k + r] * v[k];
@@ -192,10 +196,10 @@ fn gather(arm: &Arm, velocity: &[[f64; 8]]) -> [f64; 3] {
 }
 
 #[inline(always)]
-fn scatter(arm: &Arm, velocity: &mut [[f64; 8]], change: &[f64; 3]) {
+fn scatter(contact: &ContactOnBodies, velocity: &mut [[f64; 8]], change: &[f64; 3]) {
     for side in 0..2 {
-        let v = &mut velocity[arm.body[side] as usize];
-        let m = &arm.response[side];
+        let v = &mut velocity[contact.body[side] as usize];
+        let m = &contact.response[side];
         for k in 0..6 {
             v[k] += m[k] * change[0] + m[6 + k] * change[1] + m[12 + k] * change[2];
         }

@@ -34,7 +34,7 @@
 //!
 //! `crates/stickslip/tests/solver_suite.rs`.
 
-use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
+use super::accelerated_gauss_seidel::{GaussSeidelIteration, Momentum};
 use super::coloured_sweep::ColouredSweep;
 use super::gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 use super::locality::{better_order, reordered, restored};
@@ -311,7 +311,8 @@ fn solve_in_order(
             CoulombMethod::GaussSeidel => vec![Strategy::Plain(None, Momentum::None)],
             CoulombMethod::ProjectedGradient => vec![Strategy::Gradient(None)],
             CoulombMethod::ProximalNewton => {
-                GaussSeidelArm::new(&progress, &start, Momentum::Full).advance(&mut progress, 100);
+                GaussSeidelIteration::new(&progress, &start, Momentum::Full)
+                    .advance(&mut progress, 100);
                 vec![Strategy::Newton(NewtonRun::from_sweeps())]
             }
             CoulombMethod::InteriorPoint => {

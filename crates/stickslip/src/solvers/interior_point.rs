@@ -40,7 +40,7 @@ const REFINEMENTS: usize = 4;
 
 /// State of a run, which can be continued at any time.
 #[derive(Debug)]
-pub struct InteriorPointArm {
+pub struct InteriorPointIteration {
     z: Vec<f64>,
     s: Vec<f64>,
     /// Common size b.
@@ -68,7 +68,7 @@ struct Scaling {
     lambda: [f64; 3],
 }
 
-impl InteriorPointArm {
+impl InteriorPointIteration {
     /// Starts from the centre; `None` if no contact can move.
     pub fn new(progress: &Progress<'_>) -> Option<Self> {
         let problem = progress.problem;

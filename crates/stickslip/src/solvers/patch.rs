@@ -28,10 +28,10 @@
 //!
 //! Tests below, `crates/stickslip/tests/solver_suite.rs`.
 
-use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
+use super::accelerated_gauss_seidel::{GaussSeidelIteration, Momentum};
 use super::newton_system::NewtonSystem;
 use super::progress::{Progress, SolverLimits};
-use super::proximal_newton::ProximalNewtonArm;
+use super::proximal_newton::ProximalNewtonIteration;
 use super::scaled_problem::ScaledProblem;
 use super::sweep::product;
 
@@ -45,7 +45,7 @@ const SWEEPS: u64 = 400;
 const NEWTON_STEPS: u64 = 40;
 
 /// Solves the patch around the worst contacts of `x`, in place; false if there is no small one or it was not solved.
-pub(crate) fn mend(progress: &mut Progress<'_>, x: &mut [f64]) -> bool {
+pub(crate) fn solve_patch(progress: &mut Progress<'_>, x: &mut [f64]) -> bool {
     let problem = progress.problem;
     let mut u = vec![0.0; x.len()];
     product(problem, progress.how, x, &mut u);
@@ -67,11 +67,11 @@ pub(crate) fn mend(progress: &mut Progress<'_>, x: &mut [f64]) -> bool {
     };
     let mut inner = Progress::new(&part, &limits, start.clone());
     let mut solved = inner.done()
-        || GaussSeidelArm::new(&inner, &start, Momentum::Full).advance(&mut inner, SWEEPS);
+        || GaussSeidelIteration::new(&inner, &start, Momentum::Full).advance(&mut inner, SWEEPS);
     if !solved {
         let mut system = NewtonSystem::new(&part, None);
         let from = inner.best.clone();
-        let mut newton = ProximalNewtonArm::new(&mut inner, &from, 1e-1, 1e-4);
+        let mut newton = ProximalNewtonIteration::new(&mut inner, &from, 1e-1, 1e-4);
         while !solved && !newton.failed && newton.steps < NEWTON_STEPS {
             solved = newton.outer_step(&mut inner, &mut system);
         }
@@ -195,7 +195,10 @@ mod tests {
         };
         let zero = vec![0.0; 3 * n];
         let mut progress = Progress::new(&scaled, &limits, zero.clone());
-        assert!(GaussSeidelArm::new(&progress, &zero, Momentum::None).advance(&mut progress, 2000));
+        assert!(
+            GaussSeidelIteration::new(&progress, &zero, Momentum::None)
+                .advance(&mut progress, 2000)
+        );
         let exact = progress.best.clone();
         let mut x = exact.clone();
         for value in &mut x[300..306] {
@@ -203,7 +206,7 @@ mod tests {
         }
         let before = Progress::new(&scaled, &limits, x.clone()).best_error;
         let mut again = Progress::new(&scaled, &limits, x.clone());
-        assert!(mend(&mut again, &mut x));
+        assert!(solve_patch(&mut again, &mut x));
         let after = again.check(&x);
         // Solved to a thousandth, the neighbours outside being right already.
         assert!(after <= 2e-3 * before, "{before:e} {after:e}");

@@ -1,4 +1,4 @@
-//! What the arms of a solve share: the best point so far, the true error, the clock.
+//! What the methods of a solve share: the best point so far, the true error, the clock.
 
 use super::scaled_problem::{ScaledProblem, StoppingTest};
 use super::sweep::{Instructions, product};

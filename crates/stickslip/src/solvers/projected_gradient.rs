@@ -39,7 +39,7 @@ const SHORT_LAG: u32 = 1;
 
 /// State of one run, which can be continued at any time.
 #[derive(Debug)]
-pub struct ProjectedGradientArm {
+pub struct ProjectedGradientIteration {
     x: Vec<f64>,
     previous: Vec<f64>,
     y: Vec<f64>,
@@ -55,17 +55,17 @@ pub struct ProjectedGradientArm {
     iterations: u64,
     /// Last true error.
     pub(crate) estimate: f64,
-    /// Smallest true error this arm has seen.
+    /// Smallest true error this iteration has seen.
     pub(crate) best: f64,
 }
 
-impl ProjectedGradientArm {
+impl ProjectedGradientIteration {
     /// Starts at `x`.
     pub fn new(progress: &mut Progress<'_>, x: &[f64]) -> Self {
         let mut u = vec![0.0; x.len()];
         product(progress.problem, progress.how, x, &mut u);
         progress.products += 1;
-        let mut arm = Self {
+        let mut iteration = Self {
             x: x.to_vec(),
             previous: x.to_vec(),
             y: x.to_vec(),
@@ -81,8 +81,8 @@ impl ProjectedGradientArm {
             estimate: f64::INFINITY,
             best: f64::INFINITY,
         };
-        arm.renew(&progress.problem.mu);
-        arm
+        iteration.renew(&progress.problem.mu);
+        iteration
     }
 
     fn renew(&mut self, mu: &[f64]) {

@@ -50,7 +50,7 @@ const INNER_STEPS: u32 = 15;
 
 /// State of a run, which can be continued at any time.
 #[derive(Debug)]
-pub struct ProximalNewtonArm {
+pub struct ProximalNewtonIteration {
     kappa: f64,
     weight: f64,
     r: Vec<f64>,
@@ -78,7 +78,7 @@ struct Evaluation {
     norm: f64,
 }
 
-impl ProximalNewtonArm {
+impl ProximalNewtonIteration {
     /// Starts at `r` with the proximal weight `weight`.
     pub fn new(progress: &mut Progress<'_>, r: &[f64], weight: f64, kappa: f64) -> Self {
         let mut u = vec![0.0; r.len()];

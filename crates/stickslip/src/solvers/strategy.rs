@@ -3,12 +3,12 @@
 //! Costs are counted from sizes, not measured by a clock, so that a solve takes the same
 //! path on every machine and in every run.
 
-use super::accelerated_gauss_seidel::{GaussSeidelArm, Momentum};
-use super::interior_point::InteriorPointArm;
+use super::accelerated_gauss_seidel::{GaussSeidelIteration, Momentum};
+use super::interior_point::InteriorPointIteration;
 use super::newton_system::NewtonSystem;
 use super::progress::Progress;
-use super::projected_gradient::ProjectedGradientArm;
-use super::proximal_newton::ProximalNewtonArm;
+use super::projected_gradient::ProjectedGradientIteration;
+use super::proximal_newton::ProximalNewtonIteration;
 
 /// Ladder of κ in the proximal Newton method. From sweeps small ones need fewer steps on jams and columns, from the
 /// interior point 1e-4 on walls and towers.
@@ -57,13 +57,13 @@ impl Costs {
 /// A strategy with its state.
 #[derive(Debug)]
 pub(crate) enum Strategy {
-    Accelerated(Option<GaussSeidelArm>),
-    Plain(Option<GaussSeidelArm>, Momentum),
-    Gradient(Option<ProjectedGradientArm>),
+    Accelerated(Option<GaussSeidelIteration>),
+    Plain(Option<GaussSeidelIteration>, Momentum),
+    Gradient(Option<ProjectedGradientIteration>),
     /// Proximal Newton from the best point of the others.
     Newton(NewtonRun),
     /// Interior point, then proximal Newton from its best point.
-    Interior(Option<InteriorPointArm>, NewtonRun),
+    Interior(Option<InteriorPointIteration>, NewtonRun),
 }
 
 /// Proximal Newton with its ladder of κ.
@@ -71,7 +71,7 @@ pub(crate) enum Strategy {
 pub(crate) struct NewtonRun {
     kappas: [f64; 4],
     weight: f64,
-    arm: Option<ProximalNewtonArm>,
+    iteration: Option<ProximalNewtonIteration>,
     rung: usize,
     halving: (u64, f64),
     start: Vec<f64>,
@@ -93,7 +93,7 @@ impl NewtonRun {
         Self {
             kappas,
             weight,
-            arm: None,
+            iteration: None,
             rung: 0,
             halving: (0, f64::INFINITY),
             start: Vec::new(),
@@ -110,7 +110,7 @@ impl NewtonRun {
     ) -> bool {
         let mut used = 0;
         while used < count && !progress.out_of_budget() {
-            if self.arm.is_none() {
+            if self.iteration.is_none() {
                 let better = progress.best_error < 0.5 * self.start_error;
                 if self.start.is_empty()
                     || self.rung >= self.kappas.len()
@@ -121,22 +121,25 @@ impl NewtonRun {
                     self.rung %= self.kappas.len();
                 }
                 let kappa = self.kappas[self.rung];
-                let arm = ProximalNewtonArm::new(progress, &self.start, self.weight, kappa);
-                self.start_error = arm.best;
-                self.halving = (0, arm.best);
-                self.arm = Some(arm);
+                let iteration =
+                    ProximalNewtonIteration::new(progress, &self.start, self.weight, kappa);
+                self.start_error = iteration.best;
+                self.halving = (0, iteration.best);
+                self.iteration = Some(iteration);
             }
-            let Some(arm) = &mut self.arm else { break };
-            let before = arm.steps;
-            if arm.outer_step(progress, system) {
+            let Some(iteration) = &mut self.iteration else {
+                break;
+            };
+            let before = iteration.steps;
+            if iteration.outer_step(progress, system) {
                 return true;
             }
-            used += (arm.steps - before).max(1);
-            if arm.best <= 0.5 * self.halving.1 {
-                self.halving = (arm.steps, arm.best);
+            used += (iteration.steps - before).max(1);
+            if iteration.best <= 0.5 * self.halving.1 {
+                self.halving = (iteration.steps, iteration.best);
             }
-            if arm.failed || arm.steps - self.halving.0 >= PATIENCE {
-                self.arm = None;
+            if iteration.failed || iteration.steps - self.halving.0 >= PATIENCE {
+                self.iteration = None;
                 self.rung += 1;
             }
         }
@@ -144,7 +147,9 @@ impl NewtonRun {
     }
 
     fn best(&self) -> f64 {
-        self.arm.as_ref().map_or(f64::INFINITY, |arm| arm.best)
+        self.iteration
+            .as_ref()
+            .map_or(f64::INFINITY, |iteration| iteration.best)
     }
 }
 
@@ -166,20 +171,24 @@ impl Strategy {
 
     /// Whether it is still adapting itself to the problem.
     pub fn adapts(&self) -> bool {
-        matches!(self, Self::Plain(Some(arm), _) if arm.adapts())
+        matches!(self, Self::Plain(Some(iteration), _) if iteration.adapts())
     }
 
     /// Smallest error seen in the current run.
     pub fn best(&self) -> f64 {
         match self {
-            Self::Accelerated(arm) | Self::Plain(arm, _) => {
-                arm.as_ref().map_or(f64::INFINITY, |arm| arm.best)
-            }
-            Self::Gradient(arm) => arm.as_ref().map_or(f64::INFINITY, |arm| arm.best),
+            Self::Accelerated(iteration) | Self::Plain(iteration, _) => iteration
+                .as_ref()
+                .map_or(f64::INFINITY, |iteration| iteration.best),
+            Self::Gradient(iteration) => iteration
+                .as_ref()
+                .map_or(f64::INFINITY, |iteration| iteration.best),
             Self::Newton(run) => run.best(),
-            Self::Interior(arm, run) => run
-                .best()
-                .min(arm.as_ref().map_or(f64::INFINITY, |arm| arm.best)),
+            Self::Interior(iteration, run) => run.best().min(
+                iteration
+                    .as_ref()
+                    .map_or(f64::INFINITY, |iteration| iteration.best),
+            ),
         }
     }
 
@@ -192,37 +201,40 @@ impl Strategy {
         count: u64,
     ) -> bool {
         match self {
-            Self::Accelerated(arm) => arm
-                .get_or_insert_with(|| GaussSeidelArm::new(progress, start, Momentum::Full))
+            Self::Accelerated(iteration) => iteration
+                .get_or_insert_with(|| GaussSeidelIteration::new(progress, start, Momentum::Full))
                 .advance(progress, count),
-            Self::Plain(arm, momentum) => {
+            Self::Plain(iteration, momentum) => {
                 let best = progress.best.clone();
-                arm.get_or_insert_with(|| GaussSeidelArm::new(progress, &best, *momentum))
+                iteration
+                    .get_or_insert_with(|| GaussSeidelIteration::new(progress, &best, *momentum))
                     .advance(progress, count)
             }
-            Self::Gradient(arm) => {
-                if arm.is_none() {
-                    *arm = Some(ProjectedGradientArm::new(progress, start));
+            Self::Gradient(iteration) => {
+                if iteration.is_none() {
+                    *iteration = Some(ProjectedGradientIteration::new(progress, start));
                 }
-                arm.as_mut().is_some_and(|arm| arm.advance(progress, count))
+                iteration
+                    .as_mut()
+                    .is_some_and(|iteration| iteration.advance(progress, count))
             }
             Self::Newton(run) => run.advance(progress, system, count),
-            Self::Interior(arm, run) => {
+            Self::Interior(iteration, run) => {
                 let mut left = count;
                 if run.start.is_empty() {
-                    if arm.is_none() {
-                        *arm = InteriorPointArm::new(progress);
+                    if iteration.is_none() {
+                        *iteration = InteriorPointIteration::new(progress);
                     }
-                    if let Some(arm) = arm {
+                    if let Some(iteration) = iteration {
                         while left > 0
-                            && arm.iterations < INTERIOR_ITERATIONS
-                            && !arm.failed
-                            && !(arm.iterations > 20 && arm.stalled())
+                            && iteration.iterations < INTERIOR_ITERATIONS
+                            && !iteration.failed
+                            && !(iteration.iterations > 20 && iteration.stalled())
                         {
                             if progress.out_of_budget() {
                                 return false;
                             }
-                            if arm.iterate(progress, system) {
+                            if iteration.iterate(progress, system) {
                                 return true;
                             }
                             left -= 1;
@@ -230,7 +242,7 @@ impl Strategy {
                         if left == 0 {
                             return false;
                         }
-                        run.start = arm.best_x.clone();
+                        run.start = iteration.best_x.clone();
                     }
                 }
                 run.advance(progress, system, left)

@@ -430,7 +430,7 @@ impl SweepMemory {
     }
 
     /// Visits every contact in the next sweeps, frozen or not.
-    pub(crate) fn thaw(&mut self) {
+    pub(crate) fn revisit_all(&mut self) {
         for state in &mut self.contacts {
             state.idle = 0;
         }

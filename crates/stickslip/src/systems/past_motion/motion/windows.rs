@@ -1,0 +1,142 @@
+//! Maxima and deviations over a window: queues of candidates, and the tops inside curved pieces.
+
+use std::collections::VecDeque;
+
+use super::super::Psi;
+use super::{Interpolation, PastMotion, Tip};
+
+impl PastMotion {
+    /// Enters node `j`, and the top inside the piece before it, into the queues.
+    pub(super) fn enter_maxima(&mut self, j: usize) {
+        let mut maxima = std::mem::take(&mut self.maxima);
+        for (psi, _, queue) in &mut maxima {
+            if j > 0 && self.is_curved(j - 1) {
+                let (a, b) = (self.ring.time(j - 1), self.ring.time(j));
+                if let Some(top) = interior_top(a, b, |s| self.psi_in_piece(*psi, j - 1, s)) {
+                    enter(queue, top);
+                }
+            }
+            let value = self.psi_at_node(*psi, j);
+            enter(queue, (self.ring.time(j), value));
+        }
+        self.maxima = maxima;
+    }
+
+    fn psi_at_node(&self, psi: Psi, j: usize) -> f64 {
+        psi.of(self.ring.row(j)[self.slot(psi.coordinate())])
+    }
+
+    /// ψ at `s` inside the piece after node `j`.
+    fn psi_in_piece(&self, psi: Psi, j: usize, s: f64) -> f64 {
+        let i = psi.coordinate();
+        psi.of(if self.is_given(j) {
+            self.given(i, s)
+        } else {
+            self.piece(j, self.slot(i)).value(s)
+        })
+    }
+
+    fn psi_at(&self, psi: Psi, s: f64, tip: &Tip) -> f64 {
+        psi.of(self.at(psi.coordinate(), s, tip))
+    }
+
+    /// Maximum number `k` over the window before the tip.
+    pub(crate) fn maximum(&self, k: usize, tip: &Tip) -> f64 {
+        let (psi, window, queue) = &self.maxima[k];
+        let psi = *psi;
+        let cut = tip.t - window;
+        let mut best = self
+            .psi_at(psi, cut, tip)
+            .max(psi.of(tip.q[psi.coordinate()]));
+        // What fell out of the window since the last node is at the front: few, if any.
+        if let Some(&(_, value)) = queue.iter().find(|&&(t, _)| t >= cut) {
+            best = best.max(value);
+        }
+        for j in self.committed..self.ring.len() {
+            if self.ring.time(j) >= cut {
+                best = best.max(self.psi_at_node(psi, j));
+            }
+        }
+        let start = self.t_last();
+        if self.interpolation == Interpolation::Quintic && tip.t > start {
+            if let Some((_, top)) =
+                interior_top(start.max(cut), tip.t, |s| self.psi_at(psi, s, tip))
+            {
+                best = best.max(top);
+            }
+        }
+        best
+    }
+
+    /// Largest distance of the listed coordinates from their values at the tip, over `window`.
+    pub(crate) fn deviation(&self, coordinates: &[usize], window: f64, tip: &Tip) -> f64 {
+        let cut = self.time_of(window, tip);
+        if cut.is_nan() {
+            return cut;
+        }
+        let distance = |s: f64| {
+            coordinates
+                .iter()
+                .map(|&i| (self.at(i, s, tip) - tip.q[i]).powi(2))
+                .sum::<f64>()
+        };
+        let mut best = distance(cut);
+        let first = self.ring.locate(cut);
+        for j in first..self.ring.len() {
+            let row = self.ring.row(j);
+            if self.ring.time(j) >= cut {
+                let square: f64 = coordinates
+                    .iter()
+                    .map(|&i| (row[self.slot(i)] - tip.q[i]).powi(2))
+                    .sum();
+                best = best.max(square);
+            }
+            if j + 1 < self.ring.len() && self.is_curved(j) {
+                let (a, b) = (self.ring.time(j).max(cut), self.ring.time(j + 1));
+                if let Some((_, top)) = interior_top(a, b, distance) {
+                    best = best.max(top);
+                }
+            }
+        }
+        best.sqrt()
+    }
+}
+
+/// Keeps a queue of candidates decreasing from its front.
+fn enter(queue: &mut VecDeque<(f64, f64)>, (t, value): (f64, f64)) {
+    while queue.back().is_some_and(|&(_, old)| old <= value) {
+        queue.pop_back();
+    }
+    queue.push_back((t, value));
+}
+
+/// Top of a function inside (a, b), if it rises at `a` and falls at `b`.
+fn interior_top(a: f64, b: f64, mut f: impl FnMut(f64) -> f64) -> Option<(f64, f64)> {
+    let length = b - a;
+    if !(length > 0.0) {
+        return None;
+    }
+    let e = 1e-3 * length;
+    if !(f(a + e) > f(a) && f(b - e) > f(b)) {
+        return None;
+    }
+    // Golden section; near the top f is flat, so half the digits of s give all digits of f.
+    let golden = 0.618_033_988_749_894_8;
+    let (mut low, mut high) = (a, b);
+    let (mut s1, mut s2) = (high - golden * length, low + golden * length);
+    let (mut f1, mut f2) = (f(s1), f(s2));
+    for _ in 0..44 {
+        if f1 < f2 {
+            low = s1;
+            (s1, f1) = (s2, f2);
+            s2 = low + golden * (high - low);
+            f2 = f(s2);
+        } else {
+            high = s2;
+            (s2, f2) = (s1, f1);
+            s1 = high - golden * (high - low);
+            f1 = f(s1);
+        }
+    }
+    Some(if f1 > f2 { (s1, f1) } else { (s2, f2) })
+}
