@@ -4,7 +4,8 @@
 //!
 //! Problems whose blocks all follow Coulomb's law with a disc, a symmetric interval, an ellipse or nothing as section go to the
 //! cascade, or to the method asked for by name; the general Gauss-Seidel solves the others, and those of so few blocks that it is
-//! cheaper and tells several solutions. Where it cycles, the cascade takes over.
+//! cheaper and tells several solutions. Where it cycles, the cascade takes over. Problems over bodies go to the
+//! [sweeps over bodies](super::bodies), whatever their laws, and to the cascade only where few contacts are left unsolved.
 //!
 //! # Source
 //!
@@ -26,6 +27,7 @@
 //!
 //! Tests below.
 
+use super::bodies::{BodySweepSettings, BodySweepSolver};
 use super::cascade::{CoulombMethod, solve};
 use super::gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 use super::progress::SolverLimits;
@@ -35,6 +37,9 @@ use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus
 /// Problems with fewer blocks are left to the general Gauss-Seidel by the default.
 const FEWEST_BLOCKS: usize = 3;
 
+/// Problems over bodies with more blocks are left to the sweeps over bodies alone.
+const MOST_BLOCKS_OVER_BODIES: usize = 500;
+
 /// The cascade behind the interface of all solvers.
 #[derive(Debug)]
 pub struct CascadeSolver {
@@ -42,6 +47,15 @@ pub struct CascadeSolver {
     limits: SolverLimits,
     fewest_blocks: usize,
     general: GaussSeidel,
+    bodies: BodySweepSolver,
+}
+
+/// Sweeps over bodies to a tolerance.
+fn over_bodies(tolerance: f64) -> BodySweepSolver {
+    BodySweepSolver::new(BodySweepSettings {
+        tolerance,
+        ..BodySweepSettings::default()
+    })
 }
 
 impl Default for CascadeSolver {
@@ -60,6 +74,7 @@ impl CascadeSolver {
     pub fn new(limits: SolverLimits) -> Self {
         Self {
             method: CoulombMethod::Cascade,
+            bodies: over_bodies(limits.tolerance),
             limits,
             fewest_blocks: FEWEST_BLOCKS,
             general: GaussSeidel::new(GaussSeidelSettings::default()),
@@ -82,6 +97,7 @@ impl CascadeSolver {
             },
             fewest_blocks: fewest_blocks.max(FEWEST_BLOCKS),
             general: GaussSeidel::new(general),
+            bodies: over_bodies(tolerance),
         }
     }
 
@@ -99,7 +115,17 @@ impl ContactSolver for CascadeSolver {
     fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         solution.prepare(problem.size());
         let scalable = is_scalable(problem);
-        if problem.blocks().len() < self.fewest_blocks || !scalable {
+        let blocks = problem.blocks().len();
+        let over_bodies = problem.delassus().bodies().is_some()
+            && problem.generalized_rule().is_none()
+            && self.method == CoulombMethod::Cascade
+            && blocks >= FEWEST_BLOCKS;
+        if over_bodies {
+            ContactSolver::solve(&mut self.bodies, problem, solution);
+            if solution.status.is_solved() || !scalable || blocks > MOST_BLOCKS_OVER_BODIES {
+                return;
+            }
+        } else if blocks < self.fewest_blocks || !scalable {
             self.general.solve(problem, solution);
             let unsolved = matches!(
                 solution.status,
@@ -175,6 +201,48 @@ mod tests {
             residual.blocks(),
             solution
         );
+    }
+
+    #[test]
+    fn problems_over_bodies_are_swept_over_bodies() {
+        // Three balls in a row on the floor, pushed together.
+        let mut problem = ContactProblem::default();
+        problem.begin_bodies(6, 3);
+        let mut add = |sides: [u32; 2], rows: [[f64; 12]; 3], bias: [f64; 3]| {
+            let block = ContactBlock {
+                key: ContactKey::found(sides[0], sides[1], 0),
+                start: 0,
+                size: 3,
+                section: FrictionSection::disc(0.3).unwrap(),
+                flow_rule: FlowRule::Coulomb,
+                kind: BlockKind::Unilateral { minimum: 0.0 },
+            };
+            let (numbers, out) = problem.push_bodies(block, sides);
+            numbers.copy_from_slice(rows.as_flattened());
+            out.copy_from_slice(&bias);
+        };
+        let spin = 2.5f64.sqrt();
+        for ball in 0..3 {
+            let mut rows = [[0.0; 12]; 3];
+            (rows[0][2], rows[1][0], rows[2][1]) = (1.0, 1.0, 1.0);
+            (rows[1][4], rows[2][3]) = (-spin, spin);
+            add([ball, crate::contact::NO_BODY], rows, [-0.01, 0.0, 0.0]);
+        }
+        for ball in 0..2 {
+            let mut rows = [[0.0; 12]; 3];
+            (rows[0][0], rows[1][1], rows[2][2]) = (-1.0, 1.0, 1.0);
+            (rows[0][6], rows[1][7], rows[2][8]) = (1.0, -1.0, -1.0);
+            (rows[1][5], rows[2][4]) = (spin, -spin);
+            (rows[1][11], rows[2][10]) = (spin, -spin);
+            add([ball, ball + 1], rows, [-0.2, 0.0, 0.0]);
+        }
+        problem.refresh();
+        let mut solution = ContactSolution::default();
+        CascadeSolver::beyond(24, 1e-11).solve(&problem, &mut solution);
+        assert_eq!(solution.status, SolveStatus::Converged);
+        assert_eq!(solution.cost.method, "body-sweep");
+        assert!(ContactResidual::of(&problem, &solution.impulse).natural_map <= 1.01e-11);
+        assert!(solution.impulse[9] > 0.0 && solution.impulse[12] > 0.0);
     }
 
     #[test]

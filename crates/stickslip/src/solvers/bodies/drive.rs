@@ -17,7 +17,12 @@ pub(super) fn drive<const R: usize, const F: usize>(
     sweeps_max: u32,
     scratch: &mut AloneScratch,
 ) -> u32 {
-    tracks.iter_mut().for_each(Track::start);
+    for track in tracks.iter_mut() {
+        track.done = track.elsewhere;
+        if !track.done {
+            track.start();
+        }
+    }
     let mut sweeps = 0;
     let better = check(group, thread, tracks, sweeps, tolerance, scratch);
     if all_done(tracks) {

@@ -100,6 +100,12 @@ impl Islands {
         self.contact_start.len() - 1
     }
 
+    /// Island of a contact; none where nothing can move.
+    pub(super) fn of(&self, contact: usize) -> Option<usize> {
+        let island = self.island[contact];
+        (island != NONE).then_some(island as usize)
+    }
+
     /// Contacts of an island.
     pub(super) fn contacts(&self, island: usize) -> &[u32] {
         &self.contacts[self.contact_start[island] as usize..self.contact_start[island + 1] as usize]

@@ -2,12 +2,13 @@
 //!
 //! [`BodySweepSolver`] is what one calls. Inside: `islands` finds what is connected; `schedule` puts contacts in batches of four without
 //! changing the order of the sweep, `packing` writes them there, `batch` visits four at once by `local`, over the `lanes` of
-//! the machine; `alone` visits what has another law; `drive` sweeps until each `track` is within the tolerance; `partition` and `team` let several threads
+//! the machine; `alone` visits what has another law; `drive` sweeps until each `track` is within the tolerance; `finish` hands small islands on which sweeps crawl to Newton's method; `partition` and `team` let several threads
 //! work on one island with the bits of one thread.
 
 mod alone;
 mod batch;
 mod drive;
+mod finish;
 mod group;
 mod islands;
 mod kernels;
@@ -16,6 +17,7 @@ mod local;
 mod packing;
 mod partition;
 mod schedule;
+mod shared;
 mod solver;
 mod team;
 mod track;

@@ -437,3 +437,92 @@ fn a_guess_that_is_not_finite_is_not_used() {
     assert_eq!(outcome.unsolved, 0);
     assert!(sample.residual(&impulse) <= 1.01e-9);
 }
+
+/// A tower of boxes of side 1 with a heavy one on top, h = 1 ms, at rest: four corners per joint.
+fn heavy_tower(boxes: usize, ratio: f64) -> Sample {
+    let mut sample = Sample::new(6, boxes);
+    let mass = |k: usize| if k + 1 == boxes { ratio } else { 1.0 };
+    for k in 0..boxes {
+        for (x, y) in [(-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)] {
+            let below = if k == 0 { NO_BODY } else { k as u32 - 1 };
+            let numbers = sample.operator.push(3, [k as u32, below]);
+            let frame = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+            for (r, f) in frame.iter().enumerate() {
+                for (s, (body, z)) in [(k, -0.5), (k.wrapping_sub(1), 0.5)]
+                    .into_iter()
+                    .enumerate()
+                {
+                    if body == usize::MAX {
+                        continue;
+                    }
+                    let (sign, m) = (1.0 - 2.0 * s as f64, mass(body));
+                    let turn = cross(&[x, y, z], f);
+                    for c in 0..3 {
+                        numbers[12 * r + 6 * s + c] = sign * f[c] / m.sqrt();
+                        numbers[12 * r + 6 * s + 3 + c] = sign * turn[c] / (m / 6.0).sqrt();
+                    }
+                }
+            }
+            sample
+                .blocks
+                .push(block(sample.free.len(), 3, disc(0.5, 2)));
+            // Only the lowest box approaches something that does not fall.
+            let fall = if k == 0 { -9.81e-3 } else { 0.0 };
+            sample.free.extend_from_slice(&[fall, 0.0, 0.0]);
+        }
+    }
+    sample
+}
+
+#[test]
+fn towers_with_a_thousandfold_mass_on_top_are_solved_from_zero_impulses() {
+    for (boxes, ratio) in [(10, 1000.0), (30, 1000.0)] {
+        let sample = heavy_tower(boxes, ratio);
+        let (impulse, outcome) = sample.solve(&mut solver(1e-8));
+        assert_eq!(outcome.unsolved, 0, "{outcome:?}");
+        assert_eq!(outcome.newton, 1, "{outcome:?}");
+        assert!(sample.residual(&impulse) <= 1.01e-8);
+        // The lowest joint carries the weight of all; the residual bounds velocities, of which the heavy box has little.
+        let carried: f64 = (0..4).map(|k| impulse[3 * k]).sum();
+        let weight = 9.81e-3 * (ratio + boxes as f64 - 1.0);
+        assert!((carried - weight).abs() <= 2e-3 * weight, "{carried}");
+    }
+}
+
+#[test]
+fn answers_of_newton_and_of_sweeps_stand_side_by_side() {
+    // Two heavy towers and many light contacts: one problem with islands of both kinds.
+    let tower = heavy_tower(12, 1000.0);
+    let mut random = Random(4);
+    let mut sample = Sample::new(6, 60);
+    for (base, count) in [(0u32, 1), (20, 1), (40, 0)] {
+        for contact in 0..count * tower.operator.contacts() {
+            let sides = tower
+                .operator
+                .sides(contact)
+                .map(|s| if s == NO_BODY { s } else { s + base });
+            let numbers = sample.operator.push(3, sides);
+            for (out, row) in numbers
+                .chunks_exact_mut(12)
+                .zip(tower.operator.rows_of(contact))
+            {
+                out.copy_from_slice(tower.operator.row(row));
+            }
+            sample
+                .blocks
+                .push(block(sample.free.len(), 3, disc(0.5, 2)));
+            sample
+                .free
+                .extend_from_slice(&tower.free[tower.operator.rows_of(contact)]);
+        }
+    }
+    for k in 0..20 {
+        sample.push(&mut random, [40 + k, NO_BODY], disc(0.3, 2));
+    }
+    let (impulse, outcome) = sample.solve(&mut solver(1e-8));
+    assert_eq!(
+        (outcome.unsolved, outcome.islands, outcome.newton),
+        (0, 22, 2)
+    );
+    assert!(sample.residual(&impulse) <= 1.01e-8);
+}

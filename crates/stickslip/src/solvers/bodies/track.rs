@@ -44,6 +44,8 @@ pub(super) struct Track {
     /// Whether there is an island at all.
     pub(super) present: bool,
     pub(super) done: bool,
+    /// Whether the answer came from another method and is not in the batches.
+    pub(super) elsewhere: bool,
     /// Σ |ρ q|².
     pub(super) free_size: f64,
     /// Contacts of the guess that press and that slide.
@@ -71,6 +73,13 @@ impl Track {
             present: true,
             ..Self::default()
         }
+    }
+
+    /// Takes the answer of another method, |F|² and |r|², over.
+    pub(super) fn set_elsewhere(&mut self, map: f64, size: f64) {
+        (self.map, self.size) = (map, size);
+        self.best = residual(map, size.max(self.free_size));
+        (self.done, self.elsewhere) = (true, true);
     }
 
     /// Makes ready for sweeps from a new point.
@@ -112,12 +121,7 @@ impl Track {
     /// Takes the residual of the present point in; true if it is the best so far.
     pub(super) fn after_check(&mut self, map: f64, size: f64, sweep: u32, tolerance: f64) -> bool {
         self.since_check = 0;
-        let scale = size.max(self.free_size);
-        let residual = if map == 0.0 {
-            0.0
-        } else {
-            (map / scale).sqrt()
-        };
+        let residual = residual(map, size.max(self.free_size));
         self.calibration = if self.raw > 0.0 {
             (0.9 * residual / self.raw).clamp(0.3, 1000.0)
         } else {
@@ -141,5 +145,13 @@ impl Track {
             self.restart();
         }
         better
+    }
+}
+
+fn residual(map: f64, scale: f64) -> f64 {
+    if map == 0.0 {
+        0.0
+    } else {
+        (map / scale).sqrt()
     }
 }

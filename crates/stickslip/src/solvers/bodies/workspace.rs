@@ -1,19 +1,19 @@
 //! The memory of the solver: contacts packed by island, kept from step to step.
 
-use super::alone::{Alone, AloneScratch};
+use super::alone::Alone;
 use super::batch::{Batch, Bodies, stride};
-use super::drive::drive;
-use super::group::{Group, Segment, Slot};
+use super::finish::{IslandProblem, MOST_BODIES};
+use super::group::{Segment, Slot};
 use super::islands::Islands;
 use super::packing::{Prepared, batch_friction, read};
 use super::partition::{Partition, levels};
 use super::schedule::Schedule;
+use super::shared::{Part, Shared, Stage};
 use super::solver::{BodySweepOutcome, BodySweepSettings};
 use super::team::SpinBarrier;
 use super::track::Track;
 use crate::contact::{BodyOperator, ContactBlock};
 use crate::solvers::sweep::Instructions;
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is to be solved.
@@ -27,18 +27,6 @@ pub(super) struct Problem<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 struct Line([f64; 8]);
-
-/// A group before and after its solve: ranges of the workspace, and what became of its islands.
-#[derive(Clone, Debug)]
-struct Part {
-    segments: Range<usize>,
-    by_lane: bool,
-    /// Island of each track.
-    islands: [u32; 4],
-    tracks: [Track; 4],
-    contacts: usize,
-    sweeps: u32,
-}
 
 /// Contact and rotation of the tangents of a lane.
 type LaneOwner = (u32, [f64; 2]);
@@ -66,6 +54,8 @@ pub(super) struct Workspace<const R: usize, const F: usize> {
     slots: Vec<Slot>,
     parts: Vec<Part>,
     small: Vec<u32>,
+    /// Islands whose impulses another method has found.
+    elsewhere: Vec<bool>,
     /// Contacts of a split island by segment.
     sorted: Vec<(u32, u32, u32)>,
     /// Bodies of the problem; the ground is the one behind the last.
@@ -84,13 +74,22 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         impulse: &mut [f64],
     ) -> BodySweepOutcome {
         self.pack(problem, impulse);
-        self.run(settings, how, settings.tolerance);
-        let mut outcome = self.outcome(settings.tolerance);
-        // Islands within the tolerance by their own measure may add up to √2 of it.
-        if outcome.unsolved == 0 && outcome.residual > settings.tolerance {
-            self.run(settings, how, 0.7 * settings.tolerance);
-            outcome = self.outcome(settings.tolerance);
+        let tolerance = settings.tolerance;
+        let mut newton = 0;
+        // Islands of few bodies on which sweeps crawl are left to Newton's method; the others are swept on.
+        self.run(settings, how, tolerance, Stage::First);
+        if self.parts.iter().any(|part| part.crawls()) {
+            self.write(problem, impulse);
+            newton = self.finish(problem, tolerance, impulse);
+            self.run(settings, how, tolerance, Stage::Rest);
         }
+        let mut outcome = self.outcome(tolerance);
+        // Islands within the tolerance by their own measure may add up to √2 of it.
+        if outcome.unsolved == 0 && outcome.residual > tolerance {
+            self.run(settings, how, 0.7 * tolerance, Stage::All);
+            outcome = self.outcome(tolerance);
+        }
+        outcome.newton = newton;
         self.write(problem, impulse);
         outcome
     }
@@ -107,6 +106,8 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         self.segments.clear();
         self.parts.clear();
         self.small.clear();
+        self.elsewhere.clear();
+        self.elsewhere.resize(self.islands.count(), false);
         for island in 0..self.islands.count() {
             if self.islands.contacts(island).len() < SMALL {
                 self.small.push(island as u32);
@@ -180,6 +181,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             tracks,
             contacts: count,
             sweeps: 0,
+            few_bodies: self.islands.body_range(island).len() <= MOST_BODIES,
         });
     }
 
@@ -280,6 +282,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             tracks,
             contacts,
             sweeps: 0,
+            few_bodies: true,
         });
     }
 
@@ -312,8 +315,44 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         }
     }
 
-    /// Sweeps all groups to the tolerance: large islands by all threads together, the others one thread each.
-    fn run(&mut self, settings: &BodySweepSettings, how: Instructions, tolerance: f64) {
+    /// Newton's method for the islands that sweeps have not solved; the number of those it has.
+    fn finish(&mut self, problem: &Problem, tolerance: f64, impulse: &mut [f64]) -> u32 {
+        let mut solved = 0;
+        for part in self.parts.iter_mut().filter(|part| part.crawls()) {
+            for (track, island) in part.tracks.iter_mut().zip(part.islands) {
+                if !track.present || track.done {
+                    continue;
+                }
+                let contacts = self.islands.contacts(island as usize);
+                let bodies = &self.islands.bodies()[self.islands.body_range(island as usize)];
+                let Some(mut own) = IslandProblem::new(problem, contacts, bodies, impulse) else {
+                    continue;
+                };
+                if let Some((map, size)) = own.solve(tolerance) {
+                    let mut at = 0;
+                    for &contact in contacts {
+                        let rows = problem.operator.rows_of(contact as usize);
+                        let size = rows.len();
+                        impulse[rows].copy_from_slice(&own.impulse[at..at + size]);
+                        at += size;
+                    }
+                    track.set_elsewhere(map, size);
+                    self.elsewhere[island as usize] = true;
+                    solved += 1;
+                }
+            }
+        }
+        solved
+    }
+
+    /// Sweeps groups to the tolerance: large islands by all threads together, the others one thread each.
+    fn run(
+        &mut self,
+        settings: &BodySweepSettings,
+        how: Instructions,
+        tolerance: f64,
+        stage: Stage,
+    ) {
         let contacts: usize = self.parts.iter().map(|part| part.contacts).sum();
         let threads = if contacts < MANY {
             1
@@ -324,6 +363,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             how,
             tolerance,
             sweeps_max: settings.sweeps_max,
+            stage,
             batches: self.batches.as_mut_ptr(),
             best: self.best.as_mut_ptr(),
             alone: self.alone.as_mut_ptr(),
@@ -381,96 +421,27 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
 
     /// Impulses in the order and the tangents of the problem.
     fn write(&self, problem: &Problem, impulse: &mut [f64]) {
-        impulse.fill(0.0);
+        // Islands solved by another method are there already; what nothing can move stays without impulse.
+        for contact in 0..problem.operator.contacts() {
+            if self.islands.of(contact).is_none() {
+                impulse[problem.operator.rows_of(contact)].fill(0.0);
+            }
+        }
+        let swept = |contact: usize| match self.islands.of(contact) {
+            Some(island) => !self.elsewhere[island],
+            None => false,
+        };
         for (batch, lanes) in self.batches.iter().zip(&self.lanes) {
             for (lane, &(contact, turn)) in lanes.iter().enumerate() {
-                if contact != u32::MAX {
+                if contact != u32::MAX && swept(contact as usize) {
                     let rows = problem.operator.rows_of(contact as usize);
                     read(batch, lane, turn, &mut impulse[rows]);
                 }
             }
         }
-        for alone in &self.alone {
+        for alone in self.alone.iter().filter(|alone| swept(alone.contact)) {
             impulse[problem.operator.rows_of(alone.contact)].copy_from_slice(&alone.x);
         }
-    }
-}
-
-/// The workspace as the threads of a solve see it.
-struct Shared<'a, const R: usize, const F: usize> {
-    how: Instructions,
-    tolerance: f64,
-    sweeps_max: u32,
-    batches: *mut Batch<R, F>,
-    best: *mut [[f64; 4]; R],
-    alone: *mut Alone,
-    velocity: Bodies,
-    previous: Bodies,
-    segments: &'a [Segment],
-    slots: &'a [Slot],
-    islands: &'a Islands,
-    parts: *mut Part,
-    ground: u32,
-}
-
-// SAFETY: parts use disjoint batches and bodies; a part is solved by the one thread that has drawn it, or by all threads
-// together, which then follow the rules of `Group`.
-unsafe impl<const R: usize, const F: usize> Sync for Shared<'_, R, F> {}
-
-impl<const R: usize, const F: usize> Shared<'_, R, F> {
-    /// Whether a part is solved by all threads together.
-    fn is_split(&self, part: usize) -> bool {
-        // SAFETY: the ranges of parts do not change during a run.
-        unsafe { (*self.parts.add(part)).segments.len() > 1 }
-    }
-
-    fn solve(&self, part: usize, thread: usize, barrier: &SpinBarrier) {
-        // SAFETY: as for the type; of several threads only the first writes, after the last barrier.
-        let (segments, by_lane, islands, mut tracks) = unsafe {
-            let part = &*self.parts.add(part);
-            (
-                part.segments.clone(),
-                part.by_lane,
-                part.islands,
-                part.tracks,
-            )
-        };
-        let group = Group {
-            how: self.how,
-            batches: self.batches,
-            best: self.best,
-            alone: self.alone,
-            segments: &self.segments[segments.clone()],
-            bodies: islands.map(|island| match island {
-                u32::MAX => &[][..],
-                island => &self.islands.bodies()[self.islands.body_range(island as usize)],
-            }),
-            by_lane,
-            velocity: self.velocity,
-            previous: self.previous,
-            ground: self.ground,
-            slots: &self.slots[segments],
-            barrier,
-        };
-        let mut scratch = AloneScratch::default();
-        let sweeps = drive(
-            &group,
-            thread,
-            &mut tracks,
-            self.tolerance,
-            self.sweeps_max,
-            &mut scratch,
-        );
-        barrier.wait();
-        if thread == 0 {
-            // SAFETY: as above.
-            unsafe {
-                let part = &mut *self.parts.add(part);
-                part.tracks = tracks;
-                part.sweeps += sweeps;
-            }
-        }
-        barrier.wait();
     }
 }
 

@@ -1,0 +1,193 @@
+//! Newton's method for islands on which sweeps crawl.
+//!
+//! # What it computes
+//!
+//! The same contact problem on the bodies of one island, by the second-order methods of the [`cascade`](crate::solvers::cascade): proximal Newton from the best
+//! impulses of the sweeps, then the interior point.
+//!
+//! # Source
+//!
+//! [`proximal_newton`](crate::solvers::proximal_newton), [`interior_point`](crate::solvers::interior_point).
+//!
+//! # Guarantees
+//!
+//! The answer is taken only if its residual, measured here afresh, is within the tolerance.
+//!
+//! # Behaviour to know
+//!
+//! Sweeps crawl on towers with large mass ratios and on tall stacks, whose graphs are thin: there a Newton step costs as
+//! much as 5 to 20 sweeps. In packings of a thousand balls it costs 400, so large islands are left to the sweeps.
+//!
+//! # Cost
+//!
+//! One factorisation per Newton step; allocates.
+//!
+//! # Tested by
+//!
+//! `solvers/bodies/tests.rs`.
+
+use super::packing::batch_friction;
+use super::workspace::Problem;
+use crate::algebra::dot;
+use crate::contact::delassus::{BlockDelassus, BodyForm, BodyLink};
+use crate::contact::{BodyOperator, ContactBlock, ContactProblem, Delassus, NO_BODY};
+use crate::solvers::cascade::finish_by_newton;
+
+/// Sweeps before Newton's method is tried. Measured on towers: later it costs more than it saves, earlier quiet steps pay for it.
+pub(super) const FIRST_SWEEPS: u32 = 150;
+
+/// Bodies above which it is not tried: towers, walls and arches lie below, packings above.
+pub(super) const MOST_BODIES: usize = 400;
+
+/// The problem of one island, its bodies numbered anew.
+pub(super) struct IslandProblem {
+    operator: BodyOperator,
+    free: Vec<f64>,
+    blocks: Vec<ContactBlock>,
+    pub(super) impulse: Vec<f64>,
+}
+
+impl IslandProblem {
+    /// Copies an island; `None` where a block has a law that Newton's method does not know.
+    pub(super) fn new(
+        problem: &Problem,
+        contacts: &[u32],
+        bodies: &[u32],
+        impulse: &[f64],
+    ) -> Option<Self> {
+        let rows = problem.operator.freedoms() / 3 + 1;
+        let mut island = Self {
+            operator: BodyOperator::default(),
+            free: Vec::new(),
+            blocks: Vec::new(),
+            impulse: Vec::new(),
+        };
+        island
+            .operator
+            .begin(problem.operator.freedoms(), bodies.len());
+        for &contact in contacts {
+            let contact = contact as usize;
+            let block = &problem.blocks[contact];
+            batch_friction(block, rows)?;
+            let sides = problem.operator.sides(contact).map(|side| {
+                if side == NO_BODY {
+                    return NO_BODY;
+                }
+                // Bodies of an island ascend; its contacts touch no others.
+                bodies.binary_search(&side).map_or(NO_BODY, |at| at as u32)
+            });
+            let range = problem.operator.rows_of(contact);
+            let numbers = island.operator.push(range.len(), sides);
+            for (out, row) in numbers
+                .chunks_exact_mut(2 * problem.operator.freedoms())
+                .zip(range.clone())
+            {
+                out.copy_from_slice(problem.operator.row(row));
+            }
+            island.blocks.push(ContactBlock {
+                start: island.free.len(),
+                ..block.clone()
+            });
+            island.free.extend_from_slice(&problem.free[range.clone()]);
+            island.impulse.extend_from_slice(&impulse[range]);
+        }
+        Some(island)
+    }
+
+    /// Solves the island from its impulses; |F|² and |r|² of the answer, if it is within the tolerance.
+    pub(super) fn solve(&mut self, tolerance: f64) -> Option<(f64, f64)> {
+        let problem =
+            ContactProblem::from_local(self.delassus(), self.free.clone(), self.blocks.clone());
+        self.impulse = finish_by_newton(&problem, tolerance, &self.impulse)?;
+        let (map, size, free) = self.natural_map();
+        (map <= tolerance * tolerance * f64::max(size, free)).then_some((map, size))
+    }
+
+    /// W by blocks with the bodies behind it, so that Newton's method may work on either.
+    fn delassus(&self) -> Delassus {
+        let Some(matrix) = self.operator.blocks() else {
+            return Delassus::Bodies(Box::new(self.operator.clone()));
+        };
+        let (f, bodies) = (self.operator.freedoms(), self.operator.bodies());
+        let mut one = vec![0.0; f * f];
+        one.iter_mut().step_by(f + 1).for_each(|x| *x = 1.0);
+        let mut form = BodyForm {
+            freedoms: (0..bodies)
+                .map(|b| (f * b..f * (b + 1)).collect())
+                .collect(),
+            mass: vec![one.clone(); bodies],
+            inverse_mass: vec![one; bodies],
+            links: Vec::new(),
+        };
+        for contact in 0..self.operator.contacts() {
+            let mut links: Vec<BodyLink> = Vec::new();
+            for (s, side) in self.operator.sides(contact).into_iter().enumerate() {
+                if side == NO_BODY {
+                    continue;
+                }
+                let rows = self.operator.rows_of(contact);
+                let jacobian: Vec<f64> = rows
+                    .flat_map(|row| self.operator.row(row)[s * f..(s + 1) * f].iter().copied())
+                    .collect();
+                match links.iter_mut().find(|link| link.body == side as usize) {
+                    Some(link) => link
+                        .jacobian
+                        .iter_mut()
+                        .zip(jacobian)
+                        .for_each(|(a, b)| *a += b),
+                    None => links.push(BodyLink {
+                        body: side as usize,
+                        jacobian,
+                    }),
+                }
+            }
+            form.links.push(links);
+        }
+        Delassus::Blocks(Box::new(BlockDelassus {
+            matrix,
+            bodies: Some(form),
+        }))
+    }
+
+    /// |F|², |r|² and |ρ q|² over all contacts.
+    fn natural_map(&self) -> (f64, f64, f64) {
+        let mut u = self.free.clone();
+        self.operator
+            .multiply_add(&self.impulse, &mut u, &mut Vec::new());
+        let (mut map, mut size, mut free) = (0.0, 0.0, 0.0);
+        let mut w = Vec::new();
+        let (mut z, mut projected) = (Vec::new(), Vec::new());
+        for (contact, block) in self.blocks.iter().enumerate() {
+            let range = block.range();
+            self.operator.diagonal_block(contact, &mut w);
+            let trace: f64 = w.iter().step_by(block.size + 1).sum();
+            let rho = block.size as f64 / trace;
+            let (r, u, q) = (
+                &self.impulse[range.clone()],
+                &u[range.clone()],
+                &self.free[range],
+            );
+            let mu = block.section.support(&unit(block.size - 1));
+            z.clear();
+            z.extend(r.iter().zip(u).map(|(r, u)| r - rho * u));
+            z[0] -= rho * mu * dot(&u[1..], &u[1..]).sqrt();
+            projected.clear();
+            projected.resize(block.size, 0.0);
+            block.section.project_on_cone(&z, &mut projected);
+            let defect = r.iter().zip(&projected).map(|(r, p)| (r - p) * (r - p));
+            map += defect.sum::<f64>();
+            size += dot(r, r);
+            free += rho * rho * dot(q, q);
+        }
+        (map, size, free)
+    }
+}
+
+/// A direction of the tangent plane.
+fn unit(dimension: usize) -> Vec<f64> {
+    let mut direction = vec![0.0; dimension];
+    if let Some(first) = direction.first_mut() {
+        *first = 1.0;
+    }
+    direction
+}

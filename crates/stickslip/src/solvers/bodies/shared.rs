@@ -1,0 +1,134 @@
+//! The parts of a solve, and the workspace as its threads see it.
+
+use super::alone::{Alone, AloneScratch};
+use super::batch::{Batch, Bodies};
+use super::drive::drive;
+use super::finish::FIRST_SWEEPS;
+use super::group::{Group, Segment, Slot};
+use super::islands::Islands;
+use super::team::SpinBarrier;
+use super::track::Track;
+use crate::solvers::sweep::Instructions;
+use std::ops::Range;
+
+/// A group before and after its solve: ranges of the workspace, and what became of its islands.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) segments: Range<usize>,
+    pub(super) by_lane: bool,
+    /// Island of each track.
+    pub(super) islands: [u32; 4],
+    pub(super) tracks: [Track; 4],
+    pub(super) contacts: usize,
+    pub(super) sweeps: u32,
+    /// Whether its islands have few enough bodies for Newton's method.
+    pub(super) few_bodies: bool,
+}
+
+impl Part {
+    /// Whether Newton's method may be tried on an island that is not solved yet.
+    pub(super) fn crawls(&self) -> bool {
+        self.few_bodies && !self.is_done()
+    }
+
+    fn is_done(&self) -> bool {
+        self.tracks.iter().all(|track| track.done || !track.present)
+    }
+}
+
+/// Which sweeps are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The first ones of all groups; all of groups that Newton's method is not for.
+    First,
+    /// Those left of groups that are not solved.
+    Rest,
+    /// All groups once more.
+    All,
+}
+
+/// The workspace as the threads of a solve see it.
+pub(super) struct Shared<'a, const R: usize, const F: usize> {
+    pub(super) how: Instructions,
+    pub(super) tolerance: f64,
+    pub(super) sweeps_max: u32,
+    pub(super) stage: Stage,
+    pub(super) batches: *mut Batch<R, F>,
+    pub(super) best: *mut [[f64; 4]; R],
+    pub(super) alone: *mut Alone,
+    pub(super) velocity: Bodies,
+    pub(super) previous: Bodies,
+    pub(super) segments: &'a [Segment],
+    pub(super) slots: &'a [Slot],
+    pub(super) islands: &'a Islands,
+    pub(super) parts: *mut Part,
+    pub(super) ground: u32,
+}
+
+// SAFETY: parts use disjoint batches and bodies; a part is solved by the one thread that has drawn it, or by all threads
+// together, which then follow the rules of `Group`.
+unsafe impl<const R: usize, const F: usize> Sync for Shared<'_, R, F> {}
+
+impl<const R: usize, const F: usize> Shared<'_, R, F> {
+    /// Whether a part is solved by all threads together.
+    pub(super) fn is_split(&self, part: usize) -> bool {
+        // SAFETY: the ranges of parts do not change during a run.
+        unsafe { (*self.parts.add(part)).segments.len() > 1 }
+    }
+
+    /// Solves a part, or takes part in solving it.
+    pub(super) fn solve(&self, part: usize, thread: usize, barrier: &SpinBarrier) {
+        // SAFETY: as for the type; of several threads only the first writes, after the last barrier.
+        let Part {
+            segments,
+            by_lane,
+            islands,
+            mut tracks,
+            sweeps: swept,
+            few_bodies,
+            ..
+        } = unsafe { (*self.parts.add(part)).clone() };
+        let sweeps_max = match self.stage {
+            Stage::First if few_bodies => self.sweeps_max.min(FIRST_SWEEPS),
+            Stage::First | Stage::All => self.sweeps_max,
+            Stage::Rest if tracks.iter().all(|track| track.done || !track.present) => return,
+            Stage::Rest => self.sweeps_max.saturating_sub(swept),
+        };
+        let group = Group {
+            how: self.how,
+            batches: self.batches,
+            best: self.best,
+            alone: self.alone,
+            segments: &self.segments[segments.clone()],
+            bodies: islands.map(|island| match island {
+                u32::MAX => &[][..],
+                island => &self.islands.bodies()[self.islands.body_range(island as usize)],
+            }),
+            by_lane,
+            velocity: self.velocity,
+            previous: self.previous,
+            ground: self.ground,
+            slots: &self.slots[segments],
+            barrier,
+        };
+        let mut scratch = AloneScratch::default();
+        let sweeps = drive(
+            &group,
+            thread,
+            &mut tracks,
+            self.tolerance,
+            sweeps_max,
+            &mut scratch,
+        );
+        barrier.wait();
+        if thread == 0 {
+            // SAFETY: as above.
+            unsafe {
+                let part = &mut *self.parts.add(part);
+                part.tracks = tracks;
+                part.sweeps += sweeps;
+            }
+        }
+        barrier.wait();
+    }
+}
