@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use stickslip::contact::ContactProblem;
+use stickslip::contact::{ContactBlock, ContactProblem};
 use stickslip::laws::{
     FlowRule, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactRule, PerUnitNormal, SetGeometry,
     SetUnit, StandardImpact,
@@ -50,10 +50,35 @@ pub fn run(args: &InspectArgs) -> ExitCode {
         Err(error) => return complain(error),
     };
     let (mut q, mut v) = named.scene.initial_state();
-    for (name, value) in &args.at {
-        let Ok(value) = value.parse::<f64>() else {
-            return complain(format!("`{name}={value}`: not a number"));
-        };
+    if let Err(message) = move_to(&args.at, system.as_ref(), &mut q, &mut v) {
+        return complain(message);
+    }
+    for constraint in system.constraints() {
+        let gap = constraint.gap().value(0.0, &q);
+        let word = if gap <= args.gap { "active" } else { "open" };
+        say(format!("{}: gap {gap:.6e} ({word})", constraint.name()));
+    }
+    let mut scheme = MoreauContactDynamics::new(args.gap);
+    let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
+    for block in problem.blocks() {
+        let constraint = &system.constraints()[block.key.constraint()];
+        show_contact(&problem, block, constraint.name());
+    }
+    impact_map(&named.scene, system.as_ref(), problem, args.samples);
+    ExitCode::SUCCESS
+}
+
+/// Puts the values of `--at` into the state.
+fn move_to(
+    values: &[(String, String)],
+    system: &dyn MechanicalSystem,
+    q: &mut [f64],
+    v: &mut [f64],
+) -> Result<(), String> {
+    for (name, value) in values {
+        let value = value
+            .parse::<f64>()
+            .map_err(|_| format!("`{name}={value}`: not a number"))?;
         let place = system.coordinate_names().iter().position(|n| n == name);
         let speed = name.strip_prefix("v_").and_then(|n| {
             let plain = |m: &String| m.trim_end_matches('\'') == n;
@@ -64,101 +89,91 @@ pub fn run(args: &InspectArgs) -> ExitCode {
             (None, Some(i)) => v[i] = value,
             (None, None) => {
                 let known = system.coordinate_names().join(", ");
-                return complain(format!(
+                return Err(format!(
                     "no coordinate or velocity `{name}`; known: {known}"
                 ));
             }
         }
     }
-    for constraint in system.constraints() {
-        let gap = constraint.gap().value(0.0, &q);
-        let word = if gap <= args.gap { "active" } else { "open" };
-        say(format!("{}: gap {gap:.6e} ({word})", constraint.name()));
+    Ok(())
+}
+
+/// Rows, W and velocity of one contact.
+fn show_contact(problem: &ContactProblem, block: &ContactBlock, name: &str) {
+    let (range, n) = (block.range(), block.size);
+    let w: Vec<f64> = (0..n * n)
+        .map(|e| problem.w(range.start + e / n, range.start + e % n))
+        .collect();
+    say(format!("\n{name} point {}:", block.key.point()));
+    say(format!(
+        "  normal row      {}",
+        list(problem.row(range.start))
+    ));
+    for i in range.start + 1..range.end {
+        say(format!("  tangent row     {}", list(problem.row(i))));
     }
-    let mut scheme = MoreauContactDynamics::new(args.gap);
-    let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
-    let m = problem.size();
-    for block in problem.blocks() {
-        let constraint = &system.constraints()[block.key.constraint()];
-        let range = block.range();
-        let w: Vec<f64> = (0..block.size * block.size)
-            .map(|e| {
-                let (i, j) = (range.start + e / block.size, range.start + e % block.size);
-                problem.dense()[i * m + j]
-            })
+    for row in w.chunks(n) {
+        say(format!("  W               {}", list(row)));
+    }
+    say(format!(
+        "  local velocity  {}",
+        list(&problem.free()[range])
+    ));
+    if n == 1 {
+        say("  no friction".to_string());
+    } else {
+        show_friction(block, &w);
+    }
+}
+
+/// The friction set of one contact, in generalized reactions, and what it allows.
+fn show_friction(block: &ContactBlock, w: &[f64]) {
+    let section = block.section.clone();
+    let set = match block.flow_rule.generalized().map(|rule| rule.unit) {
+        None | Some(SetUnit::CoulombCone) => GeneralizedSet::from_cone(w, section),
+        Some(SetUnit::PerGradient) => GeneralizedSet::given(section),
+        Some(SetUnit::PerUnitNormal) => {
+            GeneralizedSet::<PerUnitNormal>::given(section).per_gradient(w[0].sqrt())
+        }
+    };
+    let margin = set.margin();
+    let regime = if margin <= 1e-12 {
+        "Painleve region: a tangential impact is possible"
+    } else {
+        "no tangential impact possible"
+    };
+    say(format!(
+        "  gamma           {:.6e} ({margin:.4} of W_nn): {regime}",
+        margin * w[0]
+    ));
+    say(format!(
+        "  friction set per unit normal row: {}",
+        describe(&set.geometry())
+    ));
+    let unit = set.per_unit_normal(w[0].sqrt());
+    say(format!(
+        "  friction set per unit n*:         {}",
+        describe(&unit.geometry())
+    ));
+    if block.size == 2 {
+        let allowed: Vec<&str> = [(1.0, "forward"), (-1.0, "backward")]
+            .into_iter()
+            .filter(|(sign, _)| set.allows(&[*sign]))
+            .map(|(_, word)| word)
             .collect();
-        say(format!(
-            "\n{} point {}:",
-            constraint.name(),
-            block.key.point()
-        ));
-        say(format!(
-            "  normal row      {}",
-            list(problem.row(range.start))
-        ));
-        for i in range.start + 1..range.end {
-            say(format!("  tangent row     {}", list(problem.row(i))));
-        }
-        for row in w.chunks(block.size) {
-            say(format!("  W               {}", list(row)));
-        }
-        say(format!(
-            "  local velocity  {}",
-            list(&problem.free()[range.clone()])
-        ));
-        if block.size == 1 {
-            say("  no friction".to_string());
-            continue;
-        }
-        let section = block.section.clone();
-        let set = match block.flow_rule.generalized().map(|rule| rule.unit) {
-            None | Some(SetUnit::CoulombCone) => GeneralizedSet::from_cone(&w, section),
-            Some(SetUnit::PerGradient) => GeneralizedSet::given(section),
-            Some(SetUnit::PerUnitNormal) => {
-                GeneralizedSet::<PerUnitNormal>::given(section).per_gradient(w[0].sqrt())
-            }
-        };
-        let margin = set.margin();
-        let regime = if margin <= 1e-12 {
-            "Painleve region: a tangential impact is possible"
+        let text = if allowed.is_empty() {
+            "none".to_string()
         } else {
-            "no tangential impact possible"
+            allowed.join(" and ")
         };
-        say(format!(
-            "  gamma           {:.6e} ({margin:.4} of W_nn): {regime}",
-            margin * w[0]
-        ));
-        say(format!(
-            "  friction set per unit normal row: {}",
-            describe(&set.geometry())
-        ));
-        let unit = set.per_unit_normal(w[0].sqrt());
-        say(format!(
-            "  friction set per unit n*:         {}",
-            describe(&unit.geometry())
-        ));
-        if block.size == 2 {
-            let allowed: Vec<&str> = [(1.0, "forward"), (-1.0, "backward")]
-                .into_iter()
-                .filter(|(sign, _)| set.allows(&[*sign]))
-                .map(|(_, word)| word)
-                .collect();
-            let text = if allowed.is_empty() {
-                "none".to_string()
-            } else {
-                allowed.join(" and ")
-            };
-            say(format!("  sliding allowed in firm contact: {text}"));
-        }
-        if let FlowRule::Generalized(rule) = block.flow_rule {
-            say(format!(
-                "  law             generalized, firmness threshold {:e}",
-                rule.firmness
-            ));
-        }
+        say(format!("  sliding allowed in firm contact: {text}"));
     }
-    impact_map(&named.scene, system.as_ref(), problem, args.samples);
-    ExitCode::SUCCESS
+    if let FlowRule::Generalized(rule) = block.flow_rule {
+        say(format!(
+            "  law             generalized, firmness threshold {:e}",
+            rule.firmness
+        ));
+    }
 }
 
 /// The consistency conditions of the impact map of the scene, with a velocity that violates one.

@@ -1,6 +1,5 @@
-//! One contact under Coulomb's law with a disc (in space) or a symmetric
-//! interval (in the plane) as friction section: exact solution, and the list
-//! of all solutions.
+//! One contact under Coulomb's law in space with a disc as friction section: exact solution, and the list of
+//! all solutions.
 //!
 //! # What it computes
 //!
@@ -337,87 +336,11 @@ impl PreparedDisc {
     }
 }
 
-/// Block of one contact in the plane, prepared for many right-hand sides.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PreparedInterval {
-    w_nn: f64,
-    w_nt: f64,
-    /// W_TN / W_NN.
-    c: f64,
-    /// Floored Schur complement of the normal row.
-    s: f64,
-    mu: f64,
-    size: f64,
-    deficient: bool,
-}
-
-impl PreparedInterval {
-    /// Prepares the row-major 2×2 block `w` with `shift` added to its diagonal.
-    #[inline]
-    pub fn new(w: &[f64; 4], mu: f64, shift: f64) -> Self {
-        let w_nn = w[0] + shift;
-        if w_nn.is_nan() || w_nn <= 0.0 {
-            return Self::default();
-        }
-        let w_tt = w[3] + shift;
-        let c = w[2] / w_nn;
-        let s = w_tt - c * w[1];
-        let scale = if w_tt > 0.0 { w_tt } else { w_nn };
-        Self {
-            w_nn,
-            w_nt: w[1],
-            c,
-            s: s.max(EIGENVALUE_FLOOR * scale),
-            mu,
-            size: w_nn.max(scale),
-            deficient: s < DEFICIENT * scale,
-        }
-    }
-
-    /// Impulse of the contact whose velocity without impulse is `q`; the closed
-    /// form tries take-off, stick, then the two directions of sliding.
-    #[inline(always)]
-    pub fn solve(&self, q: &[f64; 2]) -> ([f64; 2], DiscOutcome) {
-        if q[0] >= 0.0 {
-            return ([0.0; 2], DiscOutcome::Open);
-        }
-        if self.w_nn <= 0.0 {
-            return ([0.0; 2], DiscOutcome::NoSolution);
-        }
-        let qb = q[1] - self.c * q[0];
-        // r_N S W_NN of the sticking impulse, and its test against the cone.
-        let normal = self.w_nt * qb - q[0] * self.s;
-        let absurd =
-            |n: f64| self.deficient && n * (1.0 + self.mu) * self.size > ABSURD * q[0].hypot(qb);
-        if normal >= 0.0 && qb.abs() * self.w_nn <= self.mu * normal {
-            let r = [normal / (self.s * self.w_nn), -qb / self.s];
-            if !absurd(r[0]) {
-                return (r, DiscOutcome::Stick);
-            }
-        }
-        // Sliding against the velocity left, first against q̄, then the other way.
-        let first = if qb > 0.0 { -1.0 } else { 1.0 };
-        for direction in [first, -first] {
-            let slope = self.w_nn + self.mu * self.w_nt * direction;
-            if slope <= 0.0 {
-                continue;
-            }
-            let n = -q[0] / slope;
-            let tangential = self.mu * n * direction;
-            let u_t = self.s * tangential + qb;
-            if (u_t * direction <= 0.0 || self.mu == 0.0) && !absurd(n) {
-                return ([n, tangential], DiscOutcome::Slip);
-            }
-        }
-        ([0.0; 2], DiscOutcome::NoSolution)
-    }
-}
-
 /// One solution found by the enumeration.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EnumeratedSolution<const D: usize> {
+pub struct EnumeratedSolution {
     /// Impulse, normal component first.
-    pub impulse: [f64; D],
+    pub impulse: [f64; 3],
     /// What the contact does.
     pub outcome: DiscOutcome,
 }
@@ -429,7 +352,7 @@ pub struct EnumeratedSolution<const D: usize> {
 /// four roots. Meant for studies of multiplicity and as the reference of the tests:
 /// about a thousand times dearer than [`PreparedDisc::solve`]. A sticking continuum (W of
 /// smaller rank and q in its range) is represented by its least-norm member where it lies in the cone.
-pub fn enumerate_disc(w: &[f64; 9], q: &[f64; 3], mu: f64) -> Vec<EnumeratedSolution<3>> {
+pub fn enumerate_disc(w: &[f64; 9], q: &[f64; 3], mu: f64) -> Vec<EnumeratedSolution> {
     let mut found = Vec::new();
     if q[0] >= 0.0 {
         found.push(EnumeratedSolution {
@@ -486,45 +409,6 @@ pub fn enumerate_disc(w: &[f64; 9], q: &[f64; 3], mu: f64) -> Vec<EnumeratedSolu
                 impulse: [normal, mu * normal * t[0], mu * normal * t[1]],
                 outcome: DiscOutcome::Slip,
             });
-        }
-    }
-    found
-}
-
-/// All solutions of one contact in the plane.
-pub fn enumerate_interval(w: &[f64; 4], q: &[f64; 2], mu: f64) -> Vec<EnumeratedSolution<2>> {
-    let mut found = Vec::new();
-    if q[0] >= 0.0 {
-        found.push(EnumeratedSolution {
-            impulse: [0.0; 2],
-            outcome: DiscOutcome::Open,
-        });
-    }
-    let det = w[0] * w[3] - w[1] * w[2];
-    if det > 1e-14 * w[0] * w[3] {
-        let r = [
-            (w[1] * q[1] - w[3] * q[0]) / det,
-            (w[2] * q[0] - w[0] * q[1]) / det,
-        ];
-        if r[0] > 0.0 && r[1].abs() <= mu * r[0] {
-            found.push(EnumeratedSolution {
-                impulse: r,
-                outcome: DiscOutcome::Stick,
-            });
-        }
-    }
-    for direction in [-1.0, 1.0] {
-        let slope = w[0] + mu * w[1] * direction;
-        let normal = -q[0] / slope;
-        if normal > 0.0 && normal.is_finite() {
-            let tangential = mu * normal * direction;
-            let u_t = w[2] * normal + w[3] * tangential + q[1];
-            if u_t * direction < 0.0 || (mu == 0.0 && direction > 0.0) {
-                found.push(EnumeratedSolution {
-                    impulse: [normal, tangential],
-                    outcome: DiscOutcome::Slip,
-                });
-            }
         }
     }
     found
