@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::{Simulation, SimulationSettings};
-use stickslip::solvers::GaussSeidel;
+use stickslip::solvers::BodySweepSolver;
 use stickslip::stepping::WorldStepping;
 use stickslip::systems::World;
 use stickslip::systems::world::{DeclaredPairs, Pose, WorldBody};
@@ -69,7 +69,7 @@ fn simulation(count: usize) -> Simulation {
     Simulation::new(
         Box::new(world),
         Box::new(scheme),
-        Box::new(GaussSeidel::default()),
+        Box::new(BodySweepSolver::default()),
         (&q, &v),
         SimulationSettings::fixed(1e-3),
     )
