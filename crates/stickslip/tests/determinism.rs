@@ -37,6 +37,7 @@ fn in_pools<T: Send>(job: impl Fn() -> T + Sync) -> [T; 3] {
 /// Runs of many contacts, elastic and rigid, enumerated and not: state, certificate, ledger and events, bit for bit.
 #[test]
 fn runs_have_the_same_bits_for_any_number_of_threads() {
+    let mut most = 0;
     for (name, until, changes) in [
         ("elastic-two-blocks", 20.0, &[][..]),
         ("brake-pad", 15.0, &[]),
@@ -70,10 +71,11 @@ fn runs_have_the_same_bits_for_any_number_of_threads() {
             let text = serde_json::to_string(&run.checkpoint()).expect("serialises");
             (text, contacts)
         });
-        assert!(one.1 > 0, "{name}: no contact");
+        most = most.max(one.1);
         assert_eq!(one, two, "{name}");
         assert_eq!(one, five, "{name}");
     }
+    assert!(most > 1, "no run has several contacts");
 }
 
 /// The parallel parts themselves: enumeration, sweeps by colours and the cascade on problems of many contacts.
