@@ -35,6 +35,9 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         match result {
             Ok((named, warnings)) if !args.json => {
                 say(format!("{file}: {}", praise(&named)));
+                for warning in named.scene.warnings() {
+                    say(format!("{file}: warning: {warning}"));
+                }
                 for warning in warnings {
                     say(format!("{file}: warning: {warning}"));
                 }
@@ -62,6 +65,17 @@ pub fn run(args: &CheckArgs) -> ExitCode {
 
 fn praise(named: &NamedScene) -> String {
     let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    if let Some(world) = named.scene.world() {
+        let free = world.bodies.iter().filter(|b| b.is_free()).count();
+        return format!(
+            "no mistakes ({}, {free} of them free)",
+            if world.bodies.len() == 1 {
+                "1 body".to_owned()
+            } else {
+                format!("{} bodies", world.bodies.len())
+            }
+        );
+    }
     format!(
         "no mistakes ({}, {})",
         count(named.scene.coordinate_names().len(), "coordinate"),

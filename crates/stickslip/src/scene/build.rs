@@ -18,13 +18,14 @@ use crate::solvers::cascade::CoulombMethod;
 use crate::solvers::enumeration::EnumerationSettings;
 use crate::stepping::{
     self, EventDriven, EventDrivenSettings, MoreauContactDynamics, MoreauJean, MoreauJeanSettings,
-    NormalCompliancePenalty, SweepingProcess,
+    NormalCompliancePenalty, SweepingProcess, WorldStepping,
 };
 use crate::systems::past_motion::{InitialHistory, Kernel, PastError, PastReading, Psi};
 use crate::systems::rigid::UnitQuaternion;
+use crate::systems::world::CollisionDetection;
 use crate::systems::{
     BilateralConstraint, ContactFrame, ForceDependence, GeneralizedSystem, MechanicalSystem,
-    RigidBody, SystemError, UnilateralConstraint,
+    RigidBody, SystemError, UnilateralConstraint, World,
 };
 
 use super::body::BodyModel;
@@ -51,6 +52,7 @@ impl Scene {
             Mechanics::Generalized(model) => generalized(model, &self.settings),
             Mechanics::Body(model) => rigid_body(model, &self.settings),
             Mechanics::Elastic(model) => Ok(Box::new(model.system.clone()) as Box<_>),
+            Mechanics::World(model) => Ok(Box::new(World::clone(&model.world)) as Box<_>),
         };
         built.map_err(|diagnostic| SceneError::new(self.text.clone(), vec![diagnostic]))
     }
@@ -62,6 +64,7 @@ impl Scene {
             Mechanics::Generalized(model) => (model.q0.clone(), model.v0.clone()),
             Mechanics::Body(model) => body_state(model),
             Mechanics::Elastic(model) => (model.q0.clone(), model.v0.clone()),
+            Mechanics::World(model) => model.start(),
         }
     }
 
@@ -100,6 +103,7 @@ impl Scene {
         let (q, v) = self.initial_state();
         let refuse = |diagnostic| SceneError::new(self.text.clone(), vec![diagnostic]);
         let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
+            _ if self.world().is_some() => self.world_scheme()?,
             Scheme::Moreau => Box::new(self.moreau()),
             Scheme::SweepingProcess => Box::new(SweepingProcess::default()),
             Scheme::MoreauJean => {
@@ -146,6 +150,24 @@ impl Scene {
             None => simulation,
         };
         Ok((simulation, control))
+    }
+
+    /// The scheme of a world: one of two, with the contacts it finds.
+    fn world_scheme(&self) -> Result<Box<dyn stepping::TimeSteppingScheme>, SceneError> {
+        let Mechanics::World(model) = &self.mechanics else {
+            let diagnostic = Diagnostic::general("the scene is not a world");
+            return Err(SceneError::new(self.text.clone(), vec![diagnostic]));
+        };
+        let source = Box::new(CollisionDetection::clone(&model.detection));
+        if self.settings.scheme == Scheme::Moreau {
+            return Ok(Box::new(WorldStepping::moreau(source)));
+        }
+        let theta = self.settings.theta.unwrap_or(1.0);
+        let scheme = WorldStepping::moreau_jean(theta, source).map_err(|error| {
+            let diagnostic = Diagnostic::general(error.to_string());
+            SceneError::new(self.text.clone(), vec![diagnostic])
+        })?;
+        Ok(Box::new(scheme))
     }
 
     /// Accounts of elastic bodies and their surfaces.
@@ -230,6 +252,7 @@ impl Scene {
                 .iter()
                 .find(|c| name.starts_with(&c.0))
                 .map(|c| c.1.clone()),
+            Mechanics::World(_) => None,
         }
     }
 }

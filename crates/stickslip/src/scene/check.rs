@@ -190,6 +190,7 @@ fn has_shape(value: &Value, kind: &Kind) -> bool {
         (Kind::Text | Kind::Word(_), Data::Text(_))
         | (Kind::Expression(_), Data::Text(_) | Data::Number(_))
         | (Kind::Count, Data::Number(_))
+        | (Kind::Boolean, Data::Boolean(_))
         | (Kind::List { .. } | Kind::Tables { .. }, Data::List(_))
         | (Kind::Table(_) | Kind::Named { .. }, Data::Table(_)) => true,
         _ => false,
@@ -202,6 +203,7 @@ pub(super) fn expected(kind: &Kind) -> String {
         Kind::Text => "a text".to_owned(),
         Kind::Expression(_) => "a number or an expression in quotes".to_owned(),
         Kind::Count => "a whole number".to_owned(),
+        Kind::Boolean => "true or false".to_owned(),
         Kind::Word(words) => format!("one of {}", known(words)),
         Kind::List { of, min, max } => match of {
             Kind::List { .. } => "a list of lists".to_owned(),

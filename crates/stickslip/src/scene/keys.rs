@@ -9,6 +9,8 @@ use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::simulation::studies::branches::ChoiceRule;
 use crate::stepping::{Activation, InternalForce, JointVelocity};
 
+use super::world_keys::{FILL, LIST_MAX, MATERIAL, MONITOR, PAIR, RECORD, WORLD};
+
 /// What the names in an expression may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variables {
@@ -39,6 +41,8 @@ pub(super) enum Kind {
     Expression(Variables),
     /// A whole number from 1.
     Count,
+    /// True or false.
+    Boolean,
     /// One of a list of words.
     Word(&'static [Word]),
     /// A list with bounds on its length.
@@ -373,6 +377,64 @@ pub(super) const SCENE: TableKeys = TableKeys {
             "Elastic bodies, instead of [system].",
         ),
         key(
+            "world",
+            Kind::Table(&WORLD),
+            "",
+            "A world of rigid bodies, instead of [system].",
+        ),
+        key(
+            "materials",
+            Kind::Tables {
+                of: &MATERIAL,
+                max: CONTACTS_MAX,
+            },
+            "",
+            "Worlds: materials of the bodies.",
+        ),
+        key(
+            "pairs",
+            Kind::Tables {
+                of: &PAIR,
+                max: LIST_MAX,
+            },
+            "",
+            "Worlds: what two materials do to each other; otherwise the geometric mean of their frictions and the \
+             larger restitution.",
+        ),
+        key(
+            "bodies",
+            Kind::Tables {
+                of: &super::world_keys::BODY,
+                max: LIST_MAX,
+            },
+            "",
+            "Worlds: the bodies.",
+        ),
+        key(
+            "fill",
+            Kind::Tables {
+                of: &FILL,
+                max: CONTACTS_MAX,
+            },
+            "",
+            "Worlds: bodies at random places.",
+        ),
+        key(
+            "monitors",
+            Kind::Tables {
+                of: &MONITOR,
+                max: CONTACTS_MAX,
+            },
+            "",
+            "Worlds: sums to be recorded.",
+        ),
+        key(
+            "record",
+            Kind::Table(&RECORD),
+            "everything",
+            "Worlds: what the run writes.",
+        ),
+        key(
             "contacts",
             Kind::Tables {
                 of: &CONTACT,
@@ -556,7 +618,7 @@ const KEY_TANGENTS: Key = key(
     "",
     "Tangent covectors, one row of coefficients of the velocities each; instead of `point`.",
 );
-const KEY_FRICTION: Key = key(
+pub(super) const KEY_FRICTION: Key = key(
     "friction",
     Kind::Either {
         kinds: &[FRICTION_VALUE, Kind::Table(&FRICTION)],
@@ -571,7 +633,7 @@ const KEY_ROLLING: Key = key(
     "",
     "Angular velocity of rolling, resisted by `rolling_friction`.",
 );
-const KEY_ROLLING_FRICTION: Key = key(
+pub(super) const KEY_ROLLING_FRICTION: Key = key(
     "rolling_friction",
     CONSTANT,
     "0",
@@ -583,7 +645,7 @@ const KEY_DRILLING: Key = key(
     "",
     "Angular velocity of drilling, resisted by `drilling_friction`.",
 );
-const KEY_DRILLING_FRICTION: Key = key(
+pub(super) const KEY_DRILLING_FRICTION: Key = key(
     "drilling_friction",
     CONSTANT,
     "0",

@@ -68,6 +68,13 @@ mod tests;
 mod value;
 mod verification;
 mod words;
+mod world;
+mod world_bodies;
+mod world_fill;
+mod world_keys;
+mod world_materials;
+mod world_motion;
+mod world_shapes;
 
 pub use diagnostic::{Diagnostic, Finding, SceneError};
 pub use drawing::{Drawing, DrawnShape, Shape};

@@ -74,6 +74,11 @@ impl Program {
         out[0]
     }
 
+    /// Evaluates at (t, q, v).
+    pub fn state(&self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.run(t, q, v, out);
+    }
+
     pub fn write(&self, t: f64, q: &[f64], out: &mut [f64]) {
         self.run(t, q, &[], out);
     }

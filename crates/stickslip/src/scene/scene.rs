@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::algebra::dot;
-use crate::systems::{ElastodynamicSystem, MechanicalSystem};
+use crate::systems::{ElastodynamicSystem, MechanicalSystem, World};
 
 use super::body::{BodyModel, read_body};
 use super::check::check_table;
@@ -23,6 +23,7 @@ use super::settings::Settings;
 use super::source::{FILE_SIZE_MAX, ReadError, SourceText};
 use super::value::{self, Table, Value};
 use super::words::{Impact, Law, OnSeveral, Scheme};
+use super::world::{WorldModel, read_world, refuse_joints};
 
 /// A scene that was read without mistake.
 #[derive(Clone, Debug)]
@@ -51,6 +52,7 @@ pub(super) enum Mechanics {
     Generalized(Box<GeneralizedModel>),
     Body(Box<BodyModel>),
     Elastic(Box<ElasticModel>),
+    World(Box<WorldModel>),
 }
 
 /// Why a scene could not be loaded from a file.
@@ -100,6 +102,7 @@ impl Scene {
                 .map(String::from)
                 .to_vec(),
             Mechanics::Elastic(model) => model.system.coordinate_names().to_vec(),
+            Mechanics::World(model) => model.coordinate_names(),
         }
     }
 
@@ -112,6 +115,8 @@ impl Scene {
             }
             Mechanics::Body(model) => model.contacts.iter().map(|c| c.name.clone()).collect(),
             Mechanics::Elastic(model) => model.contacts.iter().map(|c| c.0.clone()).collect(),
+            // Found, not declared.
+            Mechanics::World(_) => Vec::new(),
         }
     }
 
@@ -124,11 +129,30 @@ impl Scene {
         }
     }
 
+    /// The world of rigid bodies, if the scene has one.
+    #[must_use]
+    pub fn world(&self) -> Option<&Arc<World>> {
+        match &self.mechanics {
+            Mechanics::World(model) => Some(&model.world),
+            _ => None,
+        }
+    }
+
+    /// What a reader should know although nothing is wrong: pairs of materials that were not given.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        match &self.mechanics {
+            Mechanics::World(model) => &model.warnings,
+            _ => &[],
+        }
+    }
+
     /// Files that the scene names, beside its own.
     #[must_use]
     pub fn files(&self) -> &[String] {
         match &self.mechanics {
             Mechanics::Elastic(model) => &model.files,
+            Mechanics::World(model) => &model.files,
             _ => &[],
         }
     }
@@ -155,6 +179,8 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         return Err(diagnostics);
     }
     let start = first_line(source);
+    let mut table = table;
+    refuse_joints(&mut table, &mut diagnostics);
     let table = check_table(table, start.clone(), &SCENE, &mut diagnostics);
 
     // Then meanings, in the order in which names become known.
@@ -166,9 +192,18 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         .unwrap_or_default();
     let settings = Settings::read(&mut reader, &table);
     let contacts = list(&table, "contacts");
-    let elastic = table.get("elastic");
-    let given = [table.get("system"), table.get("body"), elastic];
+    let (elastic, world) = (table.get("elastic"), table.get("world"));
+    let given = [table.get("system"), table.get("body"), elastic, world];
     let mechanics = match (table.get("system"), table.get("body")) {
+        _ if given.iter().flatten().count() > 1 && world.is_some() => {
+            let span = world.map_or(0..0, |entry| entry.name_span.clone());
+            let message = "[world] stands beside another system: a scene has one of them";
+            reader.report(Diagnostic::at(span, message));
+            None
+        }
+        (None, None) if world.is_some() => world
+            .and_then(|entry| read_world(&mut reader, &table, &entry.value, &settings))
+            .map(|model| Mechanics::World(Box::new(model))),
         _ if given.iter().flatten().count() > 1 && elastic.is_some() => {
             let span = elastic.map_or(0..0, |entry| entry.name_span.clone());
             let message = "[elastic] stands beside [system] or [body]: a scene has one of them";
@@ -214,11 +249,20 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         }
         (None, None) => {
             let message = "the scene has no system";
-            let help = "add [system] with `coordinates` and `kinetic_energy`, [body], or [elastic]";
+            let help = "add [system] with `coordinates` and `kinetic_energy`, [body], [elastic], or [world]";
             reader.report(Diagnostic::at(start, message).with_help(help));
             None
         }
     };
+    if world.is_none() {
+        for key in ["materials", "pairs", "bodies", "fill", "monitors", "record"] {
+            if let Some(entry) = table.get(key) {
+                let message = format!("`{key}` belongs to worlds of rigid bodies");
+                let help = "add [world]";
+                reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
+            }
+        }
+    }
     let impact_map = table.value("impact_map").and_then(|value| {
         if settings.law != Law::Generalized {
             let message = "`impact_map` is part of law = \"generalized\"";

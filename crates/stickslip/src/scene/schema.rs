@@ -11,7 +11,8 @@ pub fn schema() -> Json {
     let mut schema = table(&SCENE);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Stickslip scene");
-    schema["oneOf"] = json!([{ "required": ["system"] }, { "required": ["body"] }]);
+    let one = |key: &str| json!({ "required": [key] });
+    schema["oneOf"] = json!(["system", "body", "elastic", "world"].map(one));
     schema
 }
 
@@ -57,6 +58,7 @@ fn shape(kind: &Kind) -> Json {
     match kind {
         Kind::Text => json!({ "type": "string" }),
         Kind::Expression(_) => json!({ "type": ["number", "string"] }),
+        Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Count => json!({ "type": "integer", "minimum": 1 }),
         Kind::Word(words) => {
             let names: Vec<&str> = words.iter().map(|w| w.name).collect();

@@ -19,8 +19,8 @@ pub(super) struct Value {
 pub(super) enum Data {
     Text(String),
     Number(f64),
-    /// True or false, which no key of a scene takes.
-    Boolean,
+    /// True or false.
+    Boolean(bool),
     List(Vec<Value>),
     Table(Table),
     /// A date or time, which no key of a scene takes.
@@ -57,7 +57,7 @@ impl Value {
         match &self.data {
             Data::Text(_) => "a text",
             Data::Number(_) => "a number",
-            Data::Boolean => "true or false",
+            Data::Boolean(_) => "true or false",
             Data::List(_) => "a list",
             Data::Table(_) => "a table",
             Data::Date => "a date",
@@ -68,6 +68,13 @@ impl Value {
     pub fn as_text(&self) -> Option<&str> {
         match &self.data {
             Data::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn as_boolean(&self) -> Option<bool> {
+        match self.data {
+            Data::Boolean(value) => Some(value),
             _ => None,
         }
     }
@@ -161,7 +168,7 @@ fn convert(input: Spanned<DeValue<'_>>, diagnostics: &mut Vec<Diagnostic>) -> Va
             let overflow = |v: &f64| v.is_infinite() && !float.as_str().contains("inf");
             number(float.to_string(), value.filter(|v| !overflow(v)))
         }
-        DeValue::Boolean(_) => Data::Boolean,
+        DeValue::Boolean(value) => Data::Boolean(value),
         DeValue::Datetime(_) => Data::Date,
         DeValue::Array(list) => Data::List(
             list.into_iter()

@@ -49,7 +49,7 @@ impl Dimension {
 /// velocities the velocity of the centre of mass in world axes and the spin in body axes. It has no declared constraints:
 /// contacts come from a [`super::ContactSource`]. It is stepped by schemes of its own, which move fixed and driven bodies
 /// as told and the others by forces and contacts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct World {
     /// Plane or space.
     pub dimension: Dimension,
