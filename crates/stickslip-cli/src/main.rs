@@ -28,6 +28,7 @@ mod study_reactions;
 mod study_start;
 mod validate;
 mod verify;
+mod world_run;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use stickslip::records::TrajectoryFileError;
 use stickslip::scene::{SceneRunError, read_branches, read_manifest, read_scene, read_summary};
+use stickslip::systems::world::WorldShot;
 
 use crate::exit::{complain, say};
 use crate::plot::{ElasticView, Field, RunData, Table, save_figures};
+use crate::world_run::read_shots;
 
-/// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches; of elastic bodies the deformed mesh, contact forces, energy.
+/// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches; of elastic bodies the deformed mesh, contact forces, energy; of worlds the bodies with their contact forces, motion, energy.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  stickslip plot runs/bouncing-ball")]
 pub struct PlotArgs {
@@ -19,7 +21,7 @@ pub struct PlotArgs {
     /// Folder for the pictures; `plots` inside the run folder if not given.
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Elastic bodies: times of the pictures of the deformed mesh, in seconds.
+    /// Elastic bodies and worlds: times of the pictures, in seconds.
     #[arg(long, value_name = "T,T,...", value_delimiter = ',')]
     times: Vec<f64>,
     /// Elastic bodies: field that colours the mesh.
@@ -78,7 +80,35 @@ pub fn read_run(folder: &Path) -> Result<RunData, PlotError> {
         summary: read_summary(folder)?,
         branches: read_branches(folder)?,
         elastic: ElasticView::default(),
+        world: Vec::new(),
     })
+}
+
+/// Pictures of a world whose times nobody chose.
+const PICTURES: usize = 6;
+
+/// States of a world at the times that are drawn, or evenly spaced ones.
+fn world_shots(folder: &Path, run: &RunData) -> Result<Vec<WorldShot>, PlotError> {
+    let Some(world) = run.scene.world() else {
+        return Ok(Vec::new());
+    };
+    let times = run.table.times();
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
+        return Ok(Vec::new());
+    };
+    let given = &run.elastic.times;
+    let wanted: Vec<f64> = if given.is_empty() {
+        let share = |k: usize| k as f64 / (PICTURES - 1) as f64;
+        let even = |k: usize| first + share(k) * (last - first);
+        (0..PICTURES).map(even).collect()
+    } else {
+        given.clone()
+    };
+    // The times of rows nearest to those wanted.
+    let near: Vec<f64> = wanted.iter().map(|&t| times[run.table.row_at(t)]).collect();
+    let mut shots = read_shots(folder, world, |_, t| near.contains(&t))?;
+    shots.dedup_by_key(|shot| shot.t.to_bits());
+    Ok(shots)
 }
 
 /// Draws all plots of a run folder; returns where they are and their names.
@@ -93,6 +123,7 @@ fn draw_view(
 ) -> Result<(PathBuf, Vec<String>), PlotError> {
     let mut run = read_run(folder)?;
     run.elastic = view;
+    run.world = world_shots(folder, &run)?;
     let target = output.map_or_else(|| folder.join("plots"), Path::to_path_buf);
     match save_figures(&run, &target) {
         Ok(names) => Ok((target, names)),

@@ -27,6 +27,7 @@ mod svg;
 mod table;
 mod timeline;
 mod units;
+mod world;
 
 pub use canvas::Stroke;
 pub use elastic::{ElasticView, Field, state};

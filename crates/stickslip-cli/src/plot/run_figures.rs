@@ -6,6 +6,7 @@ use std::path::Path;
 use stickslip::scene::Scene;
 use stickslip::simulation::RunSummary;
 use stickslip::simulation::studies::branches::BranchTree;
+use stickslip::systems::world::WorldShot;
 
 use crate::report::number;
 
@@ -22,6 +23,7 @@ use super::style;
 use super::table::Table;
 use super::timeline::timeline;
 use super::units::Units;
+use super::world::world_figures;
 
 /// Label of time axes.
 pub const TIME: &str = "time t [s]";
@@ -41,6 +43,8 @@ pub struct RunData {
     pub branches: Option<BranchTree>,
     /// What is drawn of elastic bodies.
     pub elastic: ElasticView,
+    /// States of a world that are drawn.
+    pub world: Vec<WorldShot>,
 }
 
 impl RunData {
@@ -103,6 +107,11 @@ pub fn figures(run: &RunData) -> Vec<Figure> {
         all.extend(contact_forces(run));
         all.push(energy(run));
         all.extend(parts(run));
+        return all;
+    }
+    if let Some(world) = run.scene.world() {
+        let mut all = world_figures(run, world);
+        all.push(energy(run));
         return all;
     }
     let mut all = vec![motion(run)];

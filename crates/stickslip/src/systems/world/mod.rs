@@ -17,6 +17,7 @@ mod pose;
 mod recording;
 mod shape;
 mod state;
+mod vtp;
 mod world;
 
 pub use body::{BodyForce, BodyMotion, DrivenMotion, Load, WorldBody};
@@ -33,4 +34,5 @@ pub use pose::{Pose, Twist};
 pub use recording::{BodyGroup, Monitor, MonitorQuantity, Recording};
 pub use shape::{PlacedShape, Shape};
 pub use state::WorldState;
+pub use vtp::{ContactGlyph, VtpSeries, WorldShot};
 pub use world::{Dimension, World};

@@ -19,6 +19,7 @@ mod separating_axes;
 mod shape;
 mod shaped_body;
 mod solid;
+mod surface;
 #[cfg(test)]
 mod tests;
 mod triangle_mesh;
@@ -30,3 +31,4 @@ pub use mesh_file::{MeshFile, MeshFileError};
 pub use polyhedron::Polyhedron;
 pub use shape::{ShapeError, ShapeMeasure};
 pub use shaped_body::Weight;
+pub use surface::Surface;
