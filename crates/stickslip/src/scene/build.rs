@@ -187,8 +187,8 @@ impl Scene {
     fn solver(&self) -> Box<dyn ContactSolver> {
         let tolerance = self.settings.tolerance;
         match self.settings.solver {
-            // Contacts of a mesh are coupled through it, few or many.
-            Solver::Automatic if self.elastic().is_some() => {
+            // Contacts of a mesh are coupled through it, those of a world through its bodies, few or many.
+            Solver::Automatic if self.elastic().is_some() || self.world().is_some() => {
                 Box::new(CascadeSolver::beyond(0, tolerance))
             }
             Solver::Automatic => Box::new(CascadeSolver::beyond(MANY_CONTACTS, tolerance)),

@@ -29,7 +29,7 @@ macro_rules! scenes {
     };
 }
 
-/// From one contact without friction to several with friction, then space, then the past, then elastic bodies.
+/// From one contact without friction to several with friction, then space, then the past, then elastic bodies, then worlds.
 const SCENES: &[GalleryScene] = scenes![
     "bouncing-ball",
     "sliding-block",
@@ -88,6 +88,31 @@ const SCENES: &[GalleryScene] = scenes![
     "friction-creep",
     "friction-chatter",
     "machining-varying-speed",
+    "sliding-ball",
+    "spinning-ball-bounces",
+    "tipping-box",
+    "ladder-on-wall",
+    "slab-on-rollers",
+    "conveyor",
+    "three-cylinders",
+    "four-balls",
+    "dominoes",
+    "wall-and-ball",
+    "masonry-arch",
+    "masonry-arch-thin",
+    "box-pyramid",
+    "card-house",
+    "heavy-tower",
+    "grain-column-plane",
+    "grain-column",
+    "hopper",
+    "rotating-drum",
+    "grain-heap",
+    "brazil-nut",
+    "ball-cradle",
+    "top-of-shapes",
+    "rattleback",
+    "dice",
 ];
 
 /// All scenes, in the order of the gallery.

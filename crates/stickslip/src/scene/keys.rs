@@ -329,7 +329,7 @@ pub(super) const SCENE: TableKeys = TableKeys {
         key(
             "tolerance",
             CONSTANT,
-            "1e-12",
+            "1e-12, in worlds 1e-8",
             "Tolerance of the contact solver, relative.",
         ),
         key(

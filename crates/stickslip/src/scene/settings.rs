@@ -92,6 +92,9 @@ impl Default for Settings {
     }
 }
 
+/// Tolerance of worlds that give none: their contacts are many.
+const WORLD_TOLERANCE: f64 = 1e-8;
+
 /// Most steps of one run; more are a slip in `step` or `until`.
 const STEPS_MAX: f64 = 1e12;
 
@@ -167,7 +170,11 @@ impl Settings {
                 .number(table, "tolerance", "from 1e-16 to 0.1", |x| {
                     (1e-16..=0.1).contains(&x)
                 })
-                .unwrap_or(default.tolerance),
+                .unwrap_or(if table.get("world").is_some() {
+                    WORLD_TOLERANCE
+                } else {
+                    default.tolerance
+                }),
             solver: text("solver")
                 .and_then(Solver::from_word)
                 .unwrap_or(default.solver),

@@ -1,0 +1,294 @@
+//! Scenes of worlds: what the file says is what the world has, and what it does not say is told.
+
+use std::ops::ControlFlow;
+
+use stickslip::scene::{Scene, SourceText};
+use stickslip::simulation::RunEnd;
+use stickslip::systems::world::{BodyMotion, World};
+
+fn scene(text: &str) -> Scene {
+    Scene::parse(SourceText::new("world.toml", text)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn world(text: &str) -> World {
+    World::clone(scene(text).world().expect("a world"))
+}
+
+const HEAD: &str = r#"
+title = "Test"
+[world]
+[[materials]]
+name = "stone"
+density = 2000
+friction = 0.5
+"#;
+
+fn with(text: &str) -> World {
+    world(&format!("{HEAD}{text}"))
+}
+
+#[test]
+fn grids_are_numbered_with_x_fastest_and_odd_layers_are_shifted() {
+    let world = with(
+        r#"
+        [[bodies]]
+        name = "brick"
+        shape = { box = [0.2, 0.1, 0.06] }
+        position = [0, 0, 0.03]
+        repeat = { count = [3, 2, 4], spacing = [0.3, 0.2, 0.06], stagger = [0.1, 0, 0] }
+        "#,
+    );
+    assert_eq!(world.bodies.len(), 24);
+    for (k, body) in world.bodies.iter().enumerate() {
+        assert_eq!(body.name, format!("brick[{k}]"));
+        let (i, j, l) = (k % 3, k / 3 % 2, k / 6);
+        let shift = if l % 2 == 1 { 0.1 } else { 0.0 };
+        let expected = [
+            i as f64 * 0.3 + shift,
+            j as f64 * 0.2,
+            0.03 + l as f64 * 0.06,
+        ];
+        for (found, expected) in body.start.0.position.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-15);
+        }
+        assert!((body.mass - 2000.0 * 0.2 * 0.1 * 0.06).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn position_is_that_of_the_body_frame_and_spin_is_in_its_axes() {
+    // A cone stands on its base: its frame is half-way up, its centre of mass a quarter up.
+    let world = with(
+        r#"
+        [[bodies]]
+        name = "cone"
+        shape = { cone = { radius = 0.5, length = 2 } }
+        position = [1, 2, 1]
+        spin = [3, 0, 0]
+        [[bodies]]
+        name = "dumbbell"
+        shapes = [{ ball = 0.1, at = [0.5, 0.5, 0] }, { ball = 0.1, at = [-0.5, -0.5, 0] }]
+        position = [5, 0, 0]
+        spin = [1, 2, 3]
+        "#,
+    );
+    let cone = &world.bodies[0];
+    assert_eq!(cone.start.0.position, [1.0, 2.0, 0.5]);
+    assert_eq!(cone.start.1.spin, [3.0, 0.0, 0.0]);
+    // The dumbbell's principal axes lie at 45 degrees; the spin in the world is what was written.
+    let dumbbell = &world.bodies[1];
+    let (pose, twist) = &dumbbell.start;
+    let spin = pose.direction(twist.spin);
+    for (found, expected) in spin.iter().zip([1.0, 2.0, 3.0]) {
+        assert!((found - expected).abs() < 1e-14, "{spin:?}");
+    }
+    let ball: f64 = 2000.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3;
+    let (own, far) = (2.0 * 0.4 * ball * 0.01, 2.0 * ball * 0.5);
+    let mut moments = dumbbell.inertia;
+    moments.sort_by(f64::total_cmp);
+    for (found, expected) in moments.iter().zip([own, own + far, own + far]) {
+        assert!((found - expected).abs() < 1e-12 * far, "{moments:?}");
+    }
+}
+
+#[test]
+fn pairs_that_are_not_given_are_warned_of_with_their_mean() {
+    let scene = scene(
+        r#"
+        title = "Two materials"
+        [world]
+        [[materials]]
+        name = "brick"
+        density = 1800
+        friction = 0.9
+        [[materials]]
+        name = "steel"
+        density = 7800
+        friction = 0.4
+        restitution = 0.3
+        [[bodies]]
+        name = "floor"
+        fixed = true
+        material = "brick"
+        shape = { half_space = [0, 0, 1] }
+        [[bodies]]
+        name = "ball"
+        material = "steel"
+        shape = { ball = 0.1 }
+        position = [0, 0, 1]
+        "#,
+    );
+    let warnings = scene.warnings();
+    assert_eq!(
+        warnings,
+        [
+            "pair brick/steel not given: friction 0.600 (geometric mean), restitution 0.3 (the larger)"
+        ]
+    );
+    let world = scene.world().unwrap();
+    let law = world.laws.law(world.laws.find(0, 1).unwrap());
+    assert!((law.contact.base_section().support(&[1.0, 0.0]) - 0.6).abs() < 1e-15);
+}
+
+#[test]
+fn motions_have_the_velocity_of_their_expressions() {
+    let world = with(
+        r#"
+        [[bodies]]
+        name = "shaker"
+        shape = { box = [1, 1, 0.1] }
+        motion = { position = [0, 0, "0.1*sin(10*t)"], rotation = [0, 0, "2*t"] }
+        "#,
+    );
+    let BodyMotion::Driven(motion) = &world.bodies[0].motion else {
+        panic!("not driven");
+    };
+    let t = 0.37;
+    assert!((motion.pose(t).position[2] - 0.1 * (10.0f64 * t).sin()).abs() < 1e-16);
+    let twist = motion.velocity(t);
+    assert!((twist.velocity[2] - (10.0f64 * t).cos()).abs() < 1e-15);
+    assert!((twist.spin[2] - 2.0).abs() < 1e-15);
+    // A quarter of the plane turned: x of the body is where the angle says.
+    let x = motion.pose(t).direction([1.0, 0.0, 0.0]);
+    assert!((x[0] - (2.0 * t).cos()).abs() < 1e-15);
+}
+
+#[test]
+fn forces_read_the_state_of_their_body() {
+    let world = with(
+        r#"
+        [[bodies]]
+        name = "ball"
+        shape = { ball = 0.1 }
+        force = ["-3*x - vx", "t", "wz"]
+        torque = [0, "y", 0]
+        "#,
+    );
+    let body = &world.bodies[0];
+    let mut pose = body.start.0;
+    pose.position = [2.0, 5.0, 0.0];
+    let mut twist = body.start.1;
+    (twist.velocity, twist.spin) = ([1.5, 0.0, 0.0], [0.0, 0.0, 7.0]);
+    let load = body.force.as_ref().unwrap().load(0.25, &pose, &twist);
+    assert_eq!(load.force, [-7.5, 0.25, 7.0]);
+    assert_eq!(load.torque, [0.0, 5.0, 0.0]);
+}
+
+#[test]
+fn fillings_do_not_overlap_and_are_the_same_every_time() {
+    let text = r#"
+        [[fill]]
+        name = "grain"
+        region = { box = [1, 1, 1], at = [0, 0, 2] }
+        fraction = 0.15
+        seed = 4
+        shapes = [
+          { shape = { ball = 0.05 }, uniform = [0.5, 1] },
+          { shape = { box = [0.08, 0.06, 0.05] }, weight = 0.5, lognormal = [1, 0.2] },
+        ]
+        "#;
+    let (a, b) = (with(text), with(text));
+    assert!(a.bodies.len() > 100, "{}", a.bodies.len());
+    let mut volume = 0.0;
+    for (x, y) in a.bodies.iter().zip(&b.bodies) {
+        assert_eq!(x.start.0, y.start.0);
+        assert!(
+            x.start
+                .0
+                .position
+                .iter()
+                .zip([0.0, 0.0, 2.0])
+                .all(|(p, c)| (p - c).abs() < 0.5)
+        );
+        volume += x.mass / 2000.0;
+    }
+    assert!(volume >= 0.15 && volume < 0.16, "{volume}");
+    for (i, x) in a.bodies.iter().enumerate() {
+        for y in &a.bodies[..i] {
+            let apart: f64 = (0..3)
+                .map(|k| (x.start.0.position[k] - y.start.0.position[k]).powi(2))
+                .sum();
+            assert!(apart.sqrt() > x.radius + y.radius);
+        }
+    }
+    let other = with(&text.replace("seed = 4", "seed = 5"));
+    assert_ne!(other.bodies[0].start.0, a.bodies[0].start.0);
+}
+
+#[test]
+fn a_ball_that_slides_rolls_at_five_sevenths_after_two_sevenths_of_v_over_mu_g() {
+    let scene = scene(
+        r#"
+        title = "Ball"
+        step = 1e-3
+        until = 0.5
+        [world]
+        [[materials]]
+        name = "steel"
+        density = 7800
+        friction = 0.3
+        [[bodies]]
+        name = "floor"
+        fixed = true
+        shape = { half_space = [0, 0, 1] }
+        [[bodies]]
+        name = "ball"
+        shape = { ball = 0.05 }
+        position = [0, 0, 0.05]
+        velocity = [2, 0, 0]
+        "#,
+    );
+    let mut run = scene.simulation().unwrap();
+    let mut rolls = f64::INFINITY;
+    let end = run.run_until(0.5, |record| {
+        if (record.velocity[6] - 10.0 / 7.0).abs() < 1e-6 {
+            rolls = rolls.min(record.t);
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(end, RunEnd::Finished);
+    let expected = 2.0 * 2.0 / (7.0 * 0.3 * 9.81);
+    assert!((rolls - expected).abs() < 2.1e-3, "{rolls} {expected}");
+    assert!((run.state().v[6] - 10.0 / 7.0).abs() < 1e-9);
+}
+
+#[test]
+fn hulls_of_boxes_tip_at_the_angle_of_the_box() {
+    // Base over height 0.5: stands at tan 0.499, falls at tan 0.501, within 1e-3 of the angle and whatever the shape is.
+    let stands = |shape: &str, tangent: f64| {
+        let scene = scene(&format!(
+            r#"
+            title = "Tipping"
+            step = 1e-3
+            until = 1
+            [parameters]
+            slope = "atan({tangent})"
+            [world]
+            gravity = ["9.81*sin(slope)", 0, "-9.81*cos(slope)"]
+            [[materials]]
+            name = "wood"
+            density = 600
+            friction = 0.9
+            [[bodies]]
+            name = "floor"
+            fixed = true
+            shape = {{ box = [4, 4, 1] }}
+            position = [0, 0, -0.5]
+            [[bodies]]
+            name = "box"
+            shape = {shape}
+            position = [0, 0, 0.2]
+            "#
+        ));
+        let mut run = scene.simulation().unwrap();
+        run.run_until(1.0, |_| ControlFlow::Continue(()));
+        // x and z of the box: one that tips has moved.
+        (run.state().q[9] - 0.2).abs() < 1e-3
+    };
+    let hull = r#"{ hull = [[-0.1, -0.1, -0.2], [0.1, -0.1, -0.2], [-0.1, 0.1, -0.2], [0.1, 0.1, -0.2],
+        [-0.1, -0.1, 0.2], [0.1, -0.1, 0.2], [-0.1, 0.1, 0.2], [0.1, 0.1, 0.2]] }"#;
+    for shape in ["{ box = [0.2, 0.2, 0.4] }", &hull.replace('\n', " ")] {
+        assert!(stands(shape, 0.499), "{shape} does not stand");
+        assert!(!stands(shape, 0.501), "{shape} does not fall");
+    }
+}
