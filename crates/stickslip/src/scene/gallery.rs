@@ -111,7 +111,6 @@ const SCENES: &[GalleryScene] = scenes![
     "brazil-nut",
     "ball-cradle",
     "top-of-shapes",
-    "rattleback",
     "dice",
 ];
 

@@ -74,6 +74,7 @@ mod world_fill;
 mod world_keys;
 mod world_materials;
 mod world_motion;
+mod world_record;
 mod world_shapes;
 
 pub use diagnostic::{Diagnostic, Finding, SceneError};

@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
-use super::expression::nearest_name;
 use super::reader::Reader;
 use super::settings::Settings;
 use super::value::{Data, Table, Value};
@@ -16,11 +15,11 @@ use super::world_bodies::{Context, ReadBody, read_body};
 use super::world_fill::read_fill;
 use super::world_materials::{Materials, read_materials};
 use super::world_motion::{define_state, state_names};
+use super::world_record::{find_named, read_monitors, read_recording};
 use super::world_shapes::vector;
 use crate::systems::MechanicalSystem;
 use crate::systems::world::{
-    CollisionDetection, ContactSource, Dimension, Monitor, MonitorQuantity, Recording, World,
-    WorldError, WorldState,
+    CollisionDetection, ContactSource, Dimension, World, WorldError, WorldState,
 };
 
 /// A world with what its run writes.
@@ -240,37 +239,6 @@ fn check_names(reader: &mut Reader, bodies: &[ReadBody]) {
     }
 }
 
-/// Numbers of the bodies that a name stands for: a body, all of a grid or filling, or a group.
-fn bodies_named(bodies: &[ReadBody], name: &str) -> Vec<u32> {
-    let stands =
-        |b: &&ReadBody| b.body.name == name || b.base == name || b.group.as_deref() == Some(name);
-    let numbers = bodies.iter().enumerate().filter(|(_, b)| stands(b));
-    numbers.map(|(k, _)| k as u32).collect()
-}
-
-fn find_named(
-    reader: &mut Reader,
-    bodies: &[ReadBody],
-    name: &str,
-    span: &Range<usize>,
-) -> Option<Vec<u32>> {
-    let found = bodies_named(bodies, name);
-    if !found.is_empty() {
-        return Some(found);
-    }
-    let message = format!("there is no body or group `{name}`");
-    let diagnostic = Diagnostic::at(span.clone(), message);
-    let names = bodies
-        .iter()
-        .flat_map(|b| [Some(b.base.as_str()), b.group.as_deref()])
-        .flatten();
-    reader.report(match nearest_name(name, names) {
-        Some(nearest) => diagnostic.with_help(format!("did you mean `{nearest}`?")),
-        None => diagnostic,
-    });
-    None
-}
-
 fn resolve_groups(reader: &mut Reader, bodies: &mut [ReadBody]) {
     let mut groups: Vec<String> = Vec::new();
     for body in bodies.iter_mut() {
@@ -314,99 +282,6 @@ fn used_materials(bodies: &[ReadBody], materials: &Materials) -> Vec<[bool; 2]> 
         entry[1] = true;
     }
     used
-}
-
-fn read_recording(reader: &mut Reader, table: &Table, bodies: &[ReadBody]) -> Recording {
-    let mut recording = Recording::default();
-    let record = table.value("record").and_then(Value::as_table);
-    if let Some(value) = record.and_then(|r| r.value("bodies")) {
-        match &value.data {
-            Data::Text(word) if word == "all" => {}
-            Data::Text(_) => {
-                let message = "`bodies` must be \"all\" or a list of names";
-                reader.report(Diagnostic::at(value.span.clone(), message));
-            }
-            _ => {
-                let mut kept: Vec<u32> = Vec::new();
-                for name in value.as_list().unwrap_or_default() {
-                    let text = name.as_text().unwrap_or_default();
-                    kept.extend(find_named(reader, bodies, text, &name.span).unwrap_or_default());
-                }
-                kept.sort_unstable();
-                kept.dedup();
-                recording.bodies = Some(kept);
-            }
-        }
-    }
-    if let Some(value) = record.and_then(|r| r.value("contacts")) {
-        match value.as_text() {
-            Some("all") => {}
-            Some("none") => recording.contacts = false,
-            _ => {
-                let message = "`contacts` must be \"all\" or \"none\"";
-                reader.report(Diagnostic::at(value.span.clone(), message));
-            }
-        }
-    }
-    recording
-}
-
-fn read_monitors(reader: &mut Reader, table: &Table, bodies: &[ReadBody]) -> Vec<Monitor> {
-    let mut monitors: Vec<Monitor> = Vec::new();
-    for value in list(table, "monitors") {
-        if let Some(monitor) = read_monitor(reader, value, bodies) {
-            if monitors.iter().any(|m| m.name == monitor.name) {
-                let message = format!("two monitors are called `{}`", monitor.name);
-                reader.report(Diagnostic::at(value.span.clone(), message));
-            }
-            monitors.push(monitor);
-        }
-    }
-    monitors
-}
-
-fn read_monitor(reader: &mut Reader, value: &Value, bodies: &[ReadBody]) -> Option<Monitor> {
-    let table = value.as_table()?;
-    let name = table.value("name").and_then(Value::as_text)?.to_owned();
-    let kinds = ["force", "momentum", "contacts", "energy"];
-    let given: Vec<&str> = kinds
-        .into_iter()
-        .filter(|k| table.get(k).is_some())
-        .collect();
-    let [kind] = given[..] else {
-        let message = format!("the monitor `{name}` must have one of {}", kinds.join(", "));
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
-    };
-    let what = table.value(kind)?;
-    let mut group = |value: &Value| {
-        let text = value.as_text()?;
-        find_named(reader, bodies, text, &value.span)
-    };
-    let quantity = match (kind, what.as_list()) {
-        ("momentum", _) => MonitorQuantity::Momentum {
-            group: group(what)?,
-        },
-        ("energy", _) => MonitorQuantity::Energy {
-            group: group(what)?,
-        },
-        (_, Some(pair)) => {
-            let (on, from) = (group(pair.first()?), group(pair.get(1)?));
-            let between = [on?, from?];
-            match kind {
-                "force" => MonitorQuantity::Force { between },
-                _ => MonitorQuantity::Contacts { between },
-            }
-        }
-        // Contacts of one group with anything.
-        (_, None) => {
-            let all = (0..bodies.len() as u32).collect();
-            MonitorQuantity::Contacts {
-                between: [group(what)?, all],
-            }
-        }
-    };
-    Some(Monitor { name, quantity })
 }
 
 /// The body an error is about.

@@ -27,7 +27,7 @@ pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
 pub use geometry::{
     CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError,
-    ShapeMeasure, Weight,
+    ShapeMeasure, Surface, Weight,
 };
 pub use laws::{PairLaw, PairTable};
 pub use pose::{Pose, Twist};

@@ -33,6 +33,8 @@ pub struct CollisionDetection {
     broad: BroadPhase,
     pairs: Vec<Pair>,
     fresh: Vec<Pair>,
+    candidates: Vec<[u32; 2]>,
+    released: Vec<u32>,
     manifolds: Vec<Manifold>,
     free: Vec<u32>,
     frames: Vec<Transform>,
@@ -119,6 +121,8 @@ impl CollisionDetection {
             broad: BroadPhase::default(),
             pairs: Vec::new(),
             fresh: Vec::new(),
+            candidates: Vec::new(),
+            released: Vec::new(),
             manifolds: Vec::new(),
             free: Vec::new(),
             frames: Vec::new(),
@@ -167,7 +171,8 @@ impl CollisionDetection {
 
     /// Makes the list of neighbours anew; pairs that stay keep what they remember.
     fn make_list(&mut self, world: &World, state: &WorldState) {
-        let mut found: Vec<[u32; 2]> = Vec::new();
+        let mut found = std::mem::take(&mut self.candidates);
+        found.clear();
         self.broad.pairs(
             world,
             state,
@@ -177,12 +182,14 @@ impl CollisionDetection {
         );
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.clear();
-        for proxies in found {
+        for &proxies in &found {
             fresh.extend(self.new_pair(world, proxies));
         }
+        self.candidates = found;
         fresh.sort_unstable_by_key(|pair| pair.proxies);
         let mut old = self.pairs.iter().peekable();
-        let mut released: Vec<u32> = Vec::new();
+        let mut released = std::mem::take(&mut self.released);
+        released.clear();
         let release = |pair: &Pair, released: &mut Vec<u32>| {
             if let Kind::Shapes { manifold } = pair.kind {
                 released.push(manifold);
@@ -199,15 +206,16 @@ impl CollisionDetection {
         for gone in old {
             release(gone, &mut released);
         }
-        for manifold in released {
+        for &manifold in &released {
             self.manifolds[manifold as usize].clear();
             self.free.push(manifold);
         }
+        self.released = released;
         for pair in &mut fresh {
-            if let Kind::Shapes { manifold } = &mut pair.kind {
-                if *manifold == NONE {
-                    *manifold = self.take_manifold();
-                }
+            if let Kind::Shapes { manifold } = &mut pair.kind
+                && *manifold == NONE
+            {
+                *manifold = self.take_manifold();
             }
         }
         self.fresh = std::mem::replace(&mut self.pairs, fresh);

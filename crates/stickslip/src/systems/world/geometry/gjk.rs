@@ -60,7 +60,7 @@ pub(super) fn closest(
     };
     for _ in 0..ITERATIONS_MAX {
         let distance = projected.length();
-        if !(distance > 1e-13) {
+        if distance.is_nan() || distance <= 1e-13 {
             return Apart::Overlap;
         }
         if best.is_some_and(|b| distance >= b.3) {

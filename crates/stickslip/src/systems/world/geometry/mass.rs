@@ -214,14 +214,13 @@ pub(super) fn principal_axes(mut a: [[f64; 3]; 3]) -> ([f64; 3], [[f64; 3]; 3]) 
             let t = if theta == 0.0 { 1.0 } else { t };
             let c = 1.0 / (t * t + 1.0).sqrt();
             let s = t * c;
-            for k in 0..3 {
-                let (x, y) = (a[k][p], a[k][q]);
-                (a[k][p], a[k][q]) = (c * x - s * y, s * x + c * y);
+            for row in &mut a {
+                let (x, y) = (row[p], row[q]);
+                (row[p], row[q]) = (c * x - s * y, s * x + c * y);
             }
-            for k in 0..3 {
-                let (x, y) = (a[p][k], a[q][k]);
-                (a[p][k], a[q][k]) = (c * x - s * y, s * x + c * y);
-            }
+            let (x, y) = (a[p], a[q]);
+            a[p] = std::array::from_fn(|k| c * x[k] - s * y[k]);
+            a[q] = std::array::from_fn(|k| s * x[k] + c * y[k]);
             for row in &mut v {
                 let (x, y) = (row[p], row[q]);
                 (row[p], row[q]) = (c * x - s * y, s * x + c * y);

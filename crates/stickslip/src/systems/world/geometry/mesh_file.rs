@@ -134,7 +134,7 @@ fn stl_text(file: &str, text: &str) -> Result<MeshFile, MeshFileError> {
             corners.push(point);
         }
     }
-    if corners.len() % 3 != 0 {
+    if !corners.len().is_multiple_of(3) {
         return Err(MeshFileError::Line {
             file: file.to_owned(),
             line: text.lines().count(),

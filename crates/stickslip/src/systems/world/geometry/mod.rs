@@ -6,6 +6,7 @@
 mod broad_phase;
 mod detection;
 mod gjk;
+mod hull;
 mod manifold;
 mod mass;
 mod mesh_file;

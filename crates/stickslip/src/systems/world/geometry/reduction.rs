@@ -37,7 +37,7 @@ pub(super) fn reduce(points: &mut Vec<PointPair>, size: f64) {
     while start < points.len() {
         let normal = points[start].normal;
         let mut end = start + 1;
-        for k in end..points.len() {
+        for k in start + 1..points.len() {
             if dot(points[k].normal, normal) > ALIKE {
                 points.swap(end, k);
                 end += 1;

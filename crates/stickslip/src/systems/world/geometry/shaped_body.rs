@@ -3,7 +3,7 @@
 use super::mass::MassProperties;
 use super::vector::{Transform, distance, norm};
 use crate::systems::rigid::UnitQuaternion;
-use crate::systems::world::{Dimension, PlacedShape, Pose, WorldBody, WorldError};
+use crate::systems::world::{Dimension, PlacedShape, Pose, Shape, WorldBody, WorldError};
 
 /// What a body weighs; what is given overrides what follows from the shapes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,6 +31,15 @@ impl WorldBody {
         dimension: Dimension,
     ) -> Result<(Self, Pose), WorldError> {
         let name = name.into();
+        for placed in shapes {
+            let shape = match placed.shape {
+                Shape::HalfSpace { .. } => "half-space",
+                Shape::Mesh { .. } => "mesh",
+                Shape::HeightField { .. } => "height field",
+                _ => continue,
+            };
+            return Err(WorldError::FreeObstacle { body: name, shape });
+        }
         let (whole, size) = measure(&name, shapes, dimension)?;
         let weighed = weigh(&name, &whole, weight, dimension)?;
         let (moments, axes) = match dimension {
