@@ -50,6 +50,7 @@ fn place(scene: &Scene, run: &Simulation, body: &str) -> [f64; 3] {
 fn every_world_runs_with_its_accounts_closed() {
     for entry in gallery().iter().filter(|e| e.text.contains("[world]")) {
         let (_, run) = run(entry.name);
+        println!("{}: {:?}", entry.name, run.certificate());
         assert!(
             run.ledger().is_closed(),
             "{}: {:?}",
