@@ -51,11 +51,11 @@ pub fn run(args: BenchSolversArgs) -> ExitCode {
         .filter(|m| args.solvers.is_empty() || args.solvers.iter().any(|s| s == m.name()))
         .collect();
     if files.is_empty() || methods.is_empty() {
-        exit::note(format!("no problem files or no such solver"));
+        exit::note("no problem files or no such solver");
         return exit::bad_input();
     }
     let Ok(limit) = Duration::try_from_secs_f64(args.time_limit) else {
-        exit::note(format!("--time-limit must be a number of seconds"));
+        exit::note("--time-limit must be a number of seconds");
         return exit::bad_input();
     };
     // times[tolerance][method][file]

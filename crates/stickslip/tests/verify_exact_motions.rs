@@ -268,7 +268,7 @@ fn friction_in_a_slightly_wrong_direction_is_refused() {
     let h = motion.nodes[2].t - motion.nodes[1].t;
     for i in 0..2 {
         let change = (new[i] - old[1 + i]) / 2.0;
-        motion.nodes[1].atom[1 + i] = new[i];
+        motion.nodes[1].atom[1 + i] += 2.0 * change;
         motion.nodes[1].v_right[i] += change;
         motion.nodes[2].q[i] += h * change;
         motion.nodes[2].v_left[i] += change;

@@ -124,7 +124,7 @@ pub fn minimize_in_ball(a: &[f64], b: &[f64], radius: f64, x: &mut [f64], work: 
 fn minimize_in_disc(a: &[f64], b: &[f64], radius: f64, x: &mut [f64]) -> f64 {
     let axes = Eigen2::new(a[0], 0.5 * (a[1] + a[2]), a[3]);
     let skew = 0.5 * (a[1] - a[2]);
-    let c = axes.into_axes([b[0], b[1]]);
+    let c = axes.to_axes([b[0], b[1]]);
     let floor = 4e-15 * (a[0] + a[3]);
     // x = −(A + ν)⁻¹ b; the shift acts on the weak axis alone while ν is below the floor.
     let solve = |nu: f64, c: [f64; 2]| {
@@ -142,7 +142,7 @@ fn minimize_in_disc(a: &[f64], b: &[f64], radius: f64, x: &mut [f64]) -> f64 {
             [f64::INFINITY, 0.0]
         }
     };
-    let write = |y: [f64; 2], x: &mut [f64]| x.copy_from_slice(&axes.from_axes(y));
+    let write = |y: [f64; 2], x: &mut [f64]| x.copy_from_slice(&axes.out_of_axes(y));
     let mut y = solve(0.0, c);
     if y[0].hypot(y[1]) <= radius {
         write(y, x);

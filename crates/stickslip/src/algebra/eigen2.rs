@@ -45,7 +45,7 @@ impl Eigen2 {
 
     /// Coordinates along the axes.
     #[inline]
-    pub fn into_axes(&self, x: [f64; 2]) -> [f64; 2] {
+    pub fn to_axes(&self, x: [f64; 2]) -> [f64; 2] {
         [
             self.cos * x[0] + self.sin * x[1],
             self.cos * x[1] - self.sin * x[0],
@@ -54,7 +54,7 @@ impl Eigen2 {
 
     /// Back from the axes.
     #[inline]
-    pub fn from_axes(&self, x: [f64; 2]) -> [f64; 2] {
+    pub fn out_of_axes(&self, x: [f64; 2]) -> [f64; 2] {
         [
             self.cos * x[0] - self.sin * x[1],
             self.sin * x[0] + self.cos * x[1],
@@ -70,7 +70,7 @@ mod tests {
     fn graded_matrix_keeps_its_small_eigenvalue() {
         let axes = Eigen2::new(1e6, 0.5, 1e-6);
         assert!((axes.large * axes.small - 0.75).abs() < 1e-12);
-        let back = axes.from_axes(axes.into_axes([0.3, -0.7]));
+        let back = axes.out_of_axes(axes.to_axes([0.3, -0.7]));
         assert!((back[0] - 0.3).abs() < 1e-15 && (back[1] + 0.7).abs() < 1e-15);
     }
 }

@@ -75,6 +75,8 @@ pub enum FclibError {
 
 /// A problem in either form.
 #[derive(Clone, Debug)]
+// One value per file: a box would only be one more thing to open.
+#[allow(clippy::large_enum_variant)]
 pub enum FclibProblem {
     /// u = W r + q.
     Local(ContactProblem),

@@ -58,7 +58,7 @@ pub(super) fn solve(w: &[f64], q: &[f64], mu: f64) -> Option<([f64; 3], LocalSta
     let trace = w[4] + w[8];
     let graded = trace.min(w[4] * w[8] / axes.large.max(f64::MIN_POSITIVE));
     let floor = (FLOOR * graded).max(1e-28 * trace);
-    let n = axes.into_axes(coupling);
+    let n = axes.to_axes(coupling);
     let length = n[0].hypot(n[1]);
     let along = if length > 0.0 {
         [n[0] / length, n[1] / length]
@@ -67,7 +67,7 @@ pub(super) fn solve(w: &[f64], q: &[f64], mu: f64) -> Option<([f64; 3], LocalSta
     };
     let slice = Slice::new(
         [axes.large.max(FLOOR * trace), axes.small.max(floor)],
-        axes.into_axes([
+        axes.to_axes([
             q[1] - coupling[0] * inverse * q[0],
             q[2] - coupling[1] * inverse * q[0],
         ]),
@@ -92,7 +92,7 @@ pub(super) fn solve(w: &[f64], q: &[f64], mu: f64) -> Option<([f64; 3], LocalSta
         normal = approach / denominator;
         tangential = [mu * normal * t[0], mu * normal * t[1]];
     }
-    let tangential = axes.from_axes(tangential);
+    let tangential = axes.out_of_axes(tangential);
     let p = [normal, tangential[0], tangential[1]];
     p.iter().all(|x| x.is_finite()).then_some((p, state))
 }

@@ -18,6 +18,7 @@ mod recording;
 mod shape;
 mod state;
 mod vtp;
+#[allow(clippy::module_inception)]
 mod world;
 
 pub use body::{BodyForce, BodyMotion, DrivenMotion, Load, WorldBody};
