@@ -45,7 +45,7 @@ impl Eigen2 {
 
     /// Coordinates along the axes.
     #[inline]
-    pub fn to_axes(&self, x: [f64; 2]) -> [f64; 2] {
+    pub fn to_axes(self, x: [f64; 2]) -> [f64; 2] {
         [
             self.cos * x[0] + self.sin * x[1],
             self.cos * x[1] - self.sin * x[0],
