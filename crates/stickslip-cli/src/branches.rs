@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use stickslip::simulation::studies::branches::branches;
-use stickslip::solvers::enumeration::{EnumerationSettings, Method};
+use stickslip::simulation::studies::branches::{BranchStudy, branches};
+use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Method};
 use stickslip::stepping::MoreauContactDynamics;
 
 use crate::exit::{complain, say};
@@ -57,7 +57,7 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         Err(error) => return complain(error),
     };
     if args.json {
-        return match serde_json::to_string_pretty(&study) {
+        return match serde_json::to_string_pretty(&json(&study)) {
             Ok(text) => {
                 say(text);
                 ExitCode::SUCCESS
@@ -77,37 +77,108 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
             "contact {k}: margin to the Painleve region {margin:.6} of W_nn"
         ));
     }
+    let (rank, count) = study.normal_rank;
+    if rank < count {
+        say(format!(
+            "impulses are not unique: the normal rows have rank {rank} of {count}"
+        ));
+    }
     for (k, solution) in study.enumeration.solutions.iter().enumerate() {
-        let modes: Vec<&str> = solution.modes.iter().map(|m| m.word()).collect();
         let kind = if study.impulsive[k] {
             "impact: the impulse does not shrink with the step"
         } else {
             "smooth"
         };
-        say(format!(
-            "\nsolution {}: {} ({kind})",
-            k + 1,
-            modes.join(", ")
-        ));
-        say(format!("  impulse   {}", list(&solution.impulse)));
+        say(format!("\nmotion {}: {} ({kind})", k + 1, modes(solution)));
         say(format!("  velocity  {}", list(&study.velocities[k])));
-        say(format!("  residual  {:.1e}", solution.residual));
-        if let Some(continuum) = &solution.continuum {
-            let what = if continuum.moves_velocity {
-                "velocities differ along it"
-            } else {
-                "internal forces only"
-            };
-            say(format!(
-                "  one of a continuum of dimension {} ({what})",
-                continuum.dimension
-            ));
-            if let Some([a, b]) = &continuum.ends {
-                say(format!("  from {}\n  to   {}", list(a), list(b)));
-            }
+        tell_impulses(solution);
+    }
+    if let Some(limit) = &study.degenerate {
+        say(
+            "\nnearly degenerate: gamma is zero within the rounding of the data; as the step vanishes:",
+        );
+        for solution in &limit.solutions {
+            say(format!("  {}", modes(solution)));
+            tell_impulses(solution);
         }
     }
     ExitCode::SUCCESS
+}
+
+fn modes(solution: &FoundSolution) -> String {
+    let words: Vec<&str> = solution.modes.iter().map(|m| m.word()).collect();
+    words.join(", ")
+}
+
+/// The set of impulses of a motion.
+fn tell_impulses(solution: &FoundSolution) {
+    say(format!("  impulse   {}", list(&solution.impulse)));
+    say(format!("  residual  {:.1e}", solution.residual));
+    let Some(continuum) = &solution.continuum else {
+        return;
+    };
+    let what = if continuum.moves_velocity {
+        "velocities differ along it"
+    } else {
+        "internal forces only"
+    };
+    say(format!(
+        "  one of a continuum of dimension {} ({what})",
+        continuum.dimension
+    ));
+    for (end, word) in continuum.ends.iter().zip(["from", "to  "]) {
+        let grazing = end.iter().all(|p| p.abs() < 1e-12);
+        let note = if grazing {
+            "  (grazing: no impulse)"
+        } else {
+            ""
+        };
+        say(format!("  {word} {}{note}", list(end)));
+    }
+    for direction in &continuum.unbounded {
+        say(format!("  without end along {}", list(direction)));
+    }
+    if continuum.ends.is_empty() {
+        say(format!("  met from  {}", list(&solution.range.least)));
+        say(format!("       to   {}", list(&solution.range.largest)));
+    }
+}
+
+/// The study for programs.
+fn json(study: &BranchStudy) -> serde_json::Value {
+    let set = |s: &FoundSolution| {
+        serde_json::json!({
+            "example": s.impulse,
+            "least": s.range.least,
+            "largest": s.range.largest,
+            "unique": s.continuum.is_none(),
+            "continuum": s.continuum,
+        })
+    };
+    let motion = |(k, s): (usize, &FoundSolution)| {
+        serde_json::json!({
+            "modes": s.modes,
+            "velocity": study.velocities[k],
+            "local_velocity": s.local_velocity,
+            "impact": study.impulsive[k],
+            "impulses": set(s),
+            "residual": s.residual,
+        })
+    };
+    let found = &study.enumeration;
+    let limit = study.degenerate.as_ref();
+    serde_json::json!({
+        "verdict": study.verdict.word(),
+        "text": study.verdict.to_string(),
+        "motions": found.solutions.len(),
+        "method": found.method,
+        "margins": study.margins,
+        "normal_rank": study.normal_rank.0,
+        "normal_rows": study.normal_rank.1,
+        "nearly_degenerate": limit.is_some(),
+        "solutions": found.solutions.iter().enumerate().map(motion).collect::<Vec<_>>(),
+        "as_the_step_vanishes": limit.map(|e| e.solutions.iter().map(set).collect::<Vec<_>>()),
+    })
 }
 
 fn list(values: &[f64]) -> String {

@@ -24,6 +24,7 @@ mod study;
 mod study_attainable;
 mod study_bounds;
 mod study_map;
+mod study_neighbours;
 mod study_reactions;
 mod study_start;
 mod validate;

@@ -63,6 +63,21 @@ fn happenings(summary: &RunSummary) -> String {
         (counts.lift_offs, "lift-off", "lift-offs"),
         (counts.sticks, "change to stick", "changes to stick"),
         (counts.slips, "change to slip", "changes to slip"),
+        (
+            counts.tangential_impacts,
+            "impact without collision",
+            "impacts without collision",
+        ),
+        (
+            counts.accumulations,
+            "accumulation of impacts",
+            "accumulations of impacts",
+        ),
+        (
+            counts.energy_gains,
+            "impact that gained energy",
+            "impacts that gained energy",
+        ),
     ]
     .into_iter()
     .filter(|(count, ..)| *count > 0)

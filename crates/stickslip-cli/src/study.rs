@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use stickslip::scene::{Changes, Scene};
 use stickslip::simulation::RunEnd;
-use stickslip::simulation::studies::ConvergenceStudy;
+use stickslip::simulation::studies::{ConvergenceStudy, Resolved, resolve_in_step};
 
 use crate::exit::{complain, say};
 use crate::plot::{Figure, Panel, curve_stroke, dot_color};
@@ -14,7 +14,7 @@ use crate::scene_argument::{self, NamedScene, assignment};
 use crate::study_attainable::{self, AttainableArgs};
 use crate::study_map::{self, MapArgs};
 use crate::study_start::{self, StartArgs};
-use crate::{study_bounds, study_reactions};
+use crate::{study_bounds, study_neighbours, study_reactions};
 
 /// Study a scene: convergence, bounds, reactions, maps over parameters, attainable velocities, one start
 /// under every law.
@@ -32,6 +32,7 @@ enum Kind {
     Start(StartArgs),
     Bounds(study_bounds::BoundsArgs),
     Reactions(study_reactions::ReactionsArgs),
+    Neighbours(study_neighbours::NeighboursArgs),
 }
 
 /// Errors at the end time over a list of steps or compliance times, with measured orders.
@@ -48,7 +49,8 @@ pub struct ConvergenceArgs {
     /// Steps to compare, in seconds; eight, four, two and one times the step of the scene if not given.
     #[arg(long, value_delimiter = ',', value_name = "SECONDS,...")]
     steps: Vec<f64>,
-    /// Compliance times to compare instead of steps; the step is a fiftieth of each.
+    /// Compliance times to compare instead of steps; the step of each is halved until its own error is small beside that of
+    /// the compliance time.
     #[arg(
         long,
         value_delimiter = ',',
@@ -85,6 +87,7 @@ pub fn run(args: &StudyArgs) -> ExitCode {
         Kind::Start(args) => study_start::run(args),
         Kind::Bounds(args) => study_bounds::run(args),
         Kind::Reactions(args) => study_reactions::run(args),
+        Kind::Neighbours(args) => study_neighbours::run(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -104,17 +107,18 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
     } else {
         args.steps.clone()
     };
-    let mut results = Vec::new();
-    for &value in &values {
-        let changes = if by_compliance {
-            let changes = base.clone().key("compliance_time", value);
-            changes.key("step", value / 50.0)
-        } else {
-            base.clone().key("step", value)
-        };
-        results.push(final_coordinates(&load(args, &changes)?.scene)?);
-    }
-    let reference = reference(args, &base, &first.scene, &values, &results)?;
+    let mut steps = Vec::new();
+    let (results, reference) = if by_compliance {
+        compliant(args, &base, &first.scene, &values, &mut steps)?
+    } else {
+        let mut results = Vec::new();
+        for &value in &values {
+            let changes = base.clone().key("step", value);
+            results.push(final_coordinates(&load(args, &changes)?.scene)?);
+        }
+        let reference = reference(args, &base, &first.scene, &values, &results)?;
+        (results, reference)
+    };
     // The finest run cannot be compared with itself.
     let (values, results) = if args.against == "finest" {
         let finest = finest(&values);
@@ -133,11 +137,22 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
     if args.json {
         let data = serde_json::json!({
             "scene": first.name, "over": what, "against": args.against,
-            "rows": study.rows, "order": study.order(),
+            "rows": study.rows, "order": study.order(), "steps": steps,
         });
         say(serde_json::to_string_pretty(&data).map_err(|error| error.to_string())?);
     } else {
         print_table(&study, what, args);
+        for (value, run) in args.compliance_times.iter().zip(&steps) {
+            let word = if run.resolved {
+                "small enough for the order to be that of the compliance time"
+            } else {
+                "NOT small enough: the error is partly that of the step"
+            };
+            say(format!(
+                "compliance time {value:.3e}: step {:.3e}, {word}",
+                run.step
+            ));
+        }
     }
     if let Some(folder) = &args.output {
         plot(&study, &first, what, &args.against, folder).map_err(|error| error.to_string())?;
@@ -149,6 +164,47 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Runs over compliance times, each with a step whose own error is small beside that of the compliance time, and their
+/// reference.
+fn compliant(
+    args: &ConvergenceArgs,
+    base: &Changes,
+    scene: &Scene,
+    values: &[f64],
+    steps: &mut Vec<Resolved>,
+) -> Result<(Vec<Vec<f64>>, Vec<f64>), String> {
+    let at = |time: f64, step: f64| {
+        let changes = base.clone().key("compliance_time", time);
+        final_coordinates(&load(args, &changes.key("step", step))?.scene)
+    };
+    let apart = |a: &[f64], b: &[f64]| {
+        let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+        differences.fold(0.0, f64::max)
+    };
+    let known = match args.against.as_str() {
+        "finest" => None,
+        _ => Some(reference(args, base, scene, values, &[])?),
+    };
+    for &time in values {
+        let resolved = resolve_in_step(
+            |step| at(time, step),
+            time / 50.0,
+            |result, step| match &known {
+                Some(known) => Ok(apart(result, known)),
+                // Without a reference: what half the compliance time changes.
+                None => Ok(apart(result, &at(0.5 * time, 0.5 * step)?)),
+            },
+        )?;
+        steps.push(resolved);
+    }
+    let results: Vec<Vec<f64>> = steps.iter().map(|run| run.result.clone()).collect();
+    let reference = match known {
+        Some(known) => known,
+        None => reference(args, base, scene, values, &results)?,
+    };
+    Ok((results, reference))
 }
 
 fn base_changes(args: &ConvergenceArgs) -> Changes {

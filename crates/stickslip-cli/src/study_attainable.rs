@@ -79,6 +79,7 @@ fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
     say(format!("{name}: {sign} (gamma = {:.6e})", expected.gamma));
     say(format!("v-       {}", list(&expected.velocity)));
     say(format!("jam to   {}", list(&expected.jam)));
+    say(format!("hypothesis {}", expected.hypothesis.words()));
     say(format!(
         "A is a {}; A_eps tends to a {}: {}",
         expected.shape.word(),

@@ -22,10 +22,11 @@ fn inspect_shows_sets_and_judges_the_impact_map() {
 fn branches_lists_separation_jam_and_slide() {
     let folder = Folder::new("branches");
     let found = folder.json(0, &["branches", "painleve-start", "--gap", "1e-3"]);
-    let solutions = found["enumeration"]["solutions"]
-        .as_array()
-        .expect("a list");
+    let solutions = found["solutions"].as_array().expect("a list");
     assert_eq!(solutions.len(), 3);
+    assert_eq!(found["verdict"], "indeterminate");
+    assert_eq!(found["motions"], 3);
+    assert!(solutions[0]["impulses"]["unique"].is_boolean());
     for solution in solutions {
         assert!(solution["residual"].as_f64().expect("a number") < 1e-12);
     }

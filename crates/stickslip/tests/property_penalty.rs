@@ -284,7 +284,8 @@ fn reactions_split_into_the_atom_of_the_limit_and_a_rest_that_vanishes() {
     let (first, last) = (errors[0], errors[2]);
     assert!(last.0 < 0.25 * first.0, "{errors:?}");
     assert!(last.1 < 0.25 * first.1, "{errors:?}");
-    assert!(last.2 < 0.25 * first.2, "{errors:?}");
+    // with its flanks the impact is an atom entirely
+    assert!(errors.iter().all(|e| e.2 == 0.0), "{errors:?}");
     assert!(errors[2].0 < 1e-2 * limit.impulse[0], "{errors:?}");
 }
 
@@ -365,7 +366,7 @@ fn all_types_of_impact_reach_their_limit_at_rate_one() {
 }
 
 #[test]
-fn the_step_with_twenty_per_compliance_time_reaches_the_limit_of_impacts() {
+fn steps_that_resolve_the_compliance_time_ever_better_reach_the_limit_of_impacts() {
     for (degrees, mu, v) in [
         (40.0f64, 0.2, [1.0, -1.0, 0.0]),
         (50.0, 0.8, [-0.5, -1.0, 0.5]),
@@ -381,7 +382,8 @@ fn the_step_with_twenty_per_compliance_time_reaches_the_limit_of_impacts() {
                 Box::new(NormalCompliancePenalty::new(compliance(tau))),
                 Box::new(GaussSeidel::default()),
                 (&q, &v),
-                SimulationSettings::fixed(tau / 20.0),
+                // twenty steps per compliance time at first, then more: both errors fall like the compliance time
+                SimulationSettings::fixed(tau / 20.0 * (tau / 4e-3)),
             )
             .expect("valid");
             let mut after = None;
@@ -397,10 +399,11 @@ fn the_step_with_twenty_per_compliance_time_reaches_the_limit_of_impacts() {
             let u = after.expect("a rebound");
             (u[0] - limit[0]).abs().max((u[1] - limit[1]).abs())
         });
-        // first order in τ down to what twenty steps per compliance time resolve
+        // first order in τ, without a floor
         for (error, tau) in errors.iter().zip([4e-3, 1e-3, 2.5e-4]) {
-            assert!(*error < 10.0 * tau + 7.5e-3, "{degrees}: {errors:?}");
+            assert!(*error < 12.0 * tau, "{degrees}: {errors:?}");
         }
+        assert!(errors[2] < errors[0] / 6.0, "{degrees}: {errors:?}");
     }
 }
 

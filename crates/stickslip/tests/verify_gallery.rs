@@ -75,6 +75,9 @@ const OUTSIDE: [(&str, &str); 7] = [
     ("bar-jams", "impact law energetic"),
 ];
 
+/// Scenes that run from event to event: their records are no steps of a formulation, which is said where they are judged.
+const FROM_EVENT_TO_EVENT: [&str; 1] = ["flat-force"];
+
 fn scene(name: &str) -> Scene {
     let entry = find_in_gallery(name).unwrap_or_else(|| panic!("no scene {name}"));
     Scene::parse(entry.source()).unwrap_or_else(|e| panic!("{e}"))
@@ -98,6 +101,7 @@ fn every_scene_is_in_one_of_the_lists() {
         .iter()
         .map(|s| s.0)
         .chain(OUTSIDE.iter().map(|s| s.0))
+        .chain(FROM_EVENT_TO_EVENT)
         .collect();
     for entry in gallery() {
         let times = named.iter().filter(|&&name| name == entry.name).count();
@@ -185,6 +189,10 @@ fn runs_are_accepted_under_their_own_formulation_and_refused_when_spoiled() {
 
 #[test]
 fn scenes_outside_of_all_formulations_say_why() {
+    for name in FROM_EVENT_TO_EVENT {
+        let said = scene(name).discretisation().expect_err(name).to_string();
+        assert!(said.contains("event-driven"), "{name}: {said}");
+    }
     for (name, reason) in OUTSIDE {
         let scene = scene(name);
         let said = scene.formulation().expect_err(name).to_string();

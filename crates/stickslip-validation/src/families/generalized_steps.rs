@@ -48,8 +48,11 @@ impl Impact {
         }
         let mut factor = CholeskyFactor::default();
         if factor.factor(&self.mass).is_err() {
-            let reason = "the mass matrix is not positive definite".to_string();
-            return Err(CaseError::NotComputed { reason });
+            return Err(CaseError::BadParameter {
+                name: "M".into(),
+                found: "not positive definite".into(),
+                expected: "a positive definite matrix",
+            });
         }
         problem.condense(|x| factor.solve_in_place(x));
         problem.velocity_free_mut().copy_from_slice(v);
@@ -151,8 +154,11 @@ impl Impact {
     fn solve(&self, x: &mut [f64]) -> Result<(), CaseError> {
         let mut factor = CholeskyFactor::default();
         if factor.factor(&self.mass).is_err() {
-            let reason = "the mass matrix is not positive definite".to_string();
-            return Err(CaseError::NotComputed { reason });
+            return Err(CaseError::BadParameter {
+                name: "M".into(),
+                found: "not positive definite".into(),
+                expected: "a positive definite matrix",
+            });
         }
         factor.solve_in_place(x);
         Ok(())

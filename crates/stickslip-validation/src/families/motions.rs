@@ -52,16 +52,22 @@ fn ball_system(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
         .build(&[h0])?)
 }
 
+/// Time from the start at height h with velocity v to the ground.
+fn flight_time(h: f64, v: f64, g: f64) -> f64 {
+    (v + (v * v + 2.0 * g * h).sqrt()) / g
+}
+
 /// `ball`, event by event.
 pub(super) fn ball_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
     let (h0, g) = (params.number("h0")?, params.number("g")?);
     let (restitution, t_end) = (params.number("e")?, params.number("T")?);
-    let fall = (2.0 * h0 / g).sqrt();
+    let v0 = params.number_or("v0", 0.0)?;
+    let fall = flight_time(h0, v0, g);
     let start = Start {
         system: ball_system(params)?,
         q: vec![h0],
-        v: vec![0.0],
+        v: vec![v0],
     };
     let mut motion = start.reference();
     motion.run(t_end)?;
@@ -101,7 +107,7 @@ pub(super) fn ball_exact(input: &CaseInput) -> Result<Answer, CaseError> {
         _ => None,
     });
     let energy = |event: &ReferenceEvent| 0.5 * event.velocity[0].powi(2) + g * event.q[0];
-    let mut energies = vec![g * h0];
+    let mut energies = vec![g * h0 + 0.5 * v0 * v0];
     energies.extend(hits.iter().map(|event| energy(event)));
     energies.resize(5.max(energies.len()), 0.0);
     energies.truncate(5);
@@ -109,6 +115,9 @@ pub(super) fn ball_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     times.truncate(count);
     let zeno = if restitution == 0.0 {
         times.first().copied()
+    } else if restitution == 1.0 {
+        // It bounces for ever.
+        Some(f64::INFINITY)
     } else {
         end
     };
@@ -127,12 +136,13 @@ pub(super) fn ball(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
     let (restitution, t_end) = (params.number("e")?, params.number("T")?);
     let system = ball_system(params)?;
     // The unit of time is the fall; the run ends when the ball has been at rest for one of them.
-    let fall = (2.0 * h0 / g).sqrt();
+    let v0 = params.number_or("v0", 0.0)?;
+    let fall = flight_time(h0, v0, g);
     // The flight before the twelfth impact lasts 2 e^11 falls: a dozen steps resolve it.
     let resolved = (6.0 / restitution.powi(11)).clamp(500.0, 12_000.0);
     let h = fall / (resolved * refinement as f64);
     let longest = (1.0 + restitution) / (1.0 - restitution).max(1e-2) * fall + fall;
-    let mut run = simulation(system, midpoint()?, (&[h0], &[0.0]), h, true)?;
+    let mut run = simulation(system, midpoint()?, (&[h0], &[v0]), h, true)?;
     let mut impacts = Vec::new();
     let mut energies = vec![run.record().kinetic + run.record().potential];
     let mut at_end = None;

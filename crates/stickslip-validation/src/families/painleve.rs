@@ -1,6 +1,7 @@
 //! The two-coordinate bar of Painlevé's paradox and the pinned bar: every solution, event by event.
 
 use crate::engine::{LocalView, contact_dynamics, impact};
+use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::{Jet, dot};
 use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
@@ -12,7 +13,7 @@ use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::GeneralizedReaction;
 use stickslip::solvers::enumeration::{EnumerationSettings, Mode, enumerate};
 use stickslip::solvers::one_contact::gamma;
-use stickslip::stepping::MoreauContactDynamics;
+use stickslip::stepping::{MoreauContactDynamics, ReferenceEvent, ReferenceEventKind};
 use stickslip::systems::functions::{AutoScalar, GivenRows};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
@@ -139,6 +140,9 @@ impl Bar {
                 answer.insert("x_T", 0.0);
                 answer.insert("xdot_T", 0.0);
                 answer.insert("theta_T", self.theta0);
+            } else {
+                answer.insert("type", "tangential_impact_then_motion");
+                self.insert_state(&mut answer, [0.0, v + r_x / self.m], t_end)?;
             }
             return Ok(answer);
         }
@@ -162,16 +166,43 @@ impl Bar {
         }
         answer.insert("type", "sliding");
         let stop = -v / velocity;
-        if stop > 0.0 && stop < t_end && self.rests(h)? {
-            let distance = 0.5 * v * stop;
-            answer.insert("stop_time", stop);
-            answer.insert("x_stop", distance);
+        if !(stop > 0.0 && stop < t_end) {
+            answer.insert("x_T", v * t_end + 0.5 * velocity * t_end * t_end);
+            answer.insert("xdot_T", v + velocity * t_end);
+            answer.insert("theta_T", self.theta0);
+            return Ok(answer);
+        }
+        let distance = 0.5 * v * stop;
+        answer.insert("stop_time", stop);
+        answer.insert("x_stop", distance);
+        if self.rests(h)? {
             answer.insert("then", "stick");
             answer.insert("x_T", distance);
             answer.insert("xdot_T", 0.0);
             answer.insert("theta_T", self.theta0);
+        } else {
+            answer.insert("then", "motion");
+            self.insert_state(&mut answer, [distance, 0.0], t_end - stop)?;
         }
         Ok(answer)
+    }
+
+    /// State after the time t of the motion that goes on from (x, x') in contact: forces are constant, so that
+    /// the acceleration of the first step is that of the rest until a slip changes its sense, which it does not
+    /// from rest.
+    fn insert_state(self, answer: &mut Answer, [x, v]: [f64; 2], t: f64) -> Result<(), CaseError> {
+        let h = 1e-6;
+        let start = [v, 0.0];
+        let problem = self.problem(GENERALIZED(), &start, h)?;
+        let p = self.generalized_impulse(&start, h)?;
+        let mut after = [0.0; 2];
+        problem.velocity(&p, &mut after);
+        let (acceleration, spin) = ((after[0] - v) / h, after[1] / h);
+        answer.insert("x_T", x + v * t + 0.5 * acceleration * t * t);
+        answer.insert("xdot_T", v + acceleration * t);
+        answer.insert("theta_T", self.theta0 + 0.5 * spin * t * t);
+        answer.insert("thetadot_T", spin * t);
+        Ok(())
     }
 
     /// Whether the bar stays at rest in contact.
@@ -204,7 +235,12 @@ pub(super) fn motion(input: &CaseInput) -> Result<Answer, CaseError> {
     let (lower, upper) = set.ends().unwrap_or((0.0, 0.0));
     let unit = bar.inertia.sqrt();
     let mut answer = group! {
-        "mu_crit" => bracketed_root(0.0, at(0.0), high, at(high), at),
+        // A contact whose rows are not coupled never jams.
+        "mu_crit" => if at(high) > 0.0 {
+            f64::INFINITY
+        } else {
+            bracketed_root(0.0, at(0.0), high, at(high), at)
+        },
         "gap_parameter_p" => (w[0] - bar.mu * w[1]) * bar.inertia / per_row,
         "Cstar_per_dphi" => [lower / per_row, upper / per_row],
         "Cstar_per_nstar" => [lower / per_row * unit, upper / per_row * unit],
@@ -262,6 +298,61 @@ pub(super) fn bar_impact(input: &CaseInput) -> Result<Answer, CaseError> {
     })
 }
 
+/// A bar that leaves or hits its obstacle: friction has no effect on one coordinate, so it bounces as a ball does.
+fn bounces_of_bar(
+    inertia: f64,
+    force: f64,
+    start: f64,
+    restitution: f64,
+    t_end: f64,
+) -> Result<Answer, CaseError> {
+    let gap = AutoScalar(|_: Jet, q: &[Jet]| q[0]);
+    let law = ContactLaw::frictionless(ImpactLaw::Newton { restitution })?;
+    let system = GeneralizedSystem::builder(["theta"])
+        .mass_diagonal(&[inertia])
+        .dead_load(&[force])
+        .constraint(
+            UnilateralConstraint::new("obstacle", gap).with_point(ContactFrame::Frictionless, law),
+        )
+        .build(&[0.0])?;
+    let start = Start {
+        system,
+        q: vec![0.0],
+        v: vec![start],
+    };
+    let speed = start.v[0].abs();
+    let mut motion = start.reference();
+    motion.run(t_end)?;
+    let (theta, turn) = (motion.motion.q()[0], motion.motion.v()[0]);
+    let rests = theta.abs() < 1e-12 && turn.abs() < 1e-12;
+    // When the bounces end: never without a force that brings the bar back or with restitution 1.
+    let zeno = if force >= 0.0 || restitution >= 1.0 {
+        f64::INFINITY
+    } else {
+        let flight = 2.0 * speed * inertia / -force;
+        let ended = |event: &ReferenceEvent| {
+            matches!(
+                event.kind,
+                ReferenceEventKind::Accumulation { .. } | ReferenceEventKind::Closed
+            )
+        };
+        let longest = t_end + 4.0 * flight / (1.0 - restitution);
+        match motion.run_to_event(flight.max(t_end), longest, ended)? {
+            Some(event) => match event.kind {
+                ReferenceEventKind::Accumulation { end } => end,
+                _ => event.t,
+            },
+            None => f64::INFINITY,
+        }
+    };
+    Ok(group! {
+        "theta_T" => theta,
+        "thetadot_T" => turn,
+        "r_theta" => if rests { (-force).max(0.0) } else { 0.0 },
+        "zeno_time" => zeno,
+    })
+}
+
 /// `pinned-bar`: one coordinate, so friction has no generalized effect at all.
 pub(super) fn pinned_bar(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
@@ -288,31 +379,38 @@ pub(super) fn pinned_bar(input: &CaseInput) -> Result<Answer, CaseError> {
         .dead_load(&[force])
         .constraint(UnilateralConstraint::new("obstacle", gap).with_point(frame, law))
         .build(&[0.0])?;
-    if start != 0.0 {
-        let reason = "a start with a velocity needs the sequence of its bounces".to_string();
-        return Err(CaseError::NotComputed { reason });
+    let restitution = params.number_or("e", 0.0)?;
+    let mut prime = if start == 0.0 {
+        // From rest: one step tells acceleration and reaction, both constant.
+        let h = 1e-3;
+        let mut scheme = MoreauContactDynamics::default();
+        let problem = one_step_problem(&system, &mut scheme, (0.0, &[0.0], &[start]), h);
+        let mut solution = ContactSolution::default();
+        solution.prepare(problem.size());
+        GeneralizedReaction::default().solve(&problem, &mut solution);
+        let mut after = [0.0];
+        problem.velocity(&solution.impulse, &mut after);
+        let acceleration = after[0] / h;
+        let reaction: f64 = (0..problem.size())
+            .map(|i| solution.impulse[i] * problem.row(i)[0] / h)
+            .sum();
+        group! {
+            "theta_T" => 0.5 * acceleration * t_end * t_end,
+            "thetadot_T" => acceleration * t_end,
+            "r_theta" => reaction,
+        }
+    } else {
+        bounces_of_bar(inertia, force, start, restitution, t_end)?
+    };
+    if start == 0.0 {
+        // Nothing bounces from rest.
+        prime.insert("zeno_time", Answer::Absent);
     }
-    let h = 1e-3;
-    let mut scheme = MoreauContactDynamics::default();
-    let problem = one_step_problem(&system, &mut scheme, (0.0, &[0.0], &[start]), h);
-    let mut solution = ContactSolution::default();
-    solution.prepare(problem.size());
-    GeneralizedReaction::default().solve(&problem, &mut solution);
-    let mut after = [0.0];
-    problem.velocity(&solution.impulse, &mut after);
-    let acceleration = after[0] / h;
-    let reaction: f64 = (0..problem.size())
-        .map(|i| solution.impulse[i] * problem.row(i)[0] / h)
-        .sum();
     let wedging = mu * rows[1] > rows[0];
     let mut answer = group! {
         "wedging_possible_real_world" => wedging,
         "tan_angle" => rows[0] / rows[1],
-        "Pprime3" => group! {
-            "theta_T" => 0.5 * acceleration * t_end * t_end,
-            "thetadot_T" => acceleration * t_end,
-            "r_theta" => reaction,
-        },
+        "Pprime3" => prime,
     };
     if wedging && force > 0.0 {
         // Stuck in the real world: the edge of the cone that pulls back balances the force.

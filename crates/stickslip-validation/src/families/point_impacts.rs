@@ -47,9 +47,12 @@ pub(super) fn fremond(input: &CaseInput) -> Result<Answer, CaseError> {
     let tangential = params.one_or_more("uT_minus")?;
     let v = [vec![params.number("uN_minus")?], tangential.clone()].concat();
     let d = tangential.len();
-    if d == 0 || d > 3 {
-        let reason = format!("{d} tangential components");
-        return Err(CaseError::NotComputed { reason });
+    if d == 0 {
+        return Err(CaseError::BadParameter {
+            name: "uT_minus".into(),
+            found: "an empty list".into(),
+            expected: "at least one tangential component",
+        });
     }
     let at = |law: ImpactLaw, theta: f64| -> Result<StepRecord, CaseError> {
         let law = ContactLaw::new(FrictionSection::ball(mu, d)?, law)?;

@@ -26,10 +26,6 @@ fn disc_system(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
     );
     let inertia = params.number("I_over_mR2")? * m * radius * radius;
     let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
-    if !(mu > 0.0 && mu_r > 0.0) {
-        let reason = "without friction the disc does not stop".to_string();
-        return Err(CaseError::NotComputed { reason });
-    }
     let gap = GivenScalar {
         value: |q: &[f64]| q[1],
         gradient: |_: &[f64], row: &mut [f64]| row.copy_from_slice(&[0.0, 1.0, 0.0]),
@@ -53,6 +49,15 @@ fn disc_system(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
         .build(&[0.0; 3])?)
 }
 
+/// A time in which everything that comes to an end has done so.
+fn longest_motion(speed: f64, radius: f64, ratio: f64, (mu, mu_r): (f64, f64), g: f64) -> f64 {
+    let part = |x: f64| if x.is_finite() { x } else { 0.0 };
+    let slides = part(speed / (mu * g));
+    let rolls = part(2.0 * speed * radius * (1.0 + ratio) / (mu_r * g));
+    let unit = radius / speed.max(f64::MIN_POSITIVE);
+    (slides + rolls).max(10.0 * unit.min(1e6))
+}
+
 /// `rolling_friction_disc`, event by event: the first group of tangents is the slip, the second the spin.
 pub(super) fn disc_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
@@ -61,7 +66,7 @@ pub(super) fn disc_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
     let (v0, spin) = (params.number("v0")?, params.number("omega0")?);
     let speed = v0.abs() + radius * spin.abs();
-    let longest = speed / (mu * g) + 2.0 * speed * radius * (1.0 + ratio) / (mu_r * g);
+    let longest = longest_motion(speed, radius, ratio, (mu, mu_r), g);
     let start = Start {
         system: disc_system(params)?,
         q: vec![0.0; 3],
@@ -111,7 +116,8 @@ pub(super) fn disc_exact(input: &CaseInput) -> Result<Answer, CaseError> {
             stop = Some((event.t, event.q[0]));
         }
     }
-    let (t_stop, x_stop) = stop.unzip();
+    // Without friction or without rolling friction it never stops.
+    let (t_stop, x_stop) = stop.unwrap_or((f64::INFINITY, f64::INFINITY.copysign(v0)));
     Ok(group! { "phases" => rows, "t_stop" => t_stop, "x_stop" => x_stop })
 }
 
@@ -129,8 +135,8 @@ pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
     let system = disc_system(params)?;
     // Times of sliding and of rolling, large enough in sum to hold the whole motion.
     let speed = v0.abs() + radius * spin.abs();
-    let longest = speed / (mu * g)
-        + 2.0 * speed * radius * (1.0 + inertia / (m * radius * radius)) / (mu_r * g);
+    let ratio = inertia / (m * radius * radius);
+    let longest = longest_motion(speed, radius, ratio, (mu, mu_r), g);
     let h = longest / (20_000 * refinement) as f64;
     let scheme = theta_scheme(MoreauJeanSettings {
         theta: Some(0.5),
@@ -184,6 +190,7 @@ pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
             row
         })
         .collect();
-    let (t_stop, x_stop) = stop.unzip();
+    // Without friction or without rolling friction it never stops.
+    let (t_stop, x_stop) = stop.unwrap_or((f64::INFINITY, f64::INFINITY.copysign(v0)));
     Ok(group! { "phases" => rows, "t_stop" => t_stop, "x_stop" => x_stop })
 }

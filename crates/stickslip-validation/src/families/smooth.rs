@@ -112,7 +112,8 @@ pub(super) fn duffing(input: &CaseInput) -> Result<Answer, CaseError> {
         .map(|row| row.count("step"))
         .collect::<Result<_, _>>()?;
     let mut samples = vec![Answer::NotComputed("beyond the last step".into()); wanted.len()];
-    run_steps(&mut run, h, steps, |record| {
+    let last = wanted.iter().copied().max().unwrap_or(0).max(steps);
+    run_steps(&mut run, h, last, |record| {
         for (slot, &step) in samples.iter_mut().zip(&wanted) {
             if record.step == step as u64 {
                 *slot = group! {

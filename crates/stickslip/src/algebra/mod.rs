@@ -16,6 +16,7 @@ mod jet;
 pub(crate) mod lcp;
 pub(crate) mod multifrontal;
 mod pivoted_cholesky;
+pub(crate) mod projected_newton;
 pub(crate) mod rank_revealing;
 pub(crate) mod root;
 pub(crate) mod small_dense;

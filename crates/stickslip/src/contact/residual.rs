@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! F_i = p_i − P_K(p_i − ρ_i (w_i + σ_D(−w_T) e_N))      Coulomb's law with section D, K = {p_T ∈ p_N D};
-//! F_i = p_i − P_K(p_i − ρ_i (w_i + s W_ii n))           kinetic projection, s the multiplier of w_N = 0;
+//! F_i = p_i − P_K(p_i − ρ_i (w_i + s W_ii n))           kinetic projection, s the multiplier of w_N = 0; where p_i = 0, ρ_i w_N⁻;
 //! F_i = p_i − P_[a,b](p_i − ρ_i w_i)                    bounded rows;        F_i = ρ_i w_i    bilateral rows,
 //! ```
 //!
@@ -417,6 +417,13 @@ impl Scratch {
         rho: f64,
     ) -> f64 {
         match block.kind {
+            // S(q, v) leaves a velocity that does not approach as it is, grazing or opening, whatever friction would do.
+            BlockKind::Unilateral { minimum: 0.0 }
+                if block.flow_rule == FlowRule::KineticProjection
+                    && p.iter().all(|&p| p == 0.0) =>
+            {
+                rho * (-w[0]).max(0.0)
+            }
             BlockKind::Unilateral { minimum: 0.0 } => {
                 self.law_shift(block, problem, p, w);
                 for i in 0..p.len() {

@@ -1,5 +1,7 @@
 //! The impact of a compliant contact with a frozen configuration: Darboux and Keller's equations.
 
+pub mod spatial;
+
 /// What friction does during a phase of an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImpactPhaseKind {
@@ -29,6 +31,8 @@ pub struct EnergeticImpact {
     pub velocity: [f64; 2],
     /// Phases in order.
     pub phases: Vec<ImpactPhase>,
+    /// Normal work taken up in compression, positive.
+    pub compression: f64,
     /// Whether the impact ended; false where a jam would feed on itself for ever.
     pub finished: bool,
 }
@@ -87,6 +91,17 @@ pub fn energetic_impact(
         ..EnergeticImpact::default()
     };
     let [mut u_n, mut u_t] = velocity;
+    if u_n > 0.0 {
+        impact.finished = true;
+        return impact;
+    }
+    // A rough point that no bound holds back stops before any normal impulse has built up.
+    if u_t != 0.0 && friction(w, u_t, (lower, upper)).0.is_infinite() {
+        impact.impulse[1] = -u_t / w_tt;
+        u_n -= w_nt * u_t / w_tt;
+        u_t = 0.0;
+        impact.velocity = [u_n, u_t];
+    }
     // Without approach nothing happens unless friction itself presses the point in.
     let first = friction(w, u_t, (lower, upper)).0;
     if u_n > 0.0 || (u_n == 0.0 && w_nn + w_nt * first >= 0.0) {
@@ -148,6 +163,7 @@ pub fn energetic_impact(
         if turns {
             u_n = 0.0;
             compressing = false;
+            impact.compression = -work;
             target = work * (1.0 - restitution * restitution);
             if restitution == 0.0 {
                 ends = true;

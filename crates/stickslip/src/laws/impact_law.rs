@@ -25,8 +25,8 @@ pub enum ImpactLawError {
 /// * `Moreau`: the laws of contact and friction read the weighted mean (u⁺ + e u⁻)/(1 + e); without
 ///   friction this is v⁺ = v + (1 + e)(Proj_T v − v), for one contact u_n⁺ = −e u_n⁻.
 /// * `Fremond`: Newton's normal law, friction reads the mean (u_t⁺ + u_t⁻)/2.
-/// * `Energetic`: for planar contacts, Darboux and Keller's equations with Stronge's coefficient
-///   ([`super::energetic_impact`]); e = 1 is the limit of the undamped penalty method.
+/// * `Energetic`: Darboux and Keller's equations with Stronge's coefficient
+///   ([`super::energetic_impact_in_space`]); e = 1 is the limit of the undamped penalty method.
 ///
 /// # Source
 ///
@@ -77,7 +77,7 @@ pub enum ImpactLaw {
         restitution: f64,
     },
     /// Energetic: the normal work of restitution is e² times that of compression, friction follows
-    /// the slip during the impact; planar contacts.
+    /// the slip during the impact.
     Energetic {
         /// Coefficient e in [0, 1].
         restitution: f64,

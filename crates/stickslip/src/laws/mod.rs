@@ -31,8 +31,10 @@ mod nearest_point;
 pub mod normal_compliance;
 pub mod polyhedron;
 pub mod polytope;
+pub(crate) mod section_quadratic;
 
 pub use contact_law::{ContactLaw, ContactLawError, FrictionCoefficient};
+pub use energetic::spatial::{SpatialImpact, energetic_impact_in_space};
 pub use energetic::{EnergeticImpact, ImpactPhase, ImpactPhaseKind, energetic_impact};
 pub use flow_rule::{ActiveSpace, FlowRule, GeneralizedRule, Sections, SetUnit};
 pub use friction_section::{FrictionError, FrictionSection};

@@ -1,10 +1,11 @@
-//! Events read off the records: impacts, lift-offs, changes between stick and slip.
+//! Events read off the records: impacts, lift-offs, changes between stick and slip, impacts without collision,
+//! accumulations and gains of energy.
 
 use serde::{Deserialize, Serialize};
 
 use crate::contact::ContactKey;
 
-use super::{ContactMode, StepRecord};
+use super::{ContactMode, ContactRecord, StepRecord};
 
 /// What happened at a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,12 +19,18 @@ pub enum EventKind {
     Stick,
     /// A contact began to slip.
     Slip,
+    /// An impulse that does not shrink with the step at a contact that stays closed and was not hit.
+    TangentialImpact,
+    /// Impacts that follow each other ever faster came to an end.
+    Accumulation,
+    /// An impact left more energy than it found.
+    EnergyGain,
 }
 
 /// One event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// End of the step in which it happened.
+    /// End of the step in which it happened, or its instant where the scheme locates it.
     pub t: f64,
     /// The contact.
     pub contact: ContactKey,
@@ -33,6 +40,33 @@ pub struct Event {
     pub approach: f64,
     /// Normal impulse of the step.
     pub impulse: f64,
+    /// Energy that the contacts gave at an impact (negative: took).
+    #[serde(default)]
+    pub energy: f64,
+    /// Number of impacts of an accumulation.
+    #[serde(default)]
+    pub count: u64,
+}
+
+/// How the work of the contacts came about, summed over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ContactWorks {
+    /// What the laws of contact, friction and impact gave (negative: took).
+    pub law: f64,
+    /// Work of moving obstacles.
+    pub supports: f64,
+    /// What the weight theta of the scheme adds to both.
+    pub theta: f64,
+}
+
+/// Impacts of one contact that follow each other ever faster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Bounces {
+    count: u64,
+    last: f64,
+    interval: f64,
+    /// Steps in contact since the last one.
+    settled: u32,
 }
 
 /// Collects the events of a run, in constant memory.
@@ -46,14 +80,34 @@ pub struct EventLog {
     pub events: Vec<Event>,
     /// Number of events that were counted but not kept.
     pub dropped: u64,
+    /// How the work of the contacts came about.
+    #[serde(default)]
+    pub works: ContactWorks,
     modes: Vec<ContactMode>,
     /// Contacts that opened in the last step: the event it will be if they stay open, and the mode before.
     #[serde(default)]
     opened: Vec<Option<(Event, ContactMode)>>,
+    /// Normal impulse per unit of time of the last step in contact.
+    #[serde(default)]
+    steady: Vec<f64>,
+    #[serde(default)]
+    bounces: Vec<Bounces>,
+    /// Contacts hit in the last step.
+    #[serde(default)]
+    hit: Vec<bool>,
+    /// Largest kinetic energy so far: what is far below it is rounding.
+    #[serde(default)]
+    kinetic_max: f64,
 }
 
 /// Events kept; a Zeno run produces any number of them.
 const KEPT: usize = 20_000;
+/// An impact without collision moves at least this part of the largest kinetic energy.
+const MATTERS: f64 = 1e-6;
+/// An energy gain below this part of the largest kinetic energy is rounding.
+const GAIN: f64 = 1e-9;
+/// Impacts, each sooner after the last one, that make an accumulation when the contact then stays closed.
+const ACCUMULATES: u64 = 5;
 
 impl EventLog {
     /// Last mode of every contact point, in the order of the records.
@@ -70,23 +124,45 @@ impl EventLog {
             self.modes = vec![ContactMode::Open; count];
         }
         self.opened.resize(count, None);
+        self.steady.resize(count, 0.0);
+        self.bounces.resize(count, Bounces::default());
+        self.hit.resize(count, false);
+        self.kinetic_max = self.kinetic_max.max(record.kinetic);
+        for contact in &record.contacts {
+            let total = contact.work_normal + contact.work_tangential;
+            self.works.law += contact.work_law;
+            self.works.supports += contact.work_support;
+            self.works.theta += total - contact.work_law - contact.work_support;
+        }
+        if let Some(located) = &record.located {
+            for (mode, contact) in self.modes.iter_mut().zip(&record.contacts) {
+                *mode = contact.mode;
+            }
+            for event in located {
+                self.keep(event.clone());
+                let impact = matches!(event.kind, EventKind::Impact | EventKind::TangentialImpact);
+                if impact && event.energy > GAIN * self.kinetic_max {
+                    self.keep(Event {
+                        kind: EventKind::EnergyGain,
+                        ..event.clone()
+                    });
+                }
+            }
+            return;
+        }
         for (i, contact) in record.contacts.iter().enumerate() {
+            self.hit[i] = false;
             let after = contact.mode;
             let before = std::mem::replace(&mut self.modes[i], after);
             if (before, after) == (ContactMode::Open, ContactMode::Open) && self.opened[i].is_none()
             {
                 continue;
             }
-            let event = |kind| Event {
-                t: record.t,
-                contact: contact.key,
-                kind,
-                approach: contact.approach,
-                impulse: record.impulses[contact.start],
-            };
+            let event = |kind| event(record, i, kind);
             match (before, after, self.opened[i].take()) {
                 (ContactMode::Open, ContactMode::Open, Some((lift_off, _))) => self.keep(lift_off),
-                (ContactMode::Open, _, None) if contact.approach < 0.0 => {
+                (ContactMode::Open, _, None) if self.approaches(contact) => {
+                    self.hit[i] = true;
                     self.keep(event(EventKind::Impact));
                 }
                 (ContactMode::Open, _, None) => {}
@@ -103,6 +179,106 @@ impl EventLog {
                     }
                 }
             }
+            self.follow_bounces(record, i);
+        }
+        self.look_for_gain(record);
+    }
+
+    /// A contact of a record not yet observed that may have had an impact without being hit: its normal impulse per
+    /// unit of time, beyond what its approach explains, has grown fourfold or more, and no contact was hit in this
+    /// step. Whether the impulse shrinks with the step is for the run to find out.
+    pub fn suspect(&mut self, record: &StepRecord) -> Option<usize> {
+        let count = record.contacts.len();
+        if record.located.is_some() || !(record.h > 0.0) || self.modes.len() != count {
+            return None;
+        }
+        let mut found = None;
+        let mut struck = false;
+        for (i, contact) in record.contacts.iter().enumerate() {
+            if contact.mode == ContactMode::Open {
+                self.steady[i] = 0.0;
+                continue;
+            }
+            struck |= self.strikes(i, record);
+            let impulse = record.impulses[contact.start];
+            let rate = impulse / record.h;
+            let inverse_mass = contact.painleve.map_or(f64::NAN, |p| p.gamma / p.margin);
+            let caught = 4.0 * contact.approach.min(0.0).abs() / inverse_mass;
+            let grown = impulse - caught > 4.0 * self.steady[i] * record.h
+                && 0.5 * impulse * impulse * inverse_mass > MATTERS * self.kinetic_max;
+            self.steady[i] = rate;
+            if grown && found.is_none() {
+                found = Some(i);
+            }
+        }
+        found.filter(|_| !struck)
+    }
+
+    /// Whether contact `i` was open, approached and is closed after the step.
+    fn strikes(&self, i: usize, record: &StepRecord) -> bool {
+        let contact = &record.contacts[i];
+        self.modes[i] == ContactMode::Open
+            && contact.mode != ContactMode::Open
+            && self.opened[i].is_none()
+            && self.approaches(contact)
+    }
+
+    /// Whether a contact approaches, beyond the rounding of the speeds of the run.
+    fn approaches(&self, contact: &ContactRecord) -> bool {
+        let inverse_mass = contact.painleve.map_or(1.0, |p| p.gamma / p.margin);
+        let energy = 0.5 * contact.approach * contact.approach;
+        contact.approach < 0.0 && !(energy <= 1e-24 * self.kinetic_max * inverse_mass)
+    }
+
+    /// Enters the impact without collision of contact `i` of the last record.
+    pub fn enter_tangential(&mut self, record: &StepRecord, i: usize) {
+        let event = event(record, i, EventKind::TangentialImpact);
+        // Nothing lasting: the next step is compared with the one after the impact.
+        self.steady[i] = f64::MAX;
+        self.hit[i] = true;
+        self.keep(event);
+        self.look_for_gain(record);
+    }
+
+    /// Impacts that leave more energy than they found, all contacts of the step together.
+    fn look_for_gain(&mut self, record: &StepRecord) {
+        let hit = (0..record.contacts.len()).filter(|&i| self.hit[i]);
+        let law = |i: &usize| record.contacts[*i].work_law;
+        let Some(i) = hit.max_by(|a, b| law(a).total_cmp(&law(b))) else {
+            return;
+        };
+        let gain: f64 = record.contacts.iter().map(|c| c.work_law).sum();
+        let forces: f64 = record.contacts.iter().map(|c| c.work_forces).sum();
+        if gain > GAIN * self.kinetic_max + forces {
+            let mut event = event(record, i, EventKind::EnergyGain);
+            event.energy = gain;
+            self.keep(event);
+        }
+    }
+
+    fn follow_bounces(&mut self, record: &StepRecord, i: usize) {
+        let bounces = &mut self.bounces[i];
+        if self.hit[i] {
+            let interval = record.t - bounces.last;
+            // Instants are known to the step.
+            let sooner = bounces.count == 1 || interval < bounces.interval + 1.5 * record.h;
+            bounces.count = if bounces.count > 0 && sooner {
+                bounces.count + 1
+            } else {
+                1
+            };
+            (bounces.last, bounces.interval, bounces.settled) = (record.t, interval, 0);
+        } else if self.modes[i] == ContactMode::Open {
+            bounces.settled = 0;
+        } else if bounces.count >= ACCUMULATES {
+            bounces.settled += 1;
+            if bounces.settled == 2 {
+                let (count, t) = (bounces.count, bounces.last);
+                *bounces = Bounces::default();
+                let mut event = event(record, i, EventKind::Accumulation);
+                (event.t, event.count) = (t, count);
+                self.keep(event);
+            }
         }
     }
 
@@ -118,10 +294,23 @@ impl EventLog {
     }
 }
 
+/// An event of contact `i` of a record.
+fn event(record: &StepRecord, i: usize, kind: EventKind) -> Event {
+    let contact = &record.contacts[i];
+    Event {
+        t: record.t,
+        contact: contact.key,
+        kind,
+        approach: contact.approach,
+        impulse: record.impulses[contact.start],
+        energy: contact.work_law,
+        count: 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::ContactRecord;
 
     fn log(modes: &[ContactMode], approach: f64) -> Vec<(f64, EventKind)> {
         let mut log = EventLog::default();
@@ -164,5 +353,39 @@ mod tests {
         use ContactMode::{Open, Slip, Stick};
         let events = log(&[Open, Slip, Slip, Stick], 0.0);
         assert_eq!(events, [(3.0, EventKind::Stick)]);
+    }
+
+    #[test]
+    fn impacts_ever_faster_that_end_in_contact_accumulate() {
+        let mut log = EventLog::default();
+        let hits = [10, 20, 28, 34, 38, 40];
+        for k in 0..50 {
+            let closed = hits.contains(&k) || k >= 40;
+            let contact = ContactRecord {
+                mode: if closed {
+                    ContactMode::Slip
+                } else {
+                    ContactMode::Open
+                },
+                approach: -1.0,
+                size: 1,
+                ..Default::default()
+            };
+            let record = StepRecord {
+                t: f64::from(k),
+                h: 1.0,
+                contacts: vec![contact],
+                impulses: vec![1.0],
+                ..Default::default()
+            };
+            log.observe(&record);
+        }
+        let found: Vec<&Event> = log
+            .events
+            .iter()
+            .filter(|e| e.kind == EventKind::Accumulation)
+            .collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].t, found[0].count), (40.0, 6));
     }
 }

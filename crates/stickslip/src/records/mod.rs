@@ -17,7 +17,7 @@ mod world_watch;
 
 pub use digest::Digest;
 pub use energy_ledger::{EnergyEntry, EnergyLedger};
-pub use event_log::{Event, EventKind, EventLog};
+pub use event_log::{ContactWorks, Event, EventKind, EventLog};
 pub use momentum_ledger::{Momentum, MomentumEntry, MomentumLedger};
 pub use painleve_watch::PainleveWatch;
 pub use present_contact::PresentContact;

@@ -2,7 +2,7 @@
 
 use crate::contact::ContactKey;
 
-use super::{EnergyEntry, MomentumEntry, PresentContact};
+use super::{EnergyEntry, Event, MomentumEntry, PresentContact};
 
 /// Mode of one contact in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -62,6 +62,12 @@ pub enum StepOutcome {
         /// The contact.
         contact: ContactKey,
     },
+    /// Contacts under the energetic law with friction close together: their impact depends on the ratios of
+    /// their stiffnesses.
+    SeveralLayers {
+        /// The contact.
+        contact: ContactKey,
+    },
     /// The contact solver stopped above its tolerance.
     NotConverged,
     /// The implicit iteration on nonlinear forces stopped above its tolerance.
@@ -91,6 +97,7 @@ impl StepOutcome {
             self,
             Self::NoSolution { .. }
                 | Self::StoppedAtSeveral { .. }
+                | Self::SeveralLayers { .. }
                 | Self::NonFinite
                 | Self::BadCoefficient { .. }
                 | Self::SingularMass
@@ -122,6 +129,14 @@ pub struct ContactRecord {
     pub work_normal: f64,
     /// Work of the friction impulse.
     pub work_tangential: f64,
+    /// Energy that the law of the contact itself gave (positive) or took: the impulse on the mean of the
+    /// velocities before and after the step, relative to the obstacle.
+    pub work_law: f64,
+    /// Work of the motion of the obstacle.
+    pub work_support: f64,
+    /// How much of `work_law` the forces of the step may have made: the impulse on the change of velocity that
+    /// they bring.
+    pub work_forces: f64,
     /// Normal velocity before the step, read with the frame of the step.
     pub approach: f64,
     /// γ and the margin to the Painlevé region, of an active contact.
@@ -203,6 +218,8 @@ pub struct StepRecord {
     pub iterations: usize,
     /// How the step ended.
     pub outcome: StepOutcome,
+    /// Events located inside the step, by schemes that locate them; none where the records themselves must tell.
+    pub located: Option<Vec<Event>>,
 }
 
 impl StepRecord {

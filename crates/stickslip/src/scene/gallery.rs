@@ -35,6 +35,7 @@ const SCENES: &[GalleryScene] = scenes![
     "sliding-block",
     "block-on-incline",
     "coulomb-oscillator",
+    "flat-force",
     "corner-billiard",
     "newtons-cradle",
     "slender-rod",

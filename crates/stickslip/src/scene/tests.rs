@@ -591,3 +591,46 @@ fn a_varying_delay_that_leaves_its_bounds_stops_the_run() {
         );
     }
 }
+
+#[test]
+fn the_sweeping_process_ends_with_the_velocity_of_the_end_time() {
+    let text = r#"
+        title = "Slide"
+        scheme = "sweeping-process"
+        impact = "inelastic"
+        step = 0.01
+        until = 0.1
+        [system]
+        coordinates = ["x", "y"]
+        kinetic_energy = "(x'^2 + y'^2)/2"
+        potential = "10*y"
+        [[contacts]]
+        name = "plane"
+        gap = "y"
+        point = ["x", "y"]
+        friction = 0.3
+        [initial]
+        x_dot = 1
+        "#;
+    let mut run = scene(text).simulation().unwrap_or_else(|e| panic!("{e}"));
+    run.run_until(0.1, |_| ControlFlow::Continue(()));
+    // ten updates led to q(T), the eleventh is v(T): friction takes 0.03 m/s in each
+    assert!(
+        (run.state().v[0] - 0.7).abs() < 1e-12,
+        "{}",
+        run.state().v[0]
+    );
+    assert!(
+        (run.end_velocity()[0] - 0.67).abs() < 1e-12,
+        "{}",
+        run.end_velocity()[0]
+    );
+    assert!(
+        (run.state().q[0]
+            - (1..=10)
+                .map(|k| 0.01 * (1.0 - 0.03 * f64::from(k)))
+                .sum::<f64>())
+        .abs()
+            < 1e-12
+    );
+}

@@ -134,7 +134,7 @@ words! {
         /// Newton's law with friction on the mean slip; always dissipative.
         Fremond = word("fremond", "Newton's normal law, friction on the mean slip: always dissipative"),
         /// Restitution of energy.
-        Energetic = word("energetic", "restitution of the energy of compression; planar contacts"),
+        Energetic = word("energetic", "restitution of the energy of compression, friction that follows the slip"),
     }
 }
 

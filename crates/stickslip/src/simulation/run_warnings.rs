@@ -1,6 +1,7 @@
 //! What a user should know after a run: few sentences, each with its number.
 
-use super::RunSummary;
+use super::{RunSummary, SummaryEvent};
+use crate::records::EventKind;
 
 /// Numerical dissipation above this share of the energy that moved is worth a warning.
 const NUMERICAL_SHARE: f64 = 0.05;
@@ -51,6 +52,7 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
         ));
     }
     warnings.extend(painleve_warning(summary));
+    warnings.extend(gain_warning(summary));
     warnings.extend(energy_warnings(summary));
     if summary.stick_jitter > 0.0 {
         warnings.push(format!(
@@ -79,6 +81,31 @@ fn painleve_warning(summary: &RunSummary) -> Option<String> {
         "{steps} steps {where_to} the Painleve region (smallest margin {:.3} at t = {} s, contact {}): Coulomb's law may \
          have several solutions there, or none without an impact; see `stickslip branches`",
         painleve.smallest_margin, painleve.t, painleve.contact
+    ))
+}
+
+/// Impacts that gained energy, even where the whole run loses.
+fn gain_warning(summary: &RunSummary) -> Option<String> {
+    let gains = || {
+        let events = summary.events.iter();
+        events.filter(|e| e.kind == EventKind::EnergyGain)
+    };
+    let energy = |e: &&SummaryEvent| e.energy.unwrap_or(0.0);
+    let largest = gains().max_by(|a, b| energy(a).total_cmp(&energy(b)))?;
+    let total: f64 = gains().map(|e| energy(&e)).sum();
+    Some(format!(
+        "{} impacts gained energy, {total:.2e} J in all (largest {:.2e} J at t = {} s, contact {}): with friction, {} law of \
+         impact can create energy; Fremond's and the energetic law cannot (--impact fremond)",
+        gains().count(),
+        energy(&largest),
+        largest.t,
+        largest.contact,
+        match summary.settings.impact.as_str() {
+            "newton" => "Newton's",
+            "poisson" => "Poisson's",
+            "moreau" => "Moreau's",
+            _ => "this",
+        }
     ))
 }
 
@@ -114,14 +141,25 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
             scheme.abs()
         ));
     }
-    if contact > 1e-9 * moved && contact > 0.0 && summary.settings.impact == "fremond" {
+    // What brought energy in, each source by its name.
+    let work = |name: &str| summary.energy.contact_works.get(name).unwrap_or(0.0);
+    let matters = |x: f64| x > 1e-9 * moved && x > 0.0;
+    if matters(work("theta")) {
         warnings.push(format!(
-            "contacts brought in {contact:.2e} J: the work of moving obstacles"
+            "theta above the bound 1/(1+e) of the dissipative scheme added {:.2e} J at the contacts: theta = 0.5 adds none",
+            work("theta")
         ));
-    } else if contact > 1e-9 * moved && contact > 0.0 {
+    }
+    if matters(contact) && matters(work("supports")) {
         warnings.push(format!(
-            "contacts added {contact:.2e} J: Newton's law with friction can create energy, Fremond's cannot \
-             (--impact fremond)"
+            "moving obstacles did {:.2e} J of work",
+            work("supports")
+        ));
+    }
+    if matters(work("law")) && summary.event_counts.energy_gains == 0 {
+        warnings.push(format!(
+            "the laws of the contacts added {:.2e} J without an impact that gained energy: a smaller step makes this smaller",
+            work("law")
         ));
     }
     warnings

@@ -10,6 +10,7 @@ use crate::records::{
     EnergyLedger, EventLog, PainleveWatch, StepOutcome, StepRecord, TrajectoryLayout,
 };
 use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
+use crate::systems::constraint::ContactPoint;
 use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem, World};
 
@@ -123,6 +124,26 @@ pub enum SimulationError {
         /// Constraint.
         constraint: String,
     },
+    /// The scheme does not compute this system.
+    #[error("the scheme `{scheme}` cannot be used: {reason}")]
+    Scheme {
+        /// Scheme.
+        scheme: &'static str,
+        /// What it does not compute.
+        reason: String,
+    },
+    /// Several frictional contacts under the energetic law close together.
+    #[error(
+        "constraint `{constraint}`: {what} under the energetic law with friction close together; their impact depends \
+         on the ratio of their stiffnesses, which rigid contacts do not have: use the scheme `penalty` or another \
+         impact law"
+    )]
+    SeveralLayers {
+        /// Constraint.
+        constraint: String,
+        /// Which contacts.
+        what: &'static str,
+    },
     /// The step is beyond the stability of the scheme.
     #[error(
         "the step {step} is unstable with the scheme `{scheme}`: at most {stable:.3e}, {advised:.3e} is advised"
@@ -198,6 +219,7 @@ pub struct Simulation {
     uniqueness: UniquenessWatch,
     elastic: Option<ElasticLedger>,
     world: Option<(WorldAccounts, WorldMonitors)>,
+    closing: Option<Vec<f64>>,
 }
 
 impl Simulation {
@@ -214,6 +236,12 @@ impl Simulation {
         check_gaps(system.as_ref(), settings.t_start, q)?;
         check_generalized(system.as_ref(), scheme.name())?;
         check_world(system.as_ref(), scheme.as_ref(), &settings.control)?;
+        if let Some(reason) = scheme.refusal(system.as_ref()) {
+            return Err(SimulationError::Scheme {
+                scheme: scheme.name(),
+                reason,
+            });
+        }
         if !scheme.keeps_past() {
             check_delays(system.as_ref(), scheme.name(), &mut settings.control)?;
         }
@@ -282,8 +310,17 @@ impl Simulation {
             uniqueness: UniquenessWatch::default(),
             elastic: None,
             world,
+            closing: None,
         };
         simulation.start();
+        if let StepOutcome::SeveralLayers { contact } = simulation.record.outcome {
+            return Err(SimulationError::SeveralLayers {
+                constraint: simulation.system.constraints()[contact.constraint()]
+                    .name()
+                    .to_string(),
+                what: "it and another contact",
+            });
+        }
         Ok(simulation)
     }
 
@@ -400,6 +437,7 @@ impl Simulation {
     pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
         let (h, t_next, cut) = self.next_step(t_end);
         self.record.stick_jitter = 0.0;
+        self.closing = None;
         let declared = self.world.is_none();
         if declared || self.settings.on_several == OnSeveral::Stop {
             self.saved.clone_from(&self.state);
@@ -421,6 +459,7 @@ impl Simulation {
         if self.record.outcome.is_fatal() {
             return &self.record;
         }
+        let tangential = self.tangential_impact(h);
         if let Some(past) = &mut self.past {
             past.commit();
         }
@@ -439,6 +478,9 @@ impl Simulation {
         self.fill_monitors();
         self.record.energy_totals = self.ledger.totals;
         self.events.observe(&self.record);
+        if let Some(contact) = tangential {
+            self.events.enter_tangential(&self.record, contact);
+        }
         self.painleve.observe(&self.record);
         if let Some(ledger) = &mut self.elastic {
             ledger.observe(&self.record);
@@ -509,6 +551,32 @@ impl Simulation {
         if let Some(outcome) = found.filter(|_| self.record.outcome == StepOutcome::Solved) {
             self.record.outcome = outcome;
         }
+    }
+
+    /// The contact whose impulse in the step of length `h` just made does not shrink with the step though nothing hit
+    /// it: half a step from the same state needs more than three quarters of it.
+    fn tangential_impact(&mut self, h: f64) -> Option<usize> {
+        let contact = self.events.suspect(&self.record)?;
+        let whole = self.record.impulse(contact)[0];
+        let (problem, solution) = (
+            std::mem::take(&mut self.stage.problem),
+            std::mem::take(&mut self.stage.solution),
+        );
+        let (state, record) = (self.state.clone(), self.record.clone());
+        let certificate = self.stage.certificate.clone();
+        let found = self.trial(&[0.5 * h]).is_some() && {
+            let half = self.record.impulse(contact)[0];
+            half > 0.75 * whole
+        };
+        self.retract();
+        self.stage.certificate = certificate;
+        (self.stage.problem, self.stage.solution) = (problem, solution);
+        self.state = state;
+        self.record = record;
+        if let Some(past) = &mut self.past {
+            past.push(self.state.t, &self.state.q);
+        }
+        found.then_some(contact)
     }
 
     /// Length and end of the next step, and whether it is cut short.
@@ -619,7 +687,40 @@ impl Simulation {
                 return RunEnd::Interrupted;
             }
         }
+        self.close();
         RunEnd::Finished
+    }
+
+    /// The velocity of the end time where the scheme has one of its own; nothing else changes.
+    fn close(&mut self) {
+        let (problem, solution) = (
+            std::mem::take(&mut self.stage.problem),
+            std::mem::take(&mut self.stage.solution),
+        );
+        let certificate = self.stage.certificate.clone();
+        let with_past;
+        let system: &dyn MechanicalSystem = match &self.past {
+            Some(past) => {
+                with_past = SystemWithPast {
+                    system: self.system.as_ref(),
+                    past,
+                };
+                &with_past
+            }
+            None => self.system.as_ref(),
+        };
+        let h = self.settings.control.initial();
+        self.closing = self
+            .scheme
+            .closing_velocity(system, &self.state, h, &mut self.stage);
+        self.stage.certificate = certificate;
+        (self.stage.problem, self.stage.solution) = (problem, solution);
+    }
+
+    /// The velocity at the end of a run: that of the state, or the one the source of the scheme defines for the end
+    /// time (v(T) of the sweeping process).
+    pub fn end_velocity(&self) -> &[f64] {
+        self.closing.as_ref().unwrap_or(&self.state.v)
     }
 
     /// The current state.
@@ -910,6 +1011,19 @@ fn check(
         positive("the longest step", h_max)?;
     }
     for constraint in system.constraints() {
+        let energetic = |p: &ContactPoint| matches!(p.law.impact(), ImpactLaw::Energetic { .. });
+        let points = constraint.points();
+        if points.len() > 1
+            && points.iter().any(energetic)
+            && points
+                .iter()
+                .any(|p| !p.law.base_section().is_frictionless())
+        {
+            return Err(SimulationError::SeveralLayers {
+                constraint: constraint.name().to_string(),
+                what: "its points",
+            });
+        }
         for point in constraint.points() {
             let restitution = point.law.impact().restitution();
             if point.law.flow_rule() == FlowRule::KineticProjection && restitution > 0.0 {
@@ -966,6 +1080,8 @@ fn check_generalized(
             "is stepped by the scheme `moreau`"
         } else if matches!(point.law.impact(), ImpactLaw::Fremond { .. }) {
             "reads the tangential velocity after the impact, Fremond's law the mean one"
+        } else if matches!(point.law.impact(), ImpactLaw::Energetic { .. }) {
+            "has a normal impact of its own, the energetic law follows Coulomb's friction through the impact"
         } else {
             continue;
         };

@@ -128,6 +128,12 @@ pub struct SummaryEvent {
     /// Normal impulse of the step.
     #[serde(deserialize_with = "nan_if_null")]
     pub impulse: f64,
+    /// Energy that the contacts gave at an impact (J; negative: took).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<f64>,
+    /// Number of impacts of an accumulation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
 }
 
 /// How often each kind of event happened.
@@ -141,6 +147,15 @@ pub struct EventCounts {
     pub sticks: u64,
     /// Contacts that began to slip.
     pub slips: u64,
+    /// Impacts without collision.
+    #[serde(default)]
+    pub tangential_impacts: u64,
+    /// Accumulation points of impacts.
+    #[serde(default)]
+    pub accumulations: u64,
+    /// Impacts that gained energy.
+    #[serde(default)]
+    pub energy_gains: u64,
     /// Events beyond the number that is kept; their kinds are not counted.
     pub dropped: u64,
 }
@@ -174,6 +189,10 @@ pub struct EnergySummary {
     pub potential: f64,
     /// Every term of the account, summed over the run.
     pub totals: NamedValues,
+    /// How the work of the contacts came about: `law` (contact, friction and impact), `supports` (moving obstacles),
+    /// `theta` (the weight of the scheme).
+    #[serde(default)]
+    pub contact_works: NamedValues,
     /// Largest imbalance of one step.
     #[serde(deserialize_with = "nan_if_null")]
     pub worst_imbalance: f64,
@@ -384,7 +403,7 @@ impl RunSummary {
             time: state.t,
             steps: simulation.steps(),
             coordinates: kept(named(system.coordinate_names(), &state.q)),
-            velocities: kept(named(system.velocity_names(), &state.v)),
+            velocities: kept(named(system.velocity_names(), simulation.end_velocity())),
             contacts: contacts(simulation, &names),
             event_counts: counts(&events, simulation.events().dropped),
             events,
@@ -456,6 +475,12 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              does (as that of y^2)",
             contact_name(simulation, contact)
         ),
+        StepOutcome::SeveralLayers { contact } => format!(
+            "contact `{}` closes together with another one under the energetic law with friction: their impact \
+             depends on the ratio of their stiffnesses, which rigid contacts do not have (scheme = \"penalty\" has \
+             them, or choose another impact law)",
+            contact_name(simulation, contact)
+        ),
         StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
         StepOutcome::SingularMass => "the mass matrix lost definiteness".to_string(),
         // The others do not stop a run.
@@ -516,6 +541,12 @@ fn events(simulation: &Simulation) -> Vec<SummaryEvent> {
             contact: contact_name(simulation, event.contact),
             approach: event.approach,
             impulse: event.impulse,
+            energy: matches!(
+                event.kind,
+                EventKind::Impact | EventKind::TangentialImpact | EventKind::EnergyGain
+            )
+            .then_some(event.energy),
+            count: (event.kind == EventKind::Accumulation).then_some(event.count),
         })
         .collect()
 }
@@ -527,6 +558,9 @@ fn counts(events: &[SummaryEvent], dropped: u64) -> EventCounts {
         lift_offs: count(EventKind::LiftOff),
         sticks: count(EventKind::Stick),
         slips: count(EventKind::Slip),
+        tangential_impacts: count(EventKind::TangentialImpact),
+        accumulations: count(EventKind::Accumulation),
+        energy_gains: count(EventKind::EnergyGain),
         dropped,
     }
 }
@@ -540,11 +574,22 @@ fn energy(simulation: &Simulation) -> EnergySummary {
         kinetic: state.kinetic,
         potential: state.potential,
         totals: NamedValues(terms.map(|(name, x)| (name.to_string(), x)).to_vec()),
+        contact_works: contact_works(simulation),
         worst_imbalance: ledger.worst_imbalance,
         worst_ratio: ledger.worst_ratio,
         open_steps: ledger.open_steps,
         closed: ledger.is_closed(),
     }
+}
+
+fn contact_works(simulation: &Simulation) -> NamedValues {
+    let works = simulation.events().works;
+    let terms = [
+        ("law", works.law),
+        ("supports", works.supports),
+        ("theta", works.theta),
+    ];
+    NamedValues(terms.map(|(name, x)| (name.to_string(), x)).to_vec())
 }
 
 fn certificate(simulation: &Simulation, tolerance: f64, closed: bool) -> CertificateSummary {

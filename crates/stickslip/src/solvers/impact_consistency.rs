@@ -31,6 +31,7 @@
 
 use serde::Serialize;
 
+use crate::algebra::feasibility::LinearSystem;
 use crate::algebra::{PivotedCholesky, dot};
 use crate::contact::{ContactProblem, ContactSolution};
 use crate::laws::{GeneralizedSet, ImpactRule, PerGradient, SetUnit};
@@ -125,6 +126,9 @@ pub fn check_impact(
                 }
             })
             .collect();
+        let Some(before) = reachable(before, &couplings.normal, &mut factor) else {
+            continue;
+        };
         let mut weights = before.clone();
         factor.solve_in_place(&mut weights);
         let speed = dot(&weights, &before).max(0.0).sqrt();
@@ -143,6 +147,43 @@ pub fn check_impact(
         );
     }
     report
+}
+
+/// Normal velocities that a motion can have: with dependent rows the nearest ones in their range, none if
+/// one of them then opens.
+fn reachable(
+    mut before: Vec<f64>,
+    normal: &[f64],
+    factor: &mut PivotedCholesky,
+) -> Option<Vec<f64>> {
+    let count = before.len();
+    if factor.rank() == count {
+        return Some(before);
+    }
+    // The part of a velocity outside the range of W is what no motion has.
+    for _ in 0..100 {
+        let mut weights = before.clone();
+        factor.solve_in_place(&mut weights);
+        let image: Vec<f64> = (0..count)
+            .map(|a| dot(&normal[a * count..(a + 1) * count], &weights))
+            .collect();
+        let off = image
+            .iter()
+            .zip(&before)
+            .fold(0.0f64, |s, (a, b)| s.max((a - b).abs()));
+        let size = image.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        before = image;
+        if off <= 1e-14 * size {
+            break;
+        }
+    }
+    let size = before.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    for u in &mut before {
+        if u.abs() <= 1e-13 * size {
+            *u = 0.0;
+        }
+    }
+    before.iter().all(|&u| u <= 0.0).then_some(before)
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -177,7 +218,20 @@ fn judge(
 
     // p = W⁻¹(u⁺ − u⁻) on the normal rows.
     let mut impulse: Vec<f64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
+    let change = impulse.clone();
     factor.solve_in_place(&mut impulse);
+    if factor.rank() < count && impulse.iter().any(|&p| p < 0.0) {
+        // Dependent rows: of all impulses with this effect a nonnegative one counts.
+        let mut system = LinearSystem::new(count);
+        for (a, u) in change.iter().enumerate() {
+            let size = couplings.normal[a * count + a].sqrt();
+            let row = (0..count).map(|b| couplings.normal[a * count + b] / size);
+            system.equal(row, u / size);
+        }
+        if let Some(found) = system.feasible_point(1e-9 * speed) {
+            impulse = found;
+        }
+    }
     let mut solution = ContactSolution {
         impulse: vec![0.0; m],
         local_velocity: vec![0.0; m],

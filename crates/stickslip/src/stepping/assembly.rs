@@ -305,13 +305,15 @@ impl ContactAssembly {
     }
 
     /// Fills the contact part of a record: gaps, impulses, modes, works with the velocity
-    /// `velocity_of_work`, and the sliding velocities in `sliding` (per problem row).
+    /// `velocity_of_work`, and the sliding velocities in `sliding` (per problem row). `left` and `after` are the
+    /// velocities without contact and at the end of the step.
     pub fn fill_record(
         &self,
         problem: &ContactProblem,
         impulse: &[f64],
         velocity_of_work: &[f64],
         sliding: &[f64],
+        (left, after): (&[f64], &[f64]),
         record: &mut StepRecord,
     ) {
         // Buffers of the right size are only cleared: most steps of a run are of one size.
@@ -341,6 +343,12 @@ impl ContactAssembly {
                 record.impulses[slot.start + i] = impulse[row];
                 record.local_velocities[slot.start + i] = sliding[row];
                 let work = impulse[row] * problem.row_dot(row, velocity_of_work);
+                let (before, drift) = (self.before[row], self.drift[row]);
+                let mean = 0.5 * (before + problem.row_dot(row, after) + drift);
+                let forces = problem.row_dot(row, left) + drift - before;
+                entry.work_law += impulse[row] * mean;
+                entry.work_support -= impulse[row] * drift;
+                entry.work_forces += (impulse[row] * forces).abs();
                 if i == 0 {
                     entry.work_normal = work
                 } else {

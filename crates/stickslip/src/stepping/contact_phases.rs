@@ -1,8 +1,8 @@
 //! The contact solve of a step: one phase, or two where Poisson's or the energetic law acts.
 
-use crate::algebra::dot;
-use crate::contact::BlockKind;
-use crate::laws::{ImpactLaw, energetic_impact};
+use crate::contact::{BlockKind, ContactProblem};
+use crate::laws::{ImpactLaw, energetic_impact_in_space};
+use crate::records::StepOutcome;
 
 use super::ContactStage;
 use super::assembly::ContactAssembly;
@@ -37,14 +37,15 @@ impl ContactPhases {
     }
 
     /// Solves the problem in `stage`, whose free velocity and bias are set, for a step that began
-    /// with the velocity `before`; returns the residual of the compression (0 without one).
+    /// with the velocity `before`; returns the residual of the compression (0 without one), or why no law covers
+    /// the impact.
     pub fn solve(
         &mut self,
         assembly: &ContactAssembly,
         before: &[f64],
         t: f64,
         stage: &mut ContactStage,
-    ) -> f64 {
+    ) -> Result<f64, StepOutcome> {
         self.left.clear();
         self.left.extend_from_slice(stage.problem.velocity_free());
         // The generalized law has its own normal stage.
@@ -56,24 +57,24 @@ impl ContactPhases {
         });
         self.compression.clear();
         self.compression.resize(stage.problem.size(), 0.0);
-        let jolted = self.jolt(assembly, stage);
+        let layered = self.frozen_layers(assembly, stage)?;
         let residual = if closing {
             self.compress(assembly, before, t, stage)
         } else {
             0.0
         };
-        if closing || jolted {
+        if closing || layered {
             self.expand(stage);
         }
         stage.solve();
         self.impulse.clear();
         self.impulse.extend_from_slice(&stage.solution.impulse);
-        if closing || jolted {
+        if closing || layered {
             for (total, compression) in self.impulse.iter_mut().zip(&self.compression) {
                 *total += compression;
             }
         }
-        residual
+        Ok(residual)
     }
 
     fn compress(
@@ -124,11 +125,16 @@ impl ContactPhases {
         stage.solution.impulse.fill(0.0);
     }
 
-    /// Impacts under the energetic law, one contact after the other while one of them approaches.
-    fn jolt(&mut self, assembly: &ContactAssembly, stage: &ContactStage) -> bool {
+    /// Impacts under the energetic law: the frozen layer of every contact that approaches, one after the
+    /// other while one of them does. Layers that meet, where one of them has friction, are refused: their impact
+    /// depends on the ratios of stiffnesses that rigid contacts do not have.
+    fn frozen_layers(
+        &mut self,
+        assembly: &ContactAssembly,
+        stage: &ContactStage,
+    ) -> Result<bool, StepOutcome> {
         let problem = &stage.problem;
-        let m = problem.size();
-        let mut jolted = false;
+        let mut closed: Vec<usize> = Vec::new();
         for _ in 0..100 {
             let mut quiet = true;
             for contact in &assembly.active {
@@ -136,36 +142,62 @@ impl ContactPhases {
                     continue;
                 };
                 let block = &problem.blocks()[contact.block];
-                let row = block.start;
-                let velocity = |i: usize| {
-                    let response = &problem.dense()[i * m..(i + 1) * m];
-                    assembly.before[i] + dot(response, &self.compression)
-                };
-                let normal = velocity(row);
-                if normal >= -APPROACH_MIN {
+                let rows = block.range();
+                let u: Vec<f64> = rows
+                    .clone()
+                    .map(|i| assembly.before[i] + row_response(problem, i, &self.compression))
+                    .collect();
+                if u[0] >= -APPROACH_MIN {
                     continue;
                 }
-                let entry = |i: usize, j: usize| problem.dense()[(row + i) * m + row + j];
-                let (w, u, ends) = match (block.size, block.section.ends()) {
-                    (2, Some(ends)) => (
-                        [entry(0, 0), entry(0, 1), entry(1, 1)],
-                        [normal, velocity(row + 1)],
-                        ends,
-                    ),
-                    // without friction, or in space, where only the normal law is used
-                    _ => ([entry(0, 0), 0.0, 1.0], [normal, 0.0], (0.0, 0.0)),
+                let key = block.key;
+                let meets = |other: &usize| {
+                    let other = &problem.blocks()[*other];
+                    let rough =
+                        !block.section.is_frictionless() || !other.section.is_frictionless();
+                    other.key != key && rough && coupled(problem, rows.clone(), other.range())
                 };
-                let impact = energetic_impact(w, u, ends, restitution);
-                let rows = row..row + block.size.min(2);
+                if closed.iter().any(meets) {
+                    return Err(StepOutcome::SeveralLayers { contact: key });
+                }
+                let mut w = Vec::with_capacity(rows.len() * rows.len());
+                for i in rows.clone() {
+                    w.extend(rows.clone().map(|j| problem.w(i, j)));
+                }
+                let impact = energetic_impact_in_space(&w, &u, &block.section, restitution);
+                if !impact.finished {
+                    return Err(StepOutcome::NoSolution { contact: key });
+                }
                 for (p, extra) in self.compression[rows].iter_mut().zip(impact.impulse) {
                     *p += extra;
                 }
-                (quiet, jolted) = (false, true);
+                closed.push(contact.block);
+                quiet = false;
             }
             if quiet {
                 break;
             }
         }
-        jolted
+        Ok(!closed.is_empty())
     }
+}
+
+/// Row i of W times impulses.
+fn row_response(problem: &ContactProblem, i: usize, impulse: &[f64]) -> f64 {
+    let used = impulse.iter().enumerate().filter(|(_, p)| **p != 0.0);
+    used.map(|(j, p)| problem.w(i, j) * p).sum()
+}
+
+/// Whether an impulse in one block is felt in the other, beyond rounding.
+fn coupled(
+    problem: &ContactProblem,
+    rows: std::ops::Range<usize>,
+    other: std::ops::Range<usize>,
+) -> bool {
+    rows.into_iter().any(|i| {
+        other.clone().any(|j| {
+            let size = (problem.w(i, i) * problem.w(j, j)).sqrt();
+            problem.w(i, j).abs() > 1e-12 * size
+        })
+    })
 }

@@ -246,7 +246,13 @@ impl ExplicitStep {
         }
         self.assembly
             .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
-        let compression = self.phases.solve(&self.assembly, v0, t, stage);
+        let compression = match self.phases.solve(&self.assembly, v0, t, stage) {
+            Ok(residual) => residual,
+            Err(outcome) => {
+                record.outcome = outcome;
+                return false;
+            }
+        };
         record.residual = stage.certify(t).max(compression);
         record.outcome = stage.outcome();
         record.iterations = stage.solution.iterations;
@@ -281,6 +287,7 @@ impl ExplicitStep {
             &self.phases.impulse,
             &self.mean,
             &self.sliding,
+            (&self.phases.left, &self.v),
             record,
         );
         true

@@ -168,7 +168,10 @@ impl MoreauJean {
                     }),
                 }
             }
-            residual = self.solve_contact(frame, stage);
+            residual = match self.solve_contact(frame, stage) {
+                Ok(residual) => residual,
+                Err(outcome) => return (outcome, f64::NAN),
+            };
             if linear {
                 self.step.complete(system, frame, &self.velocity);
                 break;
@@ -208,8 +211,12 @@ impl MoreauJean {
     }
 
     /// One contact solve from the current right-hand side; updates velocity and impulses. Returns
-    /// the residual of the compression stage where there is one.
-    fn solve_contact(&mut self, frame: &StepFrame, stage: &mut ContactStage) -> f64 {
+    /// the residual of the compression stage where there is one, or why no law covers the impact.
+    fn solve_contact(
+        &mut self,
+        frame: &StepFrame,
+        stage: &mut ContactStage,
+    ) -> Result<f64, StepOutcome> {
         // Free velocity of this iterate, on the joints.
         let free = stage.problem.velocity_free_mut();
         free.copy_from_slice(&self.step.residual);
@@ -225,12 +232,12 @@ impl MoreauJean {
             self.contact_impulse.fill(0.0);
             self.phases.fly(free);
             stage.solve();
-            return 0.0;
+            return Ok(0.0);
         }
         stage.problem.refresh();
         let residual = self
             .phases
-            .solve(&self.assembly, frame.v, frame.t_end, stage);
+            .solve(&self.assembly, frame.v, frame.t_end, stage)?;
         stage
             .problem
             .velocity(&stage.solution.impulse, &mut self.velocity);
@@ -245,7 +252,7 @@ impl MoreauJean {
             self.joints.add_response_multipliers(&mut self.response);
             self.joints.add_impulse(&mut self.contact_impulse);
         }
-        residual
+        Ok(residual)
     }
 
     /// Sliding velocity of every problem row: what the law read, u_{k+1} or u_{k+θ}.
@@ -325,6 +332,7 @@ impl TimeSteppingScheme for MoreauJean {
             &self.phases.impulse,
             &self.step.v_theta,
             &self.sliding,
+            (&self.phases.left, &self.velocity),
             record,
         );
         for (c, constraint) in system.constraints().iter().enumerate() {

@@ -78,6 +78,17 @@ pub trait TimeSteppingScheme: Send + Sync {
         true
     }
 
+    /// The velocity that the source of the scheme gives to the end time itself, where it is not that of the last step.
+    fn closing_velocity(
+        &mut self,
+        _system: &dyn MechanicalSystem,
+        _state: &State,
+        _h: f64,
+        _stage: &mut ContactStage,
+    ) -> Option<Vec<f64>> {
+        None
+    }
+
     /// What the scheme itself must find again to go on with the same bits.
     fn memory(&self) -> Option<serde_json::Value> {
         None
@@ -86,6 +97,11 @@ pub trait TimeSteppingScheme: Send + Sync {
     /// Takes up a memory; false if it does not fit.
     fn recall(&mut self, _memory: &serde_json::Value) -> bool {
         true
+    }
+
+    /// What the scheme cannot compute on this system; it is refused with this reason before the first step.
+    fn refusal(&self, _system: &dyn MechanicalSystem) -> Option<String> {
+        None
     }
 
     /// What a user should know about this scheme on this system before the run.

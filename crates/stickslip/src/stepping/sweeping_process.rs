@@ -88,6 +88,22 @@ impl TimeSteppingScheme for SweepingProcess {
         }
     }
 
+    /// `v(T) = v_N`: one more update at the position reached, which then does not move.
+    fn closing_velocity(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &State,
+        h: f64,
+        stage: &mut ContactStage,
+    ) -> Option<Vec<f64>> {
+        let mut record = StepRecord::default();
+        let contacts = Contacts::Touching(self.gap_tolerance);
+        let step = &mut self.step;
+        step.q.clone_from(&state.q);
+        step.update_velocity(system, state, (h, state.t), contacts, stage, &mut record)
+            .then(|| step.v.clone())
+    }
+
     fn meets_initial_velocity(&self) -> bool {
         true
     }

@@ -6,16 +6,17 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::contact::{ContactProblem, ContactSolution, ContactSolver};
-use crate::laws::FlowRule;
+use crate::algebra::rank_revealing::solve_any_rank;
+use crate::contact::{ContactKey, ContactProblem, ContactSolution, ContactSolver};
+use crate::laws::{FlowRule, FrictionSection};
 use crate::solvers::GaussSeidel;
-use crate::solvers::one_contact::{gamma, planar};
+use crate::solvers::one_contact::{LocalScratch, OneContact, gamma, planar, solve_kinetic};
 use crate::stepping::MoreauContactDynamics;
 use crate::systems::MechanicalSystem;
 
 use super::one_step_problem;
 
-/// |γ| at most this part of W_NN counts as zero.
+/// |γ| at most this part of W_NN is its rounding.
 const CRITICAL: f64 = 1e-12;
 
 /// Shape of a set of velocities.
@@ -41,25 +42,59 @@ impl Shape {
     }
 }
 
+/// Which hypothesis of Theorem 1 on the friction set holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hypothesis {
+    /// (H4): friction has one dimension.
+    OneDimension,
+    /// (H'4): the friction set is strictly convex.
+    StrictlyConvex,
+    /// Neither; the direction of the jam is unique all the same, which is what the proof uses.
+    UniqueJam,
+    /// Neither, and the direction of the jam is not unique: the theorem says nothing.
+    None,
+}
+
+impl Hypothesis {
+    /// Words for reports.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::OneDimension => "(H4): one-dimensional friction",
+            Self::StrictlyConvex => "(H'4): a strictly convex friction set",
+            Self::UniqueJam => {
+                "neither (H4) nor (H'4), but one direction of the jam, as the proof needs"
+            }
+            Self::None => {
+                "neither (H4) nor (H'4), and several directions of the jam: the theorem says nothing here"
+            }
+        }
+    }
+}
+
 /// What Theorem 1 says at (q, v⁻).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attainable {
     /// γ divided by the square of the Euclidean norm of the normal row.
     pub gamma: f64,
-    /// −1, 0 or 1: the sign of γ, with the criticality threshold.
+    /// −1, 0 or 1: the sign of γ, zero within its rounding.
     pub sign: i8,
     /// Velocity before.
     pub velocity: Vec<f64>,
     /// Jam velocity ṽ (v⁻ where there is none).
     pub jam: Vec<f64>,
-    /// Shape of A.
+    /// Shape of A. In space with γ < 0 the directions of jams form an arc; A is read as {v⁻, ṽ} with the ṽ of least
+    /// kinetic energy, which is what S tends to.
     pub shape: Shape,
-    /// Whether points with φ ≤ 0 and γ > 0 exist arbitrarily near.
+    /// Whether points with φ ≤ 0 and γ > 0 exist arbitrarily near, by the expansion of γ along admissible
+    /// directions.
     pub positive_neighbours: bool,
     /// Shape of the limit of A_ε.
     pub limit: Shape,
     /// Whether A_ε tends to A.
     pub converges: bool,
+    /// Which hypothesis on the friction set holds.
+    pub hypothesis: Hypothesis,
 }
 
 /// A sample of A_ε with its distances.
@@ -79,18 +114,25 @@ pub struct Sampled {
 /// Why a study is not possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AttainableError {
-    /// Not exactly one planar contact is active.
+    /// Not exactly one contact with friction is active.
     #[error(
-        "the sets A and A_ε are those of one active contact with one tangent; {blocks} blocks are active here"
+        "the sets A and A_ε are those of one active contact with friction; {blocks} blocks are active here"
     )]
-    NotOnePlanarContact {
+    NotOneContact {
         /// Active blocks.
         blocks: usize,
     },
+    /// The friction section is unbounded, against (H3).
+    #[error("the friction set of the contact is unbounded: hypothesis (H3) of Theorem 1 fails")]
+    Unbounded,
 }
 
-fn problem_at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> ContactProblem {
-    let mut scheme = MoreauContactDynamics::new(1e-9);
+fn problem_within(
+    system: &dyn MechanicalSystem,
+    (q, v): (&[f64], &[f64]),
+    gap: f64,
+) -> ContactProblem {
+    let mut scheme = MoreauContactDynamics::new(gap);
     let mut problem = one_step_problem(system, &mut scheme, (0.0, q, v), 0.0);
     for block in problem.blocks_mut() {
         block.flow_rule = FlowRule::KineticProjection;
@@ -98,12 +140,19 @@ fn problem_at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> ContactPro
     problem
 }
 
-/// γ over W_NN of the active contact at q; none without contact.
-fn margin_at(system: &dyn MechanicalSystem, q: &[f64]) -> Option<f64> {
-    let problem = problem_at(system, q, &vec![0.0; system.dof()]);
-    let block = problem.blocks().first()?;
+fn problem_at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> ContactProblem {
+    problem_within(system, (q, v), 1e-9)
+}
+
+/// γ over W_NN of the contact `key` at q, touching or not.
+fn margin_at(system: &dyn MechanicalSystem, q: &[f64], key: ContactKey) -> Option<f64> {
+    let still = vec![0.0; system.dof()];
+    let problem = problem_within(system, (q, &still), f64::INFINITY);
+    let block = problem.blocks().iter().find(|b| b.key == key)?;
+    let m = problem.size();
     let w = problem.dense();
-    Some(gamma(&w[..2], &block.section) / w[0])
+    let row = &w[block.start * m + block.start..][..block.size];
+    Some(gamma(row, &block.section) / row[0])
 }
 
 /// A, the limit of A_ε and the verdict of Theorem 1 at a sliding contact.
@@ -113,14 +162,19 @@ pub fn attainable(
     v: &[f64],
 ) -> Result<Attainable, AttainableError> {
     let problem = problem_at(system, q, v);
-    let (1, 2) = (problem.blocks().len(), problem.size()) else {
-        return Err(AttainableError::NotOnePlanarContact {
+    let [block] = problem.blocks() else {
+        return Err(AttainableError::NotOneContact {
             blocks: problem.blocks().len(),
         });
     };
+    if block.size < 2 || block.section.is_frictionless() {
+        return Err(AttainableError::NotOneContact { blocks: 1 });
+    }
+    if !block.section.is_bounded() {
+        return Err(AttainableError::Unbounded);
+    }
     let w = problem.dense();
-    let block = &problem.blocks()[0];
-    let local = gamma(&w[..2], &block.section);
+    let local = gamma(&w[..block.size], &block.section);
     let margin = local / w[0];
     let sign: i8 = if margin.abs() <= CRITICAL {
         0
@@ -129,16 +183,17 @@ pub fn attainable(
     } else {
         -1
     };
-    let mut impulse = [0.0; 2];
-    if let (true, Some(ends)) = (sign <= 0, block.section.ends()) {
-        planar::solve_jam_planar(&w, problem.free(), ends, &mut impulse);
-    }
-    let mut jam = vec![0.0; v.len()];
-    problem.velocity(&impulse, &mut jam);
+    let impulse = match sign {
+        1 => vec![0.0; block.size],
+        0 => critical_jam(&problem),
+        _ => jam(&problem),
+    };
+    let mut after = vec![0.0; v.len()];
+    problem.velocity(&impulse, &mut after);
     let jams = impulse[0] > 0.0;
     let positive_neighbours = match sign {
         1 => true,
-        _ => has_positive_neighbours(system, q),
+        _ => has_positive_neighbours(system, q, block.key),
     };
     let shape = match (jams, sign) {
         (false, _) => Shape::Point,
@@ -155,21 +210,163 @@ pub fn attainable(
         gamma: local / crate::algebra::dot(normal, normal),
         sign,
         velocity: v.to_vec(),
-        jam,
+        jam: after,
         shape,
         positive_neighbours,
         limit,
         converges: shape == limit,
+        hypothesis: hypothesis(&block.section, &w[1..block.size], sign),
     })
 }
 
-/// Whether γ > 0 at sampled points of a small ball with φ ≤ 0.
-fn has_positive_neighbours(system: &dyn MechanicalSystem, q: &[f64]) -> bool {
-    let radius = 1e-5;
-    (0..400u64).any(|k| {
-        let near = in_ball(q, radius, 7, k);
-        margin_at(system, &near).is_some_and(|margin| margin > 1e3 * CRITICAL)
+/// Which hypothesis covers a section whose W_NT is `coupling`.
+fn hypothesis(section: &FrictionSection, coupling: &[f64], sign: i8) -> Hypothesis {
+    let minus: Vec<f64> = coupling.iter().map(|w| -w).collect();
+    match section {
+        _ if section.dimension() == 1 => Hypothesis::OneDimension,
+        FrictionSection::Disc { .. } => Hypothesis::StrictlyConvex,
+        FrictionSection::Ellipse { map } => {
+            let determinant = map[0][0] * map[1][1] - map[0][1] * map[1][0];
+            let size: f64 = map.iter().flatten().map(|x| x * x).sum();
+            if determinant.abs() > 1e-12 * size {
+                Hypothesis::StrictlyConvex
+            } else {
+                Hypothesis::OneDimension
+            }
+        }
+        // At γ = 0 the jam goes along the point of the set that attains γ: unique unless a side does.
+        _ if sign == 0 && attained_once(section, &minus) => Hypothesis::UniqueJam,
+        _ => Hypothesis::None,
+    }
+}
+
+/// Whether the support in a direction is attained in one point: that of nearby directions is the same or near it.
+fn attained_once(section: &FrictionSection, direction: &[f64]) -> bool {
+    let d = direction.len();
+    let size = crate::algebra::dot(direction, direction).sqrt();
+    if size == 0.0 {
+        return false;
+    }
+    let point = |towards: &[f64]| {
+        let mut out = vec![0.0; d];
+        section.support_point(towards, &mut out);
+        out
+    };
+    let centre = point(direction);
+    let reach = crate::algebra::dot(&centre, &centre).sqrt();
+    (0..d).all(|i| {
+        [1.0, -1.0].iter().all(|sign| {
+            let mut near = direction.to_vec();
+            near[i] += sign * 1e-7 * size;
+            apart(&point(&near), &centre) <= 1e-3 * reach
+        })
     })
+}
+
+/// Jam at γ = 0: the only direction without normal velocity is that of the point that attains γ.
+fn critical_jam(problem: &ContactProblem) -> Vec<f64> {
+    let (m, w) = (problem.size(), problem.dense());
+    let minus: Vec<f64> = w[1..m].iter().map(|x| -x).collect();
+    let mut direction = vec![0.0; m];
+    direction[0] = 1.0;
+    let section = &problem.blocks()[0].section;
+    section.support_point(&minus, &mut direction[1..]);
+    let response: Vec<f64> = (0..m)
+        .map(|i| crate::algebra::dot(&w[i * m..(i + 1) * m], &direction))
+        .collect();
+    let slope: f64 = crate::algebra::dot(&direction[1..], &problem.free()[1..]);
+    let curvature = crate::algebra::dot(&direction, &response);
+    let length = if curvature > 0.0 {
+        (-slope / curvature).max(0.0)
+    } else {
+        0.0
+    };
+    direction.iter().map(|x| length * x).collect()
+}
+
+/// Jam at γ < 0: Moreau's S from an approach that vanishes.
+fn jam(problem: &ContactProblem) -> Vec<f64> {
+    let m = problem.size();
+    let section = &problem.blocks()[0].section;
+    let mut free = problem.free().to_vec();
+    let mut impulse = vec![0.0; m];
+    if let (2, Some(ends)) = (m, section.ends()) {
+        let mut pair = [0.0; 2];
+        planar::solve_jam_planar(&problem.dense(), &free, ends, &mut pair);
+        return pair.to_vec();
+    }
+    let speed = free.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    free[0] = -1e-12 * speed;
+    let w = problem.dense();
+    let contact = OneContact {
+        w: &w,
+        q: &free,
+        section,
+        normal_impulse_min: 0.0,
+    };
+    solve_kinetic(&contact, 0.0, &mut impulse, &mut LocalScratch::default());
+    impulse
+}
+
+/// Whether γ > 0 arbitrarily near q with φ ≤ 0: the first coefficient that matters in the expansion of γ/W_NN
+/// along a path that stays admissible is positive. Paths go along the axes and random directions, and along the surface
+/// where they would leave it.
+fn has_positive_neighbours(system: &dyn MechanicalSystem, q: &[f64], key: ContactKey) -> bool {
+    const ORDER: usize = 4;
+    let n = system.dof();
+    let gap = system.constraints()[key.constraint()].gap();
+    let size = q.iter().fold(1.0f64, |s, x| s.max(x.abs()));
+    let step = 1e-3 * size;
+    let Some(centre) = margin_at(system, q, key) else {
+        return false;
+    };
+    let admissible = |direction: &[f64], r: f64| {
+        let mut place = q.to_vec();
+        system.displace(q, direction, r, &mut place);
+        let mut gradient = vec![0.0; n];
+        for _ in 0..4 {
+            let excess = gap.value(0.0, &place);
+            if excess <= 0.0 {
+                break;
+            }
+            gap.gradient(0.0, &place, &mut gradient);
+            let length = crate::algebra::dot(&gradient, &gradient);
+            let from = place.clone();
+            system.displace(&from, &gradient, -excess / length, &mut place);
+        }
+        place
+    };
+    let directions = (0..2 * n as u64 + 256).map(|k| {
+        if k < 2 * n as u64 {
+            let mut axis = vec![0.0; n];
+            axis[(k / 2) as usize] = if k % 2 == 0 { 1.0 } else { -1.0 };
+            axis
+        } else {
+            in_ball(&vec![0.0; n], 1.0, 7, k)
+        }
+    });
+    let mut values = [0.0; ORDER];
+    directions.into_iter().any(|direction| {
+        for (k, value) in values.iter_mut().enumerate() {
+            let place = admissible(&direction, step * (k + 1) as f64);
+            match margin_at(system, &place, key) {
+                Some(margin) => *value = margin - centre,
+                None => return false,
+            }
+        }
+        let coefficients = expansion(&values);
+        let first = coefficients.iter().find(|c| c.abs() > 1e-11);
+        first.is_some_and(|&c| c > 0.0)
+    })
+}
+
+/// Coefficients c_k with Σ c_k j^k = values[j − 1], k from 1: the expansion in units of the step.
+fn expansion(values: &[f64; 4]) -> Vec<f64> {
+    let mut matrix = Vec::with_capacity(16);
+    for j in 1..=4 {
+        matrix.extend((1..=4).map(|k| f64::from(j).powi(k)));
+    }
+    solve_any_rank(&matrix, values, 1e-14).point
 }
 
 /// A_ε: S at random points of the balls around q and v⁻, approach velocities over many decades.

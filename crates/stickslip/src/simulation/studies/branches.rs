@@ -5,23 +5,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::algebra::PivotedCholesky;
 use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
 use crate::simulation::Simulation;
 use crate::solvers::GaussSeidel;
 use crate::solvers::enumeration::{
     Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Mode, Verdict, enumerate,
+    natural_map_size,
 };
 use crate::stepping::TimeSteppingScheme;
 use crate::systems::MechanicalSystem;
 
 use super::one_step_problem;
 
+/// |γ| at most this part of W_NN is zero within the rounding of typical data.
+const NEARLY_DEGENERATE: f64 = 1e-8;
+
 /// All solutions of one step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BranchStudy {
     /// What the law says.
     pub verdict: Verdict,
-    /// The solutions.
+    /// The solutions, one per motion.
     pub enumeration: Enumeration,
     /// Generalized velocity after the step, per solution.
     pub velocities: Vec<Vec<f64>>,
@@ -29,6 +34,11 @@ pub struct BranchStudy {
     pub impulsive: Vec<bool>,
     /// γ/W_NN per block.
     pub margins: Vec<f64>,
+    /// Rank and number of the normal rows: impulses are not unique where they differ.
+    pub normal_rank: (usize, usize),
+    /// Where some γ is zero within the rounding of the data: the solutions as the step vanishes. A continuum
+    /// that reaches down to no impulse at all (the grazing end) is seen only there.
+    pub degenerate: Option<Enumeration>,
 }
 
 /// Finds all solutions of the step of length h from (t, q, v) under Coulomb's law.
@@ -44,10 +54,7 @@ pub fn branches(
 ) -> Result<BranchStudy, EnumerationError> {
     let problem = one_step_problem(system, scheme, (t, q, v), h);
     let enumeration = enumerate(&problem, settings)?;
-    let half = enumerate(
-        &one_step_problem(system, scheme, (t, q, v), 0.5 * h),
-        settings,
-    )?;
+    let half = one_step_problem(system, scheme, (t, q, v), 0.5 * h);
     let impulsive: Vec<bool> = enumeration
         .solutions
         .iter()
@@ -74,41 +81,51 @@ pub fn branches(
         })
         .collect();
     let m = problem.size();
-    let margins = problem
+    let w = problem.dense();
+    let margins: Vec<f64> = problem
         .blocks()
         .iter()
         .map(|b| {
-            let normal = &problem.dense()[b.start * m + b.start..][..b.size];
+            let normal = &w[b.start * m + b.start..][..b.size];
             crate::solvers::one_contact::gamma(normal, &b.section) / normal[0]
         })
         .collect();
+    let degenerate = margins.iter().any(|x| x.abs() <= NEARLY_DEGENERATE);
+    let degenerate = match degenerate {
+        true => Some(enumerate(&instant, settings)?),
+        false => None,
+    };
+    let rows: Vec<usize> = problem.blocks().iter().map(|b| b.start).collect();
+    let mut normals = Vec::with_capacity(rows.len() * rows.len());
+    for &i in &rows {
+        normals.extend(rows.iter().map(|&j| w[i * m + j]));
+    }
+    let mut factor = PivotedCholesky::default();
+    factor.factor(rows.len(), &normals);
     Ok(BranchStudy {
         verdict,
         velocities,
         impulsive,
         margins,
         enumeration,
+        normal_rank: (factor.rank(), rows.len()),
+        degenerate,
     })
 }
 
-/// Whether the same mode keeps its impulse at half the step.
-fn is_impulsive(solution: &FoundSolution, half: &Enumeration) -> bool {
-    let size = |p: &[f64]| p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-    if size(&solution.impulse) == 0.0 {
-        return false;
-    }
-    match half.solutions.iter().find(|s| s.modes == solution.modes) {
-        Some(other) => {
-            let limit: Vec<f64> = solution
-                .impulse
-                .iter()
-                .zip(&other.impulse)
-                .map(|(a, b)| 2.0 * b - a)
-                .collect();
-            size(&limit) > 0.3 * size(&solution.impulse)
+/// Whether an impulse stays finite as the step shrinks: at half the step it is nearer to a solution than its half. A
+/// continuum does only if both of its ends do.
+fn is_impulsive(solution: &FoundSolution, half: &ContactProblem) -> bool {
+    let stays = |impulse: &[f64]| {
+        let size = impulse.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        if size == 0.0 || half.size() != impulse.len() {
+            return size != 0.0;
         }
-        None => true,
-    }
+        let halved: Vec<f64> = impulse.iter().map(|p| 0.5 * p).collect();
+        natural_map_size(half, impulse) < natural_map_size(half, &halved)
+    };
+    let ends = solution.continuum.iter().flat_map(|c| &c.ends);
+    stays(&solution.impulse) && ends.into_iter().all(|end| stays(end))
 }
 
 /// Named rules that choose one of several solutions.

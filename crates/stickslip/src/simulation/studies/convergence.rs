@@ -24,6 +24,53 @@ pub enum StudyError {
     },
 }
 
+/// A result whose own step no longer matters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Resolved {
+    /// The result.
+    pub result: Vec<f64>,
+    /// Step of the run.
+    pub step: f64,
+    /// Change of the result when the step was last halved.
+    pub step_error: f64,
+    /// Whether that change is small enough beside the error that is studied.
+    pub resolved: bool,
+}
+
+/// Halves the step of a run from `step` on until halving changes the result by at most a twentieth of the error that
+/// is studied, `error(result)`; at most ten times.
+pub fn resolve_in_step<E>(
+    mut run: impl FnMut(f64) -> Result<Vec<f64>, E>,
+    mut step: f64,
+    mut error: impl FnMut(&[f64], f64) -> Result<f64, E>,
+) -> Result<Resolved, E> {
+    let mut coarse = run(step)?;
+    let mut resolved = Resolved {
+        result: coarse.clone(),
+        step,
+        step_error: f64::INFINITY,
+        resolved: false,
+    };
+    for _ in 0..10 {
+        step *= 0.5;
+        let fine = run(step)?;
+        let changes = coarse.iter().zip(&fine).map(|(a, b)| (a - b).abs());
+        let step_error = changes.fold(0.0, f64::max);
+        let studied = error(&fine, step)?;
+        resolved = Resolved {
+            resolved: step_error <= 0.05 * studied,
+            result: fine.clone(),
+            step,
+            step_error,
+        };
+        if resolved.resolved {
+            break;
+        }
+        coarse = fine;
+    }
+    Ok(resolved)
+}
+
 /// One run of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ConvergenceRow {
@@ -109,5 +156,37 @@ impl ConvergenceStudy {
             bottom += (x - mean_x) * (x - mean_x);
         }
         Some(top / bottom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Results with an error of τ and one of the step that a fixed fraction of τ does not make small.
+    #[test]
+    fn the_step_is_halved_until_the_order_is_that_of_the_compliance_time() {
+        let times = [4e-3, 2e-3, 1e-3];
+        let result =
+            |tau: f64, h: f64| vec![1.0 + 0.5 * tau + 40.0 * (h / tau).powi(2) * tau.sqrt()];
+        let fixed: Vec<Vec<f64>> = times.iter().map(|&tau| result(tau, tau / 50.0)).collect();
+        let order = ConvergenceStudy::new(&times, &fixed, &[1.0])
+            .unwrap()
+            .order();
+        assert!(order.unwrap() < 0.7, "{order:?}");
+        let found: Vec<Vec<f64>> = times
+            .iter()
+            .map(|&tau| {
+                let run = |h: f64| Ok::<_, StudyError>(result(tau, h));
+                let error = |r: &[f64], _: f64| Ok((r[0] - 1.0).abs());
+                let resolved = resolve_in_step(run, tau / 50.0, error).unwrap();
+                assert!(resolved.resolved);
+                resolved.result
+            })
+            .collect();
+        let order = ConvergenceStudy::new(&times, &found, &[1.0])
+            .unwrap()
+            .order();
+        assert!((order.unwrap() - 1.0).abs() < 0.05, "{order:?}");
     }
 }

@@ -40,16 +40,18 @@ pub struct ContactReaction {
 ///
 /// # What it computes
 /// For every contact, with `P = ∫ R_N dt` and `Λ = P/√(T τ)`: the atomic part `R_N 1{R_N > Λ}` and the continuous
-/// part `R_N 1{R_N ≤ Λ}`. Pieces of one uninterrupted contact that rise above Λ are one atom.
+/// part `R_N 1{R_N ≤ Λ}`, except that the flanks of an atom belong to it: what presses without a break within `π τ`, the
+/// length of an impact, before or after a force above Λ. Pieces of one uninterrupted contact that rise above Λ are one
+/// atom.
 ///
 /// # Source
 /// [Schatzman] decomposes the approximations of the reaction into a sum of which one term tends to the
 /// continuous and one to the atomic part of the limit. The level is ours.
 ///
 /// # Guarantees
-/// The atomic part lives on a set of length at most `√(T τ)` (Chebyshev), which shrinks to nothing. An impact
-/// has a force of order 1/τ and lasts O(τ), so that of its impulse at most `Λ O(τ) = O(√τ)` is missed; a force that
-/// stays bounded falls under Λ, which grows like `τ^{−1/2}`.
+/// The part above Λ lives on a set of length at most `√(T τ)` (Chebyshev), its flanks on one of length O(τ) per atom: both
+/// shrink to nothing. An impact has a force of order 1/τ and lasts O(τ): with its flanks it is an atom entirely, and a
+/// force-free impact leaves no continuous part. A force that stays bounded falls under Λ, which grows like `τ^{−1/2}`.
 ///
 /// # Behaviour to know
 /// At a given τ impacts much slower than the rest count as continuous: about those with a normal velocity below
@@ -139,13 +141,47 @@ impl ReactionRecorder {
             contacts: self
                 .presses
                 .iter()
-                .map(|presses| split(presses, (duration * compliance_time).sqrt()))
+                .map(|presses| {
+                    let window = (duration * compliance_time).sqrt();
+                    split(presses, window, std::f64::consts::PI * compliance_time)
+                })
                 .collect(),
         }
     }
 }
 
-fn split(presses: &[Press], window: f64) -> ContactReaction {
+/// Which steps belong to an atom: those above the level, and what presses without a break within `flank` of them.
+fn atomic_steps(presses: &[Press], level: f64, flank: f64) -> Vec<bool> {
+    let above: Vec<bool> = presses
+        .iter()
+        .map(|press| press.impulse[0] > level * press.h)
+        .collect();
+    let mut marked = above.clone();
+    // Forwards from the last step above the level, then backwards.
+    let mut reach = f64::NEG_INFINITY;
+    for (k, press) in presses.iter().enumerate() {
+        if !press.follows {
+            reach = f64::NEG_INFINITY;
+        }
+        if above[k] {
+            reach = press.t + press.h + flank;
+        }
+        marked[k] |= press.t < reach;
+    }
+    let mut reach = f64::INFINITY;
+    for (k, press) in presses.iter().enumerate().rev() {
+        if above[k] {
+            reach = press.t - flank;
+        }
+        marked[k] |= press.t + press.h > reach;
+        if !press.follows {
+            reach = f64::INFINITY;
+        }
+    }
+    marked
+}
+
+fn split(presses: &[Press], window: f64, flank: f64) -> ContactReaction {
     let normal: f64 = presses.iter().map(|press| press.impulse[0]).sum();
     let mut reaction = ContactReaction {
         normal,
@@ -154,12 +190,13 @@ fn split(presses: &[Press], window: f64) -> ContactReaction {
     };
     // Whether the contact has been closed without a break since the last atom.
     let mut joined = false;
-    for press in presses {
+    let atomic = atomic_steps(presses, reaction.level, flank);
+    for (press, atomic) in presses.iter().zip(atomic) {
         joined &= press.follows;
         let p = press.impulse[0];
         let friction = &press.impulse[1..];
         reaction.tangential += friction.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if p <= reaction.level * press.h {
+        if !atomic {
             reaction.continuous += p;
             continue;
         }
@@ -186,4 +223,71 @@ fn split(presses: &[Press], window: f64) -> ContactReaction {
         atom.friction.iter_mut().for_each(|x| *x /= atom.normal);
     }
     reaction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::ContactRecord;
+
+    /// A run in which the normal force at time t is `force(t)`.
+    fn recorded(force: impl Fn(f64) -> f64, h: f64, steps: usize) -> ReactionRecorder {
+        let mut recorder = ReactionRecorder::new(0.0, &[0.0]);
+        for k in 0..steps {
+            let t = (k + 1) as f64 * h;
+            recorder.observe(&StepRecord {
+                t,
+                h,
+                velocity: vec![0.0],
+                contacts: vec![ContactRecord {
+                    size: 1,
+                    ..Default::default()
+                }],
+                impulses: vec![h * force(t - 0.5 * h).max(0.0)],
+                ..Default::default()
+            });
+        }
+        recorder
+    }
+
+    #[test]
+    fn a_force_free_impact_is_an_atom_entirely() {
+        let tau = 1e-3;
+        let pulse = |t: f64| {
+            let s = (t - 0.3) / tau;
+            if (0.0..std::f64::consts::PI).contains(&s) {
+                s.sin() / tau
+            } else {
+                0.0
+            }
+        };
+        let split = recorded(pulse, tau / 50.0, 50_000).split(tau);
+        let contact = &split.contacts[0];
+        assert_eq!(contact.continuous, 0.0);
+        assert_eq!(contact.atoms.len(), 1);
+        assert!((contact.atoms[0].normal - 2.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_weight_after_an_impact_stays_continuous() {
+        for tau in [1e-3, 1e-4] {
+            let force = |t: f64| {
+                let s = (t - 0.3) / tau;
+                let weight = if t > 0.3 { 5.0 } else { 0.0 };
+                if (0.0..std::f64::consts::PI).contains(&s) {
+                    weight + s.sin() / tau
+                } else {
+                    weight
+                }
+            };
+            let steps = (1.0 / (tau / 20.0)).round() as usize;
+            let contact = recorded(force, tau / 20.0, steps).split(tau).contacts[0].clone();
+            // the weight of the impact itself and of its flank, both O(τ), count with the atom
+            assert!(
+                (contact.atomic - 2.0).abs() < 5.0 * 7.0 * tau,
+                "{contact:?}"
+            );
+            assert!((contact.continuous - 3.5).abs() < 5.0 * 7.0 * tau);
+        }
+    }
 }

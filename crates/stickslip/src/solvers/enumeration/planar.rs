@@ -357,24 +357,43 @@ impl Scaled {
             .collect();
         let scale = 1.0 + x.iter().fold(0.0f64, |s, v| s.max(v.abs()));
         let mut continuum = None;
+        let recedes = match directions.len() {
+            0 | 1 => None,
+            _ => self.recession(modes, &unknowns, &equations),
+        };
         if let [direction] = &directions[..] {
             let (low, high) = self.interval(modes, &x, direction, scale)?;
             let at =
                 |t: f64| -> Vec<f64> { x.iter().zip(direction).map(|(x, d)| x + t * d).collect() };
-            let ends = [self.impulse(&at(low)), self.impulse(&at(high))];
+            let finite = |t: f64| t.is_finite().then(|| self.impulse(&at(t)));
             if high - low > 1e-9 * scale {
                 continuum = Some(Continuum {
                     dimension: 1,
                     moves_velocity: self.moves(direction),
-                    ends: Some(ends),
+                    ends: [low, high].into_iter().filter_map(finite).collect(),
+                    unbounded: [(low, -1.0), (high, 1.0)]
+                        .into_iter()
+                        .filter(|(t, _)| t.is_infinite())
+                        .map(|(_, sign)| {
+                            let turned: Vec<f64> = direction.iter().map(|d| sign * d).collect();
+                            self.impulse(&turned)
+                        })
+                        .collect(),
                 });
             }
-            x = at(0.5 * (low + high));
+            // A point inside: the middle, or at the distance of the data from the only end.
+            x = at(match (low.is_finite(), high.is_finite()) {
+                (true, true) => 0.5 * (low + high),
+                (true, false) => low + scale,
+                (false, true) => high - scale,
+                (false, false) => 0.0,
+            });
         } else if !directions.is_empty() {
             continuum = Some(Continuum {
                 dimension: directions.len(),
                 moves_velocity: directions.iter().any(|d| self.moves(d)),
-                ends: None,
+                ends: Vec::new(),
+                unbounded: recedes.iter().map(|d| self.impulse(d)).collect(),
             });
         }
         if self.violation(modes, &x) > ACCEPT * scale {
@@ -440,9 +459,35 @@ impl Scaled {
         if low > high + ACCEPT * scale {
             return None;
         }
-        // An unbounded side is cut where the impulse is far beyond the data.
-        let reach = 1e3 * scale;
-        Some((low.max(-reach).min(high), high.min(reach)))
+        Some((low.min(high), high))
+    }
+
+    /// A direction in which the solutions of the modes go on for ever, if there is one: nonnegative edges that keep
+    /// every equation and violate no inequality.
+    fn recession(
+        &self,
+        modes: &[Mode],
+        unknowns: &[usize],
+        equations: &[usize],
+    ) -> Option<Vec<f64>> {
+        let mut system = LinearSystem::new(unknowns.len());
+        let row = |i: usize, sign: f64| {
+            let line = self.line(i);
+            unknowns.iter().map(move |&v| sign * line[v])
+        };
+        for &i in equations {
+            system.equal(row(i, 1.0), 0.0);
+        }
+        for (i, sign) in self.inequalities(modes) {
+            system.at_least(row(i, sign), 0.0);
+        }
+        system.equal(unknowns.iter().map(|_| 1.0), 1.0);
+        let point = system.feasible_point(PRUNE)?;
+        let mut full = vec![0.0; self.variables];
+        for (&v, value) in unknowns.iter().zip(point) {
+            full[v] = value;
+        }
+        Some(full)
     }
 
     fn moves(&self, direction: &[f64]) -> bool {

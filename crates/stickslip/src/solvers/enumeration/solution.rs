@@ -40,11 +40,40 @@ pub struct Continuum {
     pub dimension: usize,
     /// Whether the velocity changes along it; otherwise only internal forces do.
     pub moves_velocity: bool,
-    /// Impulses at both ends of a segment (dimension 1).
-    pub ends: Option<[Vec<f64>; 2]>,
+    /// Impulses at the ends of a segment (two of them) or of a ray (one); empty where they are not known.
+    pub ends: Vec<Vec<f64>>,
+    /// Directions of impulses in which the set has no end.
+    pub unbounded: Vec<Vec<f64>>,
 }
 
-/// One solution, certified.
+/// Smallest and largest impulses of a set, row by row, as far as they were found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ImpulseRange {
+    /// Smallest.
+    pub least: Vec<f64>,
+    /// Largest.
+    pub largest: Vec<f64>,
+}
+
+impl ImpulseRange {
+    fn of(impulse: &[f64]) -> Self {
+        Self {
+            least: impulse.to_vec(),
+            largest: impulse.to_vec(),
+        }
+    }
+
+    fn include(&mut self, other: &Self) {
+        for (a, b) in self.least.iter_mut().zip(&other.least) {
+            *a = a.min(*b);
+        }
+        for (a, b) in self.largest.iter_mut().zip(&other.largest) {
+            *a = a.max(*b);
+        }
+    }
+}
+
+/// One motion with its impulses, certified.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FoundSolution {
     /// Impulse per row.
@@ -57,6 +86,8 @@ pub struct FoundSolution {
     pub residual: f64,
     /// The continuum it stands for, if any.
     pub continuum: Option<Continuum>,
+    /// The impulses met with this motion (or with the continuum of motions it stands for).
+    pub range: ImpulseRange,
 }
 
 impl FoundSolution {
@@ -70,7 +101,12 @@ impl FoundSolution {
         problem.local_velocity(&impulse, &mut local_velocity);
         let mut residual = ContactResidual::default();
         residual.measure(problem, &impulse);
+        let mut range = ImpulseRange::of(&impulse);
+        for end in continuum.iter().flat_map(|c: &Continuum| &c.ends) {
+            range.include(&ImpulseRange::of(end));
+        }
         Self {
+            range,
             residual: residual.worst(),
             impulse,
             local_velocity,
@@ -132,12 +168,26 @@ pub enum Verdict {
     NoneFound,
 }
 
+impl Verdict {
+    /// One word for programs: `regular`, `indeterminate` or `inconsistent`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Indeterminate { .. } => "indeterminate",
+            Self::InconsistentWithoutImpact | Self::NoneFound => "inconsistent",
+        }
+    }
+}
+
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Regular => write!(f, "regular: one solution"),
+            Self::Regular => write!(f, "regular: one motion"),
+            Self::Indeterminate { solutions: 1 } => {
+                write!(f, "indeterminate: a continuum of motions")
+            }
             Self::Indeterminate { solutions } => {
-                write!(f, "indeterminate: {solutions} solutions")
+                write!(f, "indeterminate: {solutions} motions")
             }
             Self::InconsistentWithoutImpact => {
                 write!(
@@ -151,7 +201,7 @@ impl std::fmt::Display for Verdict {
 }
 
 impl Enumeration {
-    /// Removes solutions met twice on the border of two modes.
+    /// One solution per motion.
     ///
     /// Solutions with one velocity are one: the impulses that belong to a velocity form a convex set, which the
     /// continuum of largest dimension stands for. Differences of impulses count from `floor`, of velocities from
@@ -161,15 +211,13 @@ impl Enumeration {
         floor: f64,
         speed: f64,
     ) -> Vec<FoundSolution> {
-        let internal = |s: &FoundSolution| s.continuum.as_ref().is_some_and(|c| !c.moves_velocity);
         let dimension = |s: &FoundSolution| s.continuum.as_ref().map_or(0, |c| c.dimension);
         let one_velocity = |a: &FoundSolution, b: &FoundSolution| {
-            (internal(a) || internal(b))
-                && (a.local_velocity.iter().zip(&b.local_velocity))
-                    .all(|(x, y)| (x - y).abs() <= 1e-9 * speed)
+            (a.local_velocity.iter().zip(&b.local_velocity))
+                .all(|(x, y)| (x - y).abs() <= 1e-9 * speed)
         };
         let mut kept: Vec<FoundSolution> = Vec::with_capacity(found.len());
-        for solution in found.drain(..) {
+        for mut solution in found.drain(..) {
             let same = kept.iter_mut().find(|k| {
                 k.distance(&solution, floor) <= 1e-9
                     || on_segment(k, &solution)
@@ -178,8 +226,11 @@ impl Enumeration {
             });
             match same {
                 // The larger continuum stands for both.
-                Some(k) if dimension(k) < dimension(&solution) => *k = solution,
-                Some(_) => {}
+                Some(k) if dimension(k) < dimension(&solution) => {
+                    solution.range.include(&k.range);
+                    *k = solution;
+                }
+                Some(k) => k.absorb(&solution),
                 None => kept.push(solution),
             }
         }
@@ -201,18 +252,27 @@ impl Enumeration {
     }
 }
 
-/// Whether `point` lies on the segment that `holder` stands for.
+impl FoundSolution {
+    /// Takes over the impulses of a solution of the same motion or family.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.range.include(&other.range);
+    }
+}
+
+/// Whether `point` lies on the segment or ray that `holder` stands for.
 fn on_segment(holder: &FoundSolution, point: &FoundSolution) -> bool {
-    let Some(Continuum {
-        ends: Some([a, b]), ..
-    }) = &holder.continuum
-    else {
+    let Some(continuum) = &holder.continuum else {
         return false;
     };
+    let (a, along, longest): (&Vec<f64>, Vec<f64>, f64) =
+        match (&continuum.ends[..], &continuum.unbounded[..]) {
+            ([a, b], _) => (a, b.iter().zip(a).map(|(b, a)| b - a).collect(), 1.0 + 1e-9),
+            ([a], [direction]) => (a, direction.clone(), f64::INFINITY),
+            _ => return false,
+        };
     if point.continuum.is_some() {
         return false;
     }
-    let along: Vec<f64> = b.iter().zip(a).map(|(b, a)| b - a).collect();
     let from: Vec<f64> = point.impulse.iter().zip(a).map(|(p, a)| p - a).collect();
     let length: f64 = along.iter().map(|x| x * x).sum();
     let t = along.iter().zip(&from).map(|(x, y)| x * y).sum::<f64>() / length;
@@ -221,7 +281,7 @@ fn on_segment(holder: &FoundSolution, point: &FoundSolution) -> bool {
         .zip(&along)
         .map(|(f, d)| (f - t * d) * (f - t * d))
         .sum();
-    (-1e-9..=1.0 + 1e-9).contains(&t) && off <= 1e-18 * length
+    (-1e-9..=longest).contains(&t) && off <= 1e-18 * length * t.abs().max(1.0).powi(2)
 }
 
 /// Impulse below which two answers are not told apart: a thousandth of what stops the free motion.

@@ -17,7 +17,8 @@
 //!
 //! # Behaviour to know
 //!
-//! Continua appear as many nearby solutions of which one is kept per cluster of 1e-6.
+//! Solutions of one motion are one, with the range of their impulses; motions that a walk through solutions joins are
+//! one continuum. Both are judged by the null directions of the natural map, to about 1e-6.
 //!
 //! # Cost
 //!
@@ -30,13 +31,14 @@
 
 use rayon::prelude::*;
 
-use crate::algebra::small_dense::{norm, solve_in_place};
+use crate::algebra::rank_revealing::solve_any_rank;
+use crate::algebra::small_dense::norm;
 use crate::contact::ContactProblem;
 use crate::laws::FrictionSection;
 use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 
 use super::solution::{free_speed, impulse_floor};
-use super::{Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
+use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
 
 /// Searches; the caller has checked laws and sections.
 pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enumeration {
@@ -52,27 +54,97 @@ pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enume
                 return None;
             }
             let modes = modes(problem, &p);
-            let solution = FoundSolution::certified(problem, p, modes, None);
+            let continuum = continuum(problem, &p);
+            let solution = FoundSolution::certified(problem, p, modes, continuum);
             (solution.residual <= 1e-10).then_some(solution)
         })
         .collect();
     let floor = impulse_floor(problem);
-    let mut solutions: Vec<FoundSolution> = Vec::new();
+    let mut near: Vec<FoundSolution> = Vec::new();
     for solution in found.into_iter().flatten() {
-        match solutions
+        match near
             .iter_mut()
             .find(|s| s.distance(&solution, floor) <= 1e-6)
         {
             Some(same) if solution.residual < same.residual => *same = solution,
             Some(_) => {}
-            None => solutions.push(solution),
+            None => near.push(solution),
         }
     }
+    let motions = Enumeration::distinct(near, floor, 100.0 * free_speed(problem));
     Enumeration {
-        solutions,
+        solutions: families(problem, motions),
         method: Method::Search,
         effort: starts,
     }
+}
+
+/// The set of solutions around one: null directions of the natural map, and whether the velocity changes along them.
+fn continuum(problem: &ContactProblem, p: &[f64]) -> Option<Continuum> {
+    let m = p.len();
+    let mut value = vec![0.0; m];
+    natural_map(problem, p, &mut value);
+    let matrix = jacobian(problem, p, &value);
+    let directions = solve_any_rank(&matrix, &vec![0.0; m], 1e-6).directions;
+    if directions.is_empty() {
+        return None;
+    }
+    let (mut here, mut there) = (vec![0.0; m], vec![0.0; m]);
+    problem.local_velocity(p, &mut here);
+    // A short walk along each direction, back on a solution, tells whether the velocity changes.
+    let length = 1e-3 * norm(p);
+    let moves_velocity = directions.iter().any(|d| {
+        [length, -length].iter().any(|&length| {
+            let step = length / norm(d);
+            let mut near: Vec<f64> = p.iter().zip(d).map(|(p, d)| p + step * d).collect();
+            if !newton(problem, &mut near) {
+                return false;
+            }
+            problem.local_velocity(&near, &mut there);
+            let change = here.iter().zip(&there).map(|(a, b)| (a - b).abs());
+            change.fold(0.0, f64::max) > 1e-6 * free_speed(problem)
+        })
+    });
+    Some(Continuum {
+        dimension: directions.len(),
+        moves_velocity,
+        ends: Vec::new(),
+        unbounded: Vec::new(),
+    })
+}
+
+/// Motions of one continuum count once: those that a walk through solutions joins.
+fn families(problem: &ContactProblem, motions: Vec<FoundSolution>) -> Vec<FoundSolution> {
+    let moving = |s: &FoundSolution| s.continuum.as_ref().is_some_and(|c| c.moves_velocity);
+    let mut kept: Vec<FoundSolution> = Vec::new();
+    for motion in motions {
+        let family = kept.iter_mut().find(|k| {
+            (moving(k) || moving(&motion)) && joined(problem, &k.impulse, &motion.impulse)
+        });
+        match family {
+            Some(k) => k.absorb(&motion),
+            None => kept.push(motion),
+        }
+    }
+    kept
+}
+
+/// Whether solutions lead from `a` to `b`: from every eighth of the way one is found nearby.
+fn joined(problem: &ContactProblem, a: &[f64], b: &[f64]) -> bool {
+    const PARTS: usize = 8;
+    let apart = |x: &[f64], y: &[f64]| {
+        let squares: f64 = x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum();
+        squares.sqrt()
+    };
+    let reach = 2.0 * apart(a, b) / PARTS as f64;
+    let mut last = a.to_vec();
+    (1..=PARTS).all(|k| {
+        let t = k as f64 / PARTS as f64;
+        let mut p: Vec<f64> = a.iter().zip(b).map(|(a, b)| a + t * (b - a)).collect();
+        let near = newton(problem, &mut p) && apart(&p, &last) <= reach;
+        last = p;
+        near
+    })
 }
 
 /// One contact with a disc: all solutions.
@@ -163,33 +235,46 @@ fn natural_map(problem: &ContactProblem, p: &[f64], out: &mut [f64]) -> f64 {
     sum.sqrt()
 }
 
+/// |F(p)| in velocities: 0 at a solution.
+pub(crate) fn natural_map_size(problem: &ContactProblem, p: &[f64]) -> f64 {
+    natural_map(problem, p, &mut vec![0.0; p.len()])
+}
+
+/// Derivative of F at p, where F is `value`, by differences.
+fn jacobian(problem: &ContactProblem, p: &[f64], value: &[f64]) -> Vec<f64> {
+    let m = p.len();
+    let speed = norm(problem.free()).max(f64::MIN_POSITIVE);
+    let mut matrix = vec![0.0; m * m];
+    let mut above = vec![0.0; m];
+    let mut point = p.to_vec();
+    for j in 0..m {
+        let scale = norm(p).max(speed / problem.w(j, j).max(f64::MIN_POSITIVE));
+        let step = 1e-8 * scale;
+        point[j] = p[j] + step;
+        natural_map(problem, &point, &mut above);
+        point[j] = p[j];
+        for i in 0..m {
+            matrix[i * m + j] = (above[i] - value[i]) / step;
+        }
+    }
+    matrix
+}
+
 /// Semismooth Newton with differences; whether it reached a zero.
 fn newton(problem: &ContactProblem, p: &mut [f64]) -> bool {
     let m = p.len();
     let speed = norm(problem.free()).max(f64::MIN_POSITIVE);
     let mut value = vec![0.0; m];
     let mut size = natural_map(problem, p, &mut value);
-    let (mut above, mut trial_value) = (vec![0.0; m], vec![0.0; m]);
+    let mut trial_value = vec![0.0; m];
     for _ in 0..80 {
         if size <= 1e-15 * speed {
             break;
         }
-        let mut jacobian = vec![0.0; m * m];
-        let mut point = p.to_vec();
-        for j in 0..m {
-            let scale = norm(p).max(speed / problem.dense()[j * m + j].max(f64::MIN_POSITIVE));
-            let step = 1e-8 * scale;
-            point[j] = p[j] + step;
-            natural_map(problem, &point, &mut above);
-            point[j] = p[j];
-            for i in 0..m {
-                jacobian[i * m + j] = (above[i] - value[i]) / step;
-            }
-        }
-        let mut direction: Vec<f64> = value.iter().map(|x| -x).collect();
-        if !solve_in_place(&mut jacobian, &mut direction)
-            || direction.iter().any(|x| !x.is_finite())
-        {
+        let matrix = jacobian(problem, p, &value);
+        let right: Vec<f64> = value.iter().map(|x| -x).collect();
+        let direction = solve_any_rank(&matrix, &right, 1e-7).point;
+        if direction.iter().any(|x| !x.is_finite()) {
             return false;
         }
         let mut factor = 1.0;

@@ -54,7 +54,9 @@ fn at_the_critical_coefficient_a_grazing_rod_has_a_segment() {
         .collect();
     assert_eq!(segments.len(), 1, "{found:?}");
     assert!(segments[0].moves_velocity);
-    let [a, b] = segments[0].ends.as_ref().unwrap();
+    let [a, b] = &segments[0].ends[..] else {
+        panic!("a segment has two ends")
+    };
     // From no impulse to the stick of the tip.
     assert!(a.iter().all(|x| x.abs() < 1e-12));
     assert!((b[1] - 1.75 / 4.0).abs() < 1e-9, "{b:?}");

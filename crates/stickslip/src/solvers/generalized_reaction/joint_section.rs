@@ -4,9 +4,9 @@
 //! equality is kept by an augmented Lagrangian in the kinetic norm of the normal part; the inner
 //! problem is convex over the product of cones.
 
+use crate::algebra::projected_newton;
 use crate::algebra::{PivotedCholesky, dot};
 use crate::contact::ContactProblem;
-use crate::solvers::one_contact::projected_newton;
 
 /// Weight of the kept normal velocities; large weights converge in few updates.
 const WEIGHT: f64 = 30.0;

@@ -5,7 +5,8 @@
 //! not be, and may even diverge where the sum of the sets is not closed: the iteration stops on Q z.
 
 use crate::algebra::dot;
-use crate::solvers::one_contact::{LocalScratch, projected_newton};
+use crate::algebra::projected_newton;
+use crate::solvers::one_contact::LocalScratch;
 
 use super::local_set::ScaledSet;
 

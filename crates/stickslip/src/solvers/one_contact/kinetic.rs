@@ -34,11 +34,13 @@
 //! `solvers/one_contact/tests.rs`.
 
 use super::coulomb::{from_disc_frame, in_disc_frame};
-use super::known_normal::{STALLED, block_scales, state_of};
-use super::{LocalOutcome, LocalScratch, OneContact, kinetic_disc, planar, projected_newton};
+use super::known_normal::{STALLED, state_of};
+use super::{LocalOutcome, LocalScratch, OneContact, kinetic_disc, planar};
+use crate::algebra::projected_newton;
 use crate::algebra::root::bracketed_root;
 use crate::algebra::small_dense::dot;
 use crate::laws::FrictionSection;
+use crate::laws::section_quadratic::block_scales;
 
 /// Writes the impulse of S; `normal_tolerance` ≥ 0 in units of u_n.
 pub fn solve_kinetic(

@@ -18,7 +18,6 @@ mod kinetic_disc;
 mod known_normal;
 mod outcome;
 pub mod planar;
-pub(in crate::solvers) mod projected_newton;
 
 pub use coulomb::solve_coulomb;
 pub use gamma::gamma;

@@ -30,6 +30,8 @@ pub(super) struct Accelerations {
     pub rows: Vec<f64>,
     /// Local velocity of every contact row.
     pub local: Vec<f64>,
+    /// The velocity that the local ones were read from.
+    pub placed_velocity: Vec<f64>,
     /// Change of the local velocity at constant v.
     rates: Vec<f64>,
     sections: Vec<FrictionSection>,
@@ -94,6 +96,8 @@ impl Accelerations {
     /// Mass, gaps, frames, local velocities, free acceleration and sections at the instant.
     pub fn place(&mut self, system: &dyn MechanicalSystem, at: &Instant, needs_rates: bool) {
         self.valid = true;
+        self.placed_velocity.clear();
+        self.placed_velocity.extend_from_slice(at.v);
         if !system.mass_is_constant() {
             self.mass_at(system, at.q);
         }

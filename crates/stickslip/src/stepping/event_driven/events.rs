@@ -137,18 +137,27 @@ impl Integrator {
         first
     }
 
-    /// Open constraints that dip below zero inside the step, with the time of the dip.
+    /// Open constraints that dip below zero inside the step, with the time of the dip: on the cubic through
+    /// coordinates and their rates at both ends, sampled, and at every minimum that the rates of the gap enclose.
     pub(super) fn gap_dips(
         &self,
         system: &dyn MechanicalSystem,
         h: f64,
         end: &[f64],
     ) -> Vec<(usize, f64)> {
-        let (nq, n) = (self.nq, self.n);
+        const PIECES: usize = 8;
+        let nq = self.nq;
         let mut dips = Vec::new();
-        if nq != n {
-            return dips;
-        }
+        let (first, last) = (&self.step.k[0], &self.step.k[6]);
+        // Coordinates at the part u of the step.
+        let place = |u: f64, q: &mut [f64]| {
+            for (i, x) in q.iter_mut().enumerate() {
+                let (x0, x1) = (self.y[i], end[i]);
+                let (v0, v1) = (h * first[i], h * last[i]);
+                let (a, b) = (3.0 * (x1 - x0) - 2.0 * v0 - v1, v0 + v1 - 2.0 * (x1 - x0));
+                *x = x0 + u * (v0 + u * (a + u * b));
+            }
+        };
         let mut q = vec![0.0; nq];
         for (s, mode) in self.modes.iter().enumerate() {
             let c = self.accelerations.layout.slots()[s].key.constraint();
@@ -156,21 +165,40 @@ impl Integrator {
                 continue;
             }
             let gap = system.constraints()[c].gap();
-            for k in 1..8 {
-                let u = k as f64 / 8.0;
-                for (i, x) in q.iter_mut().enumerate() {
-                    // cubic through positions and velocities at both ends
-                    let (x0, x1) = (self.y[i], end[i]);
-                    let (v0, v1) = (h * self.y[nq + i], h * end[nq + i]);
-                    let (a, b) = (3.0 * (x1 - x0) - 2.0 * v0 - v1, v0 + v1 - 2.0 * (x1 - x0));
-                    *x = x0 + u * (v0 + u * (a + u * b));
-                }
-                let rounding = 4.0 * self.accelerations.gap_rounding[c];
-                if gap.value(self.t + u * h, &q) < -rounding.max(1e-300) {
-                    dips.push((c, u * h));
+            let mut value = |u: f64| {
+                place(u, &mut q);
+                gap.value(self.t + u * h, &q)
+            };
+            let below = -(4.0 * self.accelerations.gap_rounding[c]).max(1e-300);
+            let mut gaps = [0.0; PIECES + 1];
+            for (k, g) in gaps.iter_mut().enumerate() {
+                *g = value(k as f64 / PIECES as f64);
+            }
+            let mut found = (1..PIECES)
+                .find(|&k| gaps[k] < below)
+                .map(|k| k as f64 / 8.0);
+            // Between samples: the minimum of every piece that falls at its start and rises at its end.
+            for k in 0..PIECES {
+                if found.is_some() {
                     break;
                 }
+                let (mut a, mut b) = (k as f64 / 8.0, (k + 1) as f64 / 8.0);
+                let e = 1e-4 * (b - a);
+                if value(a + e) >= gaps[k] || value(b - e) >= gaps[k + 1] {
+                    continue;
+                }
+                for _ in 0..60 {
+                    let (m1, m2) = (a + (b - a) / 3.0, b - (b - a) / 3.0);
+                    if value(m1) <= value(m2) {
+                        b = m2;
+                    } else {
+                        a = m1;
+                    }
+                }
+                let u = 0.5 * (a + b);
+                found = (value(u) < below).then_some(u);
             }
+            dips.extend(found.map(|u| (c, u * h)));
         }
         dips
     }

@@ -2,7 +2,7 @@
 
 use crate::algebra::dot;
 use crate::contact::{BlockKind, ContactKey};
-use crate::laws::{FlowRule, ImpactLaw, energetic_impact};
+use crate::laws::{FlowRule, ImpactLaw, energetic_impact_in_space};
 use crate::records::{StepOutcome, StepRecord};
 use crate::stepping::{ContactStage, State, TimeSteppingScheme};
 use crate::systems::{Instant, MechanicalSystem};
@@ -52,8 +52,15 @@ impl Integrator {
             return record.outcome;
         }
         self.apply(&state.v, &record);
+        let energy: f64 = record.contacts.iter().map(|c| c.work_law).sum();
         for &s in &approaching {
-            self.record(Some(s), ReferenceEventKind::Impact, before);
+            let impulse = record.impulses[record.contacts[s].start];
+            self.record_impact(
+                Some(s),
+                ReferenceEventKind::Impact,
+                before,
+                (impulse, energy),
+            );
         }
         self.end_of_bounces(system, &approaching, &incoming);
         StepOutcome::Solved
@@ -147,7 +154,8 @@ impl Integrator {
         let Ok(section) = point.section_at(&at) else {
             return false;
         };
-        let (ends, impact) = (section.ends(), point.law.impact());
+        let impact = point.law.impact();
+        let layer_section = section.clone();
         stage.problem.begin(n);
         let kind = BlockKind::Unilateral { minimum: 0.0 };
         let id = ContactKey::declared(slot.key.constraint(), slot.key.point());
@@ -169,13 +177,17 @@ impl Integrator {
         stage.problem.condense(|x| factor.solve_in_place(x));
         stage.problem.velocity_free_mut().copy_from_slice(&before);
         stage.problem.refresh();
-        match (impact, ends) {
-            (ImpactLaw::Energetic { restitution }, Some(ends)) => {
+        match impact {
+            ImpactLaw::Energetic { restitution } => {
+                let mut u = acc.local[slot.start..][..slot.size].to_vec();
+                u[0] = 0.0;
                 let w = stage.problem.dense();
-                let u = [0.0, acc.local[slot.start + 1]];
-                let jolt = energetic_impact([w[0], w[1], w[3]], u, ends, restitution);
+                let layer = energetic_impact_in_space(&w, &u, &layer_section, restitution);
+                if !layer.finished {
+                    return false;
+                }
                 stage.solution.prepare(slot.size);
-                stage.solution.impulse.copy_from_slice(&jolt.impulse);
+                stage.solution.impulse.copy_from_slice(&layer.impulse);
             }
             _ => {
                 stage.solution.prepare(slot.size);
@@ -203,7 +215,9 @@ impl Integrator {
         }
         self.impact_work[s][0] += works[0];
         self.impact_work[s][1] += works[1];
-        self.record(Some(s), ReferenceEventKind::Jam, &before);
+        let impulse = stage.solution.impulse[0];
+        let effect = (impulse, works[0] + works[1]);
+        self.record_impact(Some(s), ReferenceEventKind::Jam, &before, effect);
         self.place_here(system);
         true
     }

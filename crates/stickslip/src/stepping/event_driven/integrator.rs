@@ -23,6 +23,7 @@ pub(super) struct Resume {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub t: f64,
+    pub bounces: Vec<u64>,
 }
 
 /// Integrates from event to event; owns state, modes and past.
@@ -41,6 +42,8 @@ pub(super) struct Integrator {
     pub events: Vec<ReferenceEvent>,
     /// Normal work of impacts since it was last cleared, per contact.
     pub impact_work: Vec<[f64; 2]>,
+    /// Impacts of every contact since it last stayed closed.
+    pub bounces: Vec<u64>,
     pub watches: Vec<WatchFunction>,
     pub(super) nq: usize,
     pub(super) n: usize,
@@ -70,6 +73,7 @@ impl Integrator {
             past: None,
             events: Vec::new(),
             impact_work: Vec::new(),
+            bounces: Vec::new(),
             watches: Vec::new(),
             nq: 0,
             n: 0,
@@ -105,6 +109,7 @@ impl Integrator {
         let layout = &self.accelerations.layout;
         let count = layout.slots().len();
         self.impact_work = vec![[0.0; 2]; count];
+        self.bounces = vec![0; count];
         self.modes = (0..count)
             .map(|s| Mode {
                 closed: false,
@@ -161,6 +166,9 @@ impl Integrator {
         self.h = resume.h;
         self.breaks = resume.breaks;
         self.t = resume.t;
+        if resume.bounces.len() == self.bounces.len() {
+            self.bounces = resume.bounces;
+        }
         let (nq, n) = (self.nq, self.n);
         self.y[..nq].copy_from_slice(&resume.q);
         self.y[nq..nq + n].copy_from_slice(&resume.v);

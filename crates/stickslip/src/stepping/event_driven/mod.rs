@@ -16,9 +16,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::algebra::SymmetricMatrix;
-use crate::contact::ContactSolver;
-use crate::laws::NormalCompliance;
-use crate::records::{ContactMode, ContactRecord, EnergyEntry, StepOutcome, StepRecord};
+use crate::contact::{ContactKey, ContactSolver};
+use crate::laws::{FlowRule, FrictionSection, NormalCompliance};
+use crate::records::{
+    ContactMode, ContactRecord, EnergyEntry, Event, EventKind, StepOutcome, StepRecord,
+};
 use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::PastSnapshot;
 
@@ -117,6 +119,46 @@ pub struct ReferenceEvent {
     pub velocity_before: Vec<f64>,
     /// Velocity after.
     pub velocity: Vec<f64>,
+    /// Normal velocity of the contact before (negative: approaching).
+    pub approach: f64,
+    /// Normal impulse of the contact at an impact.
+    pub impulse: f64,
+    /// Energy that all contacts gave at an impact (negative: took).
+    pub energy: f64,
+    /// Impacts of the contact since it last stayed closed.
+    pub impacts: u64,
+}
+
+impl ReferenceEvent {
+    fn is_impact(&self) -> bool {
+        matches!(
+            self.kind,
+            ReferenceEventKind::Impact | ReferenceEventKind::Jam
+        )
+    }
+
+    /// The event as records keep it; none for what they do not.
+    fn located(&self) -> Option<Event> {
+        let (kind, t) = match self.kind {
+            ReferenceEventKind::Impact => (EventKind::Impact, self.t),
+            ReferenceEventKind::Jam => (EventKind::TangentialImpact, self.t),
+            ReferenceEventKind::Accumulation { end } => (EventKind::Accumulation, end),
+            ReferenceEventKind::Open => (EventKind::LiftOff, self.t),
+            ReferenceEventKind::Stick { .. } => (EventKind::Stick, self.t),
+            ReferenceEventKind::Slip { .. } => (EventKind::Slip, self.t),
+            ReferenceEventKind::Closed | ReferenceEventKind::Watched(_) => return None,
+        };
+        let accumulation = kind == EventKind::Accumulation;
+        Some(Event {
+            t,
+            contact: ContactKey::declared(self.constraint, self.point),
+            kind,
+            approach: self.approach,
+            impulse: self.impulse,
+            energy: self.energy,
+            count: if accumulation { self.impacts } else { 0 },
+        })
+    }
 }
 
 /// A function of (t, q, v) whose zeros are recorded.
@@ -172,6 +214,7 @@ pub struct EventDriven {
     started: bool,
     failure: Option<StepOutcome>,
     reported: usize,
+    t_start: f64,
 }
 
 impl Default for EventDriven {
@@ -189,6 +232,8 @@ struct Memory {
     q: Vec<f64>,
     v: Vec<f64>,
     t: f64,
+    #[serde(default)]
+    bounces: Vec<u64>,
 }
 
 impl EventDriven {
@@ -199,6 +244,7 @@ impl EventDriven {
             started: false,
             failure: None,
             reported: 0,
+            t_start: f64::NEG_INFINITY,
         }
     }
 
@@ -227,12 +273,15 @@ impl EventDriven {
             return StepOutcome::Solved;
         }
         self.started = true;
+        if self.integrator.resume.is_none() {
+            self.t_start = state.t;
+        }
         self.integrator.prepare(system, state.t, &state.q, &state.v);
         self.integrator.start(system, stage)
     }
 
     /// Contact part of the record: impulses and works of the whole interval, modes at its end.
-    fn fill_contacts(&mut self, system: &dyn MechanicalSystem, record: &mut StepRecord) {
+    fn fill_contacts(&mut self, record: &mut StepRecord) {
         let integrator = &mut self.integrator;
         let rows = integrator.accelerations.layout.rows();
         let count = integrator.accelerations.layout.slots().len();
@@ -245,21 +294,22 @@ impl EventDriven {
             .extend_from_slice(&integrator.accelerations.local);
         record.contacts.clear();
         let fresh = &integrator.events[self.reported.min(integrator.events.len())..];
+        // The first modes of a motion that begins in contact or in flight are no events.
+        let start = self.t_start;
+        record.located = Some(
+            fresh
+                .iter()
+                .filter(|event| event.t > start || event.is_impact())
+                .filter_map(ReferenceEvent::located)
+                .collect(),
+        );
         for (s, slot) in integrator.accelerations.layout.slots().iter().enumerate() {
             let mode = &integrator.modes[s];
-            let hit = fresh
-                .iter()
-                .find(|event| {
-                    event.kind == ReferenceEventKind::Impact
-                        && event.constraint == slot.key.constraint()
-                        && event.point == slot.key.point()
-                })
-                .map(|event| {
-                    let mut row = vec![0.0; event.velocity_before.len()];
-                    let gap = system.constraints()[slot.key.constraint()].gap();
-                    gap.gradient(event.t, &event.q, &mut row);
-                    crate::algebra::dot(&row, &event.velocity_before)
-                });
+            let hit = fresh.iter().find(|event| {
+                event.kind == ReferenceEventKind::Impact
+                    && event.constraint == slot.key.constraint()
+                    && event.point == slot.key.point()
+            });
             let slips = mode
                 .friction
                 .iter()
@@ -277,7 +327,13 @@ impl EventDriven {
                 size: slot.size,
                 work_normal: integrator.impact_work[s][0] + quadratures[2 + rows + count + s],
                 work_tangential: integrator.impact_work[s][1] + quadratures[2 + rows + s],
-                approach: hit.unwrap_or(0.0),
+                work_law: integrator.impact_work[s][0]
+                    + quadratures[2 + rows + count + s]
+                    + integrator.impact_work[s][1]
+                    + quadratures[2 + rows + s],
+                work_support: 0.0,
+                work_forces: 0.0,
+                approach: hit.map_or(0.0, |event| event.approach),
                 painleve: None,
             });
         }
@@ -311,7 +367,7 @@ impl TimeSteppingScheme for EventDriven {
             self.failure = Some(outcome);
             return;
         }
-        self.fill_contacts(system, record);
+        self.fill_contacts(record);
         let integrator = &mut self.integrator;
         let (q, v) = (integrator.q().to_vec(), integrator.v().to_vec());
         let mut mass: SymmetricMatrix = system.new_matrix();
@@ -380,6 +436,7 @@ impl TimeSteppingScheme for EventDriven {
             q: self.integrator.q().to_vec(),
             v: self.integrator.v().to_vec(),
             t: self.integrator.t,
+            bounces: self.integrator.bounces.clone(),
         };
         serde_json::to_value(memory).ok()
     }
@@ -396,9 +453,32 @@ impl TimeSteppingScheme for EventDriven {
             q: memory.q,
             v: memory.v,
             t: memory.t,
+            bounces: memory.bounces,
         });
         self.started = false;
         true
+    }
+
+    fn refusal(&self, system: &dyn MechanicalSystem) -> Option<String> {
+        for constraint in system.constraints() {
+            for point in constraint.points() {
+                let name = constraint.name();
+                let section = point.law.base_section();
+                if point.law.flow_rule() == FlowRule::KineticProjection && section.dimension() > 1 {
+                    return Some(format!(
+                        "contact `{name}` slides in space under `argmin`, whose direction of friction differs from \
+                         Coulomb's, which is the one that is followed from event to event"
+                    ));
+                }
+                if !has_smooth_slip(section) {
+                    return Some(format!(
+                        "the friction set of contact `{name}` has corners or flat sides: slip in space can stay on \
+                         one of them, which is not followed from event to event (`moreau-jean` computes it)"
+                    ));
+                }
+            }
+        }
+        None
     }
 
     fn warnings(&self, system: &dyn MechanicalSystem) -> Vec<String> {
@@ -410,6 +490,21 @@ impl TimeSteppingScheme for EventDriven {
             ));
         }
         warnings
+    }
+}
+
+/// Whether friction varies smoothly with the direction of slip, or there are only two directions.
+fn has_smooth_slip(section: &FrictionSection) -> bool {
+    match section {
+        _ if section.dimension() <= 1 || section.is_frictionless() => true,
+        FrictionSection::Disc { .. } => true,
+        FrictionSection::Ellipse { map } => {
+            let determinant = map[0][0] * map[1][1] - map[0][1] * map[1][0];
+            let size: f64 = map.iter().flatten().map(|x| x * x).sum();
+            determinant.abs() > 1e-6 * size
+        }
+        FrictionSection::Product { factors, .. } => factors.iter().all(has_smooth_slip),
+        _ => false,
     }
 }
 

@@ -234,7 +234,33 @@ impl Integrator {
     }
 
     pub(super) fn record(&mut self, slot: Option<usize>, kind: ReferenceEventKind, before: &[f64]) {
-        let key = slot.map(|s| self.accelerations.layout.slots()[s].key);
+        self.record_impact(slot, kind, before, (0.0, 0.0));
+    }
+
+    /// Records an event with its normal impulse and the energy that the contacts gave.
+    pub(super) fn record_impact(
+        &mut self,
+        slot: Option<usize>,
+        kind: ReferenceEventKind,
+        before: &[f64],
+        (impulse, energy): (f64, f64),
+    ) {
+        let acc = &self.accelerations;
+        let key = slot.map(|s| acc.layout.slots()[s].key);
+        // The local velocity is that of the present; an impact changes it by what it changed v.
+        let approach = slot.map_or(0.0, |s| {
+            let drift = acc.normal_velocity(s) - dot(acc.row(s, 0), &acc.placed_velocity);
+            dot(acc.row(s, 0), before) + drift
+        });
+        if let Some(s) = slot {
+            self.bounces[s] = match kind {
+                ReferenceEventKind::Impact => self.bounces[s] + 1,
+                ReferenceEventKind::Stick { .. }
+                | ReferenceEventKind::Slip { .. }
+                | ReferenceEventKind::Closed => 0,
+                _ => self.bounces[s],
+            };
+        }
         self.events.push(ReferenceEvent {
             t: self.t,
             constraint: key.map_or(usize::MAX, |key| key.constraint()),
@@ -243,6 +269,10 @@ impl Integrator {
             q: self.q().to_vec(),
             velocity_before: before.to_vec(),
             velocity: self.v().to_vec(),
+            approach,
+            impulse,
+            energy,
+            impacts: slot.map_or(0, |s| self.bounces[s]),
         });
     }
 

@@ -38,7 +38,7 @@ const TARGET: f64 = 4e-16;
 const ACCEPTED: f64 = 4e-14;
 
 /// Improves x; returns |F(x)| relative to |x| + ρ|b| (0 if both vanish).
-pub(in crate::solvers) fn solve(
+pub(crate) fn solve(
     a: &[f64],
     b: &[f64],
     x: &mut [f64],

@@ -1,0 +1,114 @@
+//! The energetic impact in runs: closed forms, the penalty method whose limit it is, and what is refused.
+
+use std::ops::ControlFlow;
+
+use stickslip::scene::{Scene, SourceText};
+use stickslip::simulation::{RunEnd, RunSettings, RunSummary};
+
+/// Runs a scene given as text; the error is that of the scene or of the simulation.
+fn run(text: &str) -> Result<(Vec<f64>, RunSummary), String> {
+    let scene =
+        Scene::parse(SourceText::new("test.toml", text)).map_err(|error| error.to_string())?;
+    let mut simulation = scene.simulation().map_err(|error| error.to_string())?;
+    let until = scene.settings.until;
+    let end: RunEnd = simulation.run_until(until, |_| ControlFlow::Continue(()));
+    let facts = scene.facts(simulation.system());
+    let settings = (RunSettings::default(), &facts);
+    let summary = RunSummary::new(&simulation, settings, end, 0.0);
+    Ok((simulation.state().v.clone(), summary))
+}
+
+/// A body over the plane z = 0 whose inertia couples all three directions.
+fn coupled(friction: &str, settings: &str) -> String {
+    format!(
+        "title = 'coupled'\n{settings}\nuntil = 0.05\n\
+         [system]\ncoordinates = ['x', 'y', 'z']\n\
+         kinetic_energy = '(2*x''^2 + 1.5*y''^2 + z''^2)/2 + 0.6*x''*z'' - 0.4*y''*z'' + 0.5*x''*y'''\n\
+         potential = '9.81*z - 5*x'\n\
+         [[contacts]]\nname = 'plane'\ngap = 'z'\npoint = ['x', 'y', 'z']\n\
+         friction = {friction}\nrestitution = 1\n\
+         [initial]\nx_dot = 1.5\ny_dot = -1\nz_dot = -2\n"
+    )
+    .replace('\'', "\"")
+    .replace("\"\"", "'")
+}
+
+#[test]
+fn a_particle_in_space_loses_what_friction_takes() {
+    for (scheme, y) in [("moreau-jean", 0.0), ("moreau", 0.4), ("event-driven", 0.0)] {
+        let text = format!(
+            "title = \"particle\"\nscheme = \"{scheme}\"\nimpact = \"energetic\"\nstep = 0.01\nuntil = 0.02\n\
+             [system]\ncoordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n\
+             [[contacts]]\nname = \"plane\"\ngap = \"z\"\npoint = [\"x\", \"y\", \"z\"]\nfriction = 0.5\n\
+             restitution = 1\n[initial]\nx_dot = 3\ny_dot = {y}\nz_dot = -1\n"
+        );
+        let (v, summary) = run(&text).unwrap();
+        let speed = 3f64.hypot(y);
+        let expected = [3.0 - 3.0 / speed, y - y / speed, 1.0];
+        for (v, e) in v.iter().zip(expected) {
+            assert!((v - e).abs() < 1e-9, "{scheme}: {v} {e}");
+        }
+        assert!(summary.certified, "{scheme}");
+    }
+}
+
+#[test]
+fn the_undamped_penalty_method_tends_to_it_at_rate_one_in_space() {
+    for friction in [
+        "0.4",
+        "{ ellipse = [0.5, 0.2] }",
+        "{ polygon = [[0.4, 0.1], [-0.3, 0.3], [-0.3, -0.3], [0.2, -0.4]] }",
+    ] {
+        let limit = coupled(friction, "impact = 'energetic'\nstep = 0.01");
+        let (limit, _) = run(&limit).unwrap();
+        let errors: Vec<f64> = [4e-3f64, 2e-3, 1e-3]
+            .iter()
+            .map(|tau| {
+                let settings = format!(
+                    "scheme = 'penalty'\ncompliance_time = {tau}\nstep = {}",
+                    tau / 200.0
+                );
+                let (v, _) = run(&coupled(friction, &settings)).unwrap();
+                let squares: f64 = v.iter().zip(&limit).map(|(a, b)| (a - b).powi(2)).sum();
+                squares.sqrt()
+            })
+            .collect();
+        for pair in errors.windows(2) {
+            let rate = (pair[0] / pair[1]).log2();
+            assert!((0.8..1.25).contains(&rate), "{friction}: {errors:?}");
+        }
+    }
+}
+
+#[test]
+fn layers_with_friction_that_close_together_are_named() {
+    let scene = |friction: &str, height: f64| {
+        format!(
+            "title = \"two\"\nimpact = \"energetic\"\nstep = 0.001\nuntil = 0.5\n\
+             [system]\ncoordinates = [\"x\", \"y\", \"a\"]\nkinetic_energy = \"(x'^2 + y'^2 + a'^2/3)/2\"\n\
+             potential = \"9.81*y\"\n\
+             [[contacts]]\nname = \"left\"\ngap = \"y - sin(a)\"\npoint = [\"x - cos(a)\", \"y - sin(a)\"]\n\
+             friction = {friction}\nrestitution = 0.5\n\
+             [[contacts]]\nname = \"right\"\ngap = \"y + sin(a)\"\npoint = [\"x + cos(a)\", \"y + sin(a)\"]\n\
+             friction = {friction}\nrestitution = 0.5\n\
+             [initial]\ny = {height}\nx_dot = 1\ny_dot = -1\n"
+        )
+    };
+    // What touches at the start is known before the first step.
+    let error = run(&scene("0.3", 0.0)).unwrap_err();
+    assert!(
+        error.contains("energetic") && error.contains("stiffness"),
+        "{error}"
+    );
+    // What closes later stops the run by name.
+    let (_, summary) = run(&scene("0.3", 0.1)).unwrap();
+    assert!(!summary.certified);
+    assert!(
+        summary.reason.contains("right") && summary.reason.contains("energetic"),
+        "{}",
+        summary.reason
+    );
+    // Without friction the layers are those of Newton's law.
+    let (_, summary) = run(&scene("0", 0.1)).unwrap();
+    assert!(summary.reason.is_empty(), "{}", summary.reason);
+}

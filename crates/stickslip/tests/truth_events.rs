@@ -1,0 +1,176 @@
+//! Events as a run tells them: impacts at their instants, impacts without collision, accumulations, gains of energy; and
+//! what the event-driven scheme refuses.
+
+use std::ops::ControlFlow;
+
+use stickslip::records::EventKind;
+use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
+use stickslip::simulation::{RunSettings, RunSummary, SummaryEvent};
+
+fn finish(scene: &Scene) -> RunSummary {
+    let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    let end = simulation.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    let settings = RunSettings {
+        impact: scene.settings.impact.to_string(),
+        ..RunSettings::default()
+    };
+    let facts = scene.facts(simulation.system());
+    RunSummary::new(&simulation, (settings, &facts), end, 0.0)
+}
+
+fn gallery(name: &str, changes: &[(&str, &str)]) -> RunSummary {
+    let mut edits = Changes::new();
+    for (key, value) in changes {
+        edits = edits.key(*key, *value);
+    }
+    let source = find_in_gallery(name).unwrap().source();
+    let source = edits.apply(&source).unwrap_or_else(|e| panic!("{e}"));
+    finish(&Scene::parse(source).unwrap_or_else(|e| panic!("{e}")))
+}
+
+fn of_kind(summary: &RunSummary, kind: EventKind) -> Vec<&SummaryEvent> {
+    summary.events.iter().filter(|e| e.kind == kind).collect()
+}
+
+#[test]
+fn painleves_rod_has_an_impact_without_collision_at_its_first_step() {
+    for step in ["0.0005", "0.00005"] {
+        let run = gallery("painleve-rod", &[("step", step), ("until", "0.02")]);
+        let found = of_kind(&run, EventKind::TangentialImpact);
+        assert_eq!(found.len(), 1, "{:?}", run.events);
+        assert!(
+            (found[0].impulse - 1.628).abs() < 5e-3,
+            "{}",
+            found[0].impulse
+        );
+        assert!(found[0].t < 1.1 * step.parse::<f64>().unwrap());
+    }
+    // A block that only slides has none, and neither has one that is stopped by its friction.
+    let run = gallery("sliding-block", &[]);
+    assert!(of_kind(&run, EventKind::TangentialImpact).is_empty());
+}
+
+#[test]
+fn bounces_are_told_at_their_instants_with_their_accumulation() {
+    let run = gallery("bouncing-ball", &[("scheme", "event-driven")]);
+    let impacts = of_kind(&run, EventKind::Impact);
+    let (fall, e) = ((2.0f64 * 0.4 / 9.81).sqrt(), 0.81f64);
+    let mut t = fall;
+    for (k, impact) in impacts.iter().take(20).enumerate() {
+        assert!((impact.t - t).abs() < 1e-8, "bounce {k}: {} {t}", impact.t);
+        let speed = 9.81 * fall * e.powi(k as i32);
+        assert!((impact.approach + speed).abs() < 1e-7);
+        assert!((impact.impulse - (1.0 + e) * speed).abs() < 1e-7);
+        t += 2.0 * fall * e.powi(k as i32 + 1);
+    }
+    let found = of_kind(&run, EventKind::Accumulation);
+    assert_eq!(found.len(), 1);
+    assert!(
+        (found[0].t - fall * (1.0 + e) / (1.0 - e)).abs() < 1e-6,
+        "{}",
+        found[0].t
+    );
+    assert_eq!(found[0].count, Some(impacts.len() as u64));
+
+    // Step by step the same end within the step.
+    let run = gallery("bouncing-ball", &[]);
+    let found = of_kind(&run, EventKind::Accumulation);
+    assert_eq!(found.len(), 1, "{:?}", run.events);
+    assert!(
+        (found[0].t - fall * (1.0 + e) / (1.0 - e)).abs() < 0.1,
+        "{}",
+        found[0].t
+    );
+    assert!(found[0].count.unwrap() >= 10);
+}
+
+#[test]
+fn an_impact_that_gains_energy_is_told_though_the_run_may_lose() {
+    for scheme in ["moreau-jean", "event-driven"] {
+        let run = gallery("kane-pendulum", &[("scheme", scheme), ("until", "0.05")]);
+        let gains = of_kind(&run, EventKind::EnergyGain);
+        assert!(!gains.is_empty(), "{scheme}");
+        // 58.75 per cent of the kinetic energy at the start
+        let start = (0.04 / 3.0 + 0.04 / 3.0 + 0.02 * 10f64.to_radians().cos()) / 2.0;
+        let gain = gains[0].energy.unwrap();
+        assert!(
+            (gain - 0.5875 * start).abs() < 1e-4 * start,
+            "{scheme}: {gain}"
+        );
+        let warned = run.warnings.iter().any(|w| w.contains("gained energy"));
+        assert!(warned, "{:?}", run.warnings);
+    }
+    for impact in ["fremond", "energetic"] {
+        let run = gallery("kane-pendulum", &[("impact", impact), ("until", "0.05")]);
+        assert!(of_kind(&run, EventKind::EnergyGain).is_empty(), "{impact}");
+    }
+}
+
+#[test]
+fn energy_from_theta_is_named_theta() {
+    let changes = [("theta", "1"), ("impact", "fremond"), ("until", "1")];
+    let run = gallery("bouncing-ball", &changes);
+    let named = |word: &str| run.warnings.iter().any(|w| w.contains(word));
+    assert!(named("theta above the bound"), "{:?}", run.warnings);
+    assert!(!named("moving obstacles"), "{:?}", run.warnings);
+    assert!(run.energy.contact_works.get("theta").unwrap() > 0.0);
+    assert!(run.energy.contact_works.get("law").unwrap() <= 0.0);
+}
+
+fn refused(text: &str) -> String {
+    let scene = Scene::parse(SourceText::new("test.toml", text));
+    match scene.and_then(|scene| scene.simulation()) {
+        Ok(_) => panic!("accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn the_event_driven_scheme_names_what_it_does_not_follow() {
+    let scene = |law: &str, friction: &str| {
+        format!(
+            "title = \"slider\"\nscheme = \"event-driven\"\nlaw = \"{law}\"\nimpact = \"inelastic\"\nuntil = 0.1\n\
+             [system]\ncoordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n\
+             potential = \"9.81*z\"\n[[contacts]]\nname = \"plane\"\ngap = \"z\"\npoint = [\"x\", \"y\", \"z\"]\n\
+             friction = {friction}\n[initial]\nx_dot = 1\ny_dot = 0.5\n"
+        )
+    };
+    let polygon = "{ polygon = [[0.3, 0], [0, 0.3], [-0.3, 0], [0, -0.3]] }";
+    let error = refused(&scene("coulomb", polygon));
+    assert!(
+        error.contains("event-driven") && error.contains("corners"),
+        "{error}"
+    );
+    let error = refused(&scene("argmin", "0.3"));
+    assert!(error.contains("argmin"), "{error}");
+    // and what it does follow is exact: a disc stops a slide along its direction
+    let scene = Scene::parse(SourceText::new("test.toml", scene("coulomb", "0.3"))).unwrap();
+    let run = finish(&scene);
+    let speed = 1f64.hypot(0.5) - 0.3 * 9.81 * 0.1;
+    let found = run.velocities.get("x").unwrap();
+    assert!((found - speed / 1f64.hypot(0.5)).abs() < 1e-9, "{found}");
+}
+
+#[test]
+fn a_turning_body_that_grazes_the_floor_between_two_looks_is_caught() {
+    // The tip of the arm passes below the floor by 1e-8 for less than 3e-4 of a turn.
+    let arm = 1.0f64 + 1e-8;
+    let text = format!(
+        "title = \"graze\"\nscheme = \"event-driven\"\nimpact = \"newton\"\nstep = 1\nuntil = 4\n\
+         [body]\nmass = 1\nmoments = [1, 1, 1]\ngravity = [0, 0, 0]\nposition = [0, 0, 1]\nspin = [0, 2, 0]\n\
+         [[contacts]]\nname = \"tip\"\narm = [{arm}, 0, 0]\nrestitution = 0.5\n"
+    );
+    let scene = Scene::parse(SourceText::new("test.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    let run = finish(&scene);
+    let impacts = of_kind(&run, EventKind::Impact);
+    let angle = (1.0 / arm).asin();
+    let first = impacts
+        .first()
+        .unwrap_or_else(|| panic!("{:?}", run.events));
+    let expected = [angle / 2.0, (std::f64::consts::PI + angle) / 2.0];
+    assert!(
+        expected.iter().any(|t| (first.t - t).abs() < 1e-5),
+        "{}",
+        first.t
+    );
+}

@@ -1,0 +1,59 @@
+//! Fans of end states from nudged starts.
+
+use std::ops::ControlFlow;
+
+use stickslip::scene::{Changes, Scene, find_in_gallery};
+use stickslip::simulation::studies::neighbours::{FanVerdict, neighbours};
+
+fn scene(name: &str, changes: &Changes) -> Scene {
+    let source = find_in_gallery(name).unwrap().source();
+    let source = changes.apply(&source).unwrap_or_else(|e| panic!("{e}"));
+    Scene::parse(source).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_flat_force_has_a_rest_and_a_fan_that_does_not_shrink() {
+    let scene = scene("flat-force", &Changes::new());
+    let until = scene.settings.until;
+    let mut rest = scene.simulation().unwrap();
+    rest.run_until(until, |_| ControlFlow::Continue(()));
+    assert_eq!(rest.state().q, [0.0]);
+    let study = neighbours(|| scene.simulation(), until, 1e-7, 9, 1).unwrap();
+    assert_eq!(study.verdict, FanVerdict::StaysApart, "{:?}", study.fans);
+    assert!(
+        study
+            .fans
+            .iter()
+            .all(|fan| fan.spread > 0.01 && fan.stopped == 0)
+    );
+}
+
+/// The other motion itself, followed from the time 2^-3 on, where it leaves the floor with the speed V 2^-9.
+#[test]
+fn the_other_motion_is_the_one_that_was_constructed() {
+    let source = find_in_gallery("flat-force").unwrap().source();
+    // the force is read an eighth later: the run starts in the middle of the other motion
+    let text = source
+        .text()
+        .replace("max(t, 1e-9)", "max(t + 0.125, 1e-9)");
+    let text = text.replace("((t - length)", "((t + 0.125 - length)");
+    let text = text.replace("until = 0.75", "until = 0.625");
+    let text = format!("{text}\n[initial]\ny_dot = 0.03125\n");
+    let scene = Scene::parse(stickslip::scene::SourceText::new("other.toml", text))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let mut run = scene.simulation().unwrap();
+    run.run_until(0.625, |_| ControlFlow::Continue(()));
+    let state = run.state();
+    assert!((state.q[0] - 1.0).abs() < 1e-6, "{}", state.q[0]);
+    assert!((state.v[0] - 4.0).abs() < 1e-6, "{}", state.v[0]);
+}
+
+#[test]
+fn an_ordinary_motion_depends_on_its_start_continuously() {
+    let changes = Changes::new()
+        .key("until", "1")
+        .key("scheme", "event-driven");
+    let scene = scene("bouncing-ball", &changes);
+    let study = neighbours(|| scene.simulation(), 1.0, 1e-6, 6, 1).unwrap();
+    assert_eq!(study.verdict, FanVerdict::Shrinks, "{:?}", study.fans);
+}
