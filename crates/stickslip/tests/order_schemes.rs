@@ -114,7 +114,7 @@ fn free_motion_in_polar_coordinates_is_a_straight_line() {
 #[test]
 fn impacts_and_friction_are_of_order_one() {
     // Drop with tangential velocity, inelastic impact with friction, then sliding: exact by hand. The place of the
-    // impact inside its step decides the error, so the worst of many heights is measured.
+    // impact inside its step decides the error, so the worst of many places is measured.
     let (mu, g, vx) = (0.2f64, 9.81f64, 2.0f64);
     let steps = [4e-3, 2e-3, 1e-3, 5e-4];
     for scheme in [
@@ -123,9 +123,10 @@ fn impacts_and_friction_are_of_order_one() {
         Scheme::MoreauJean(Some(0.51)),
     ] {
         let worst = |h: f64| {
-            let heights = (0..16).map(|k| 0.1 + 7.3e-4 * f64::from(k));
-            let errors = heights.map(|height| {
-                let fall = (2.0 * height / g).sqrt();
+            // falls that end at every sixteenth of a step
+            let falls = (0..16).map(|k| 0.14 + h * (f64::from(k) + 0.5) / 16.0);
+            let errors = falls.map(|fall| {
+                let height = 0.5 * g * fall * fall;
                 let after = vx - mu * (2.0 * g * height).sqrt();
                 let exact = vx * fall + after * 0.3 - 0.5 * mu * g * 0.09;
                 let section = FrictionSection::segment(mu).expect("valid");
