@@ -202,7 +202,7 @@ fn fillings_do_not_overlap_and_are_the_same_every_time() {
         );
         volume += x.mass / 2000.0;
     }
-    assert!(volume >= 0.15 && volume < 0.16, "{volume}");
+    assert!((0.15..0.16).contains(&volume), "{volume}");
     for (i, x) in a.bodies.iter().enumerate() {
         for y in &a.bodies[..i] {
             let apart: f64 = (0..3)
