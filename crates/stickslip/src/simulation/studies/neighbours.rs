@@ -141,7 +141,7 @@ fn shift(simulation: &mut Simulation, nudge: f64, seed: u64, number: u64) {
 }
 
 /// Moves a configuration out of the obstacles it is in.
-fn admit(system: &dyn MechanicalSystem, t: f64, q: &mut Vec<f64>) {
+fn admit(system: &dyn MechanicalSystem, t: f64, q: &mut [f64]) {
     let mut gradient = vec![0.0; system.dof()];
     for _ in 0..10 {
         let mut inside = false;
@@ -151,7 +151,7 @@ fn admit(system: &dyn MechanicalSystem, t: f64, q: &mut Vec<f64>) {
                 inside = true;
                 constraint.gap().gradient(t, q, &mut gradient);
                 let length = crate::algebra::dot(&gradient, &gradient);
-                let from = q.clone();
+                let from = q.to_vec();
                 system.displace(&from, &gradient, -gap / length, q);
             }
         }
