@@ -133,7 +133,7 @@ pub fn run(args: &CompareArgs) -> ExitCode {
     if folder.join("report.html").exists() {
         return complain(format!("{} already holds a comparison", folder.display()));
     }
-    let interrupt = Interrupt::watch();
+    let interrupt = Interrupt::watch("interrupted");
     let mut outcomes = Vec::new();
     for (k, combination) in combinations.iter().enumerate() {
         let label = combination.label.join(", ");

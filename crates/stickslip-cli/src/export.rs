@@ -1,9 +1,12 @@
-//! `stickslip export`: files for ParaView from a run of elastic bodies or of a world.
+//! `stickslip export`: a run as CSV, or for ParaView.
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use stickslip::scene::read_manifest;
+use stickslip::records::TrajectoryReader;
+use stickslip::scene::{Scene, Shape, read_manifest, read_scene};
 use stickslip::systems::World;
 use stickslip::systems::elastodynamic::{ContactFields, VtuSeries, contact_columns};
 use stickslip::systems::world::VtpSeries;
@@ -11,50 +14,147 @@ use stickslip::systems::world::VtpSeries;
 use crate::exit::{complain, say};
 use crate::plot::state;
 use crate::plot_command::read_run;
+use crate::polydata::{Polydata, PolydataSeries};
 use crate::world_run::read_shots;
 
-/// Write a run of elastic bodies or of a world for ParaView: VTU or VTP files and the PVD files of their times.
+/// Write a run as a table of numbers (--csv), or for ParaView: meshes as VTU, everything else as VTP files, and the PVD file of their times.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example:\n  stickslip run elastic-block\n  \
+#[command(after_help = "Examples:\n  stickslip run elastic-block\n  \
         stickslip export runs/elastic-block --every 20\n  \
-        paraview runs/elastic-block/paraview/elastic-block.pvd\n\n\
-        Fields: displacement, velocity, stress, contact pressure, gap (not a number where no contact is), stick (1) and slip (2).\n\
-        Worlds: NAME.pvd has the bodies as surfaces with number, mass, velocity and spin, NAME-contacts.pvd the contacts with normal, force, gap and mode for glyphs, \
-        NAME-chains.pvd lines between bodies that press on each other.")]
+        paraview runs/elastic-block/paraview/elastic-block.pvd\n  \
+        stickslip export runs/sliding-block --csv --columns t,x,plane.p_n\n\n\
+        Elastic bodies: displacement, velocity, stress, contact pressure, gap (not a number where no contact is), stick (1) and\n\
+        slip (2). Other runs: the shapes of the scene's [[drawing]] (a rigid body: its axes) and the contact points with the\n\
+        mean force of the step as a vector `force`, to be shown with the filter Glyph. A contact that the scene gives without\n\
+        a material `point` lies nowhere and is left out. Worlds: NAME.pvd has the bodies as surfaces, NAME-contacts.pvd the contacts\n\
+        for glyphs, NAME-chains.pvd lines between bodies that press on each other.")]
 pub struct ExportArgs {
     /// Folder of a run, finished or not.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Folder for the files; `paraview` inside the run folder if not given.
-    #[arg(long, value_name = "DIR")]
+    /// Folder for the files (`paraview` inside the run folder if not given), or the CSV file (`trajectory.csv` inside it).
+    #[arg(long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
     /// Write every n-th recorded step.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
+    /// Write a table of numbers instead, columns parted by commas.
+    #[arg(long)]
+    csv: bool,
+    /// Columns of the table; all if not given.
+    #[arg(
+        long,
+        value_name = "NAME,NAME,...",
+        value_delimiter = ',',
+        requires = "csv"
+    )]
+    columns: Vec<String>,
 }
 
 /// Runs the subcommand.
 pub fn run(args: &ExportArgs) -> ExitCode {
-    let (run, manifest) = match (read_run(&args.folder), read_manifest(&args.folder)) {
-        (Ok(run), Ok(manifest)) => (run, manifest),
-        (Err(error), _) => return complain(error),
+    let written = match (args.csv, read_manifest(&args.folder)) {
         (_, Err(error)) => return complain(error),
+        (true, Ok(_)) => csv(args),
+        (false, Ok(manifest)) => paraview(args, &manifest.scene),
     };
+    match written {
+        Ok(text) => {
+            say(text);
+            ExitCode::SUCCESS
+        }
+        Err(message) => complain(message),
+    }
+}
+
+/// Writes the table, row by row.
+fn csv(args: &ExportArgs) -> Result<String, String> {
+    let mut reader = TrajectoryReader::open(&args.folder.join("trajectory.npy"))
+        .map_err(|error| error.to_string())?;
+    let names = reader.columns().to_vec();
+    let asked = match args.columns.is_empty() {
+        true => names.clone(),
+        false => args.columns.clone(),
+    };
+    let place = |name: &String| {
+        let found = names.iter().position(|known| known == name);
+        found.ok_or_else(|| {
+            format!(
+                "the trajectory has no column `{name}`\n  = columns: {}",
+                names.join(", ")
+            )
+        })
+    };
+    let places: Result<Vec<usize>, String> = asked.iter().map(place).collect();
+    let places = places?;
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| args.folder.join("trajectory.csv"));
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut file = BufWriter::new(File::create(&path).map_err(failed)?);
+    let quoted = |name: &String| match name.contains([',', '"']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.clone(),
+    };
+    let heads: Vec<String> = asked.iter().map(quoted).collect();
+    writeln!(file, "{}", heads.join(",")).map_err(failed)?;
+    let (mut row, mut line, mut count, mut kept) = (Vec::new(), String::new(), 0u64, 0u64);
+    while reader.next_row(&mut row).map_err(|e| e.to_string())? {
+        if count.is_multiple_of(u64::from(args.every)) {
+            line.clear();
+            for (k, &i) in places.iter().enumerate() {
+                let comma = if k == 0 { "" } else { "," };
+                line.push_str(&format!("{comma}{:?}", row[i]));
+            }
+            writeln!(file, "{line}").map_err(failed)?;
+            kept += 1;
+        }
+        count += 1;
+    }
+    file.flush().map_err(failed)?;
+    Ok(format!(
+        "{}: {kept} rows, {} columns",
+        path.display(),
+        places.len()
+    ))
+}
+
+fn paraview(args: &ExportArgs, name: &str) -> Result<String, String> {
     let folder = args
         .output
         .clone()
         .unwrap_or_else(|| args.folder.join("paraview"));
-    if let Some(world) = run.scene.world() {
-        return export_world(args, world, &folder, &manifest.scene);
-    }
-    let Some(system) = run.scene.elastic().filter(|system| system.mesh().is_some()) else {
-        return complain("only runs of elastic bodies on meshes and of worlds can be exported");
+    let scene = read_scene(&args.folder).map_err(|error| error.to_string())?;
+    // The name of a scene file may hold any sign; those of files should not.
+    let plain = |c: char| {
+        if c.is_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '_'
+        }
     };
-    let failed = |error: std::io::Error| complain(format!("{}: {error}", folder.display()));
-    let mut series = match VtuSeries::new(&folder, &manifest.scene) {
-        Ok(series) => series,
-        Err(error) => return failed(error),
+    let name: String = name.chars().map(plain).collect();
+    let count = if scene
+        .elastic()
+        .is_some_and(|system| system.mesh().is_some())
+    {
+        meshes(args, &folder, &name)?
+    } else {
+        shapes(args, &scene, &folder, &name)?
     };
+    Ok(format!("{}: {count} states", folder.display()))
+}
+
+/// Elastic bodies.
+fn meshes(args: &ExportArgs, folder: &Path, name: &str) -> Result<usize, String> {
+    let run = read_run(&args.folder).map_err(|error| error.to_string())?;
+    // The caller saw the mesh.
+    let Some(system) = run.scene.elastic() else {
+        return Ok(0);
+    };
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut series = VtuSeries::new(folder, name).map_err(failed)?;
     let times = run.table.times();
     let steps = run.table.column("dt").unwrap_or_default();
     let mut written = 0;
@@ -75,37 +175,114 @@ pub fn run(args: &ExportArgs) -> ExitCode {
                 fields.enter(surface, k, (force, value("gap"), value("mode")));
             }
         }
-        if let Err(error) = series.write(system, (times[row], &q, &v), Some(&fields)) {
-            return failed(error);
-        }
+        series
+            .write(system, (times[row], &q, &v), Some(&fields))
+            .map_err(failed)?;
         written += 1;
     }
-    say(format!("{}: {written} states", folder.display()));
-    ExitCode::SUCCESS
+    Ok(written)
+}
+
+/// Everything that is not a mesh: shapes and contact points, row by row.
+fn shapes(args: &ExportArgs, scene: &Scene, folder: &Path, name: &str) -> Result<usize, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut reader = TrajectoryReader::open(&args.folder.join("trajectory.npy"))
+        .map_err(|error| error.to_string())?;
+    let names = reader.columns().to_vec();
+    let find = |name: &str| names.iter().position(|known| known == name);
+    let coordinates: Option<Vec<usize>> = scene
+        .coordinate_names()
+        .iter()
+        .map(|name| find(name))
+        .collect();
+    let (Some(coordinates), Some(time), Some(step)) = (coordinates, find("t"), find("dt")) else {
+        return Err("the trajectory is not one of this scene".to_string());
+    };
+    // Each contact has its normal impulse first, then the tangential ones.
+    let normals: Vec<usize> = (0..names.len())
+        .filter(|&k| names[k].ends_with(".p_n"))
+        .collect();
+    let gaps: Vec<Option<usize>> = normals
+        .iter()
+        .map(|&k| find(&names[k].replace(".p_n", ".gap")))
+        .collect();
+    let mut series = PolydataSeries::new(folder, name).map_err(failed)?;
+    let (mut row, mut count) = (Vec::new(), 0u64);
+    while reader.next_row(&mut row).map_err(|e| e.to_string())? {
+        count += 1;
+        if !(count - 1).is_multiple_of(u64::from(args.every)) {
+            continue;
+        }
+        let q: Vec<f64> = coordinates.iter().map(|&k| row[k]).collect();
+        let (t, dt) = (row[time], row[step]);
+        let mut contacts = Polydata::default();
+        let (mut forces, mut gap) = (Vec::new(), Vec::new());
+        for (k, place) in scene.contact_places(t, &q).into_iter().enumerate() {
+            let (Some(place), Some(&first)) = (place, normals.get(k)) else {
+                continue;
+            };
+            let mut force = [0.0; 3];
+            for (axis, p) in place.axes.iter().zip(&row[first..]) {
+                let size = if dt > 0.0 { p / dt } else { 0.0 };
+                (0..3).for_each(|i| force[i] += size * axis[i]);
+            }
+            contacts.points.push(place.position);
+            forces.push(force);
+            gap.push(gaps[k].map_or(f64::NAN, |k| row[k]));
+        }
+        contacts.vectors.push(("force".to_string(), forces));
+        contacts.numbers.push(("gap".to_string(), gap));
+        let parts = [("bodies", bodies(scene, t, &q)), ("contacts", contacts)];
+        series.write(t, &parts).map_err(failed)?;
+    }
+    series.finish().map_err(failed)
+}
+
+/// The drawn shapes, or the axes of a rigid body.
+fn bodies(scene: &Scene, t: f64, q: &[f64]) -> Polydata {
+    let mut data = Polydata::default();
+    let flat = |p: [f64; 2]| [p[0], p[1], 0.0];
+    if let Some(drawing) = scene.drawing() {
+        for drawn in drawing.at(t, q) {
+            match drawn.shape {
+                Shape::Line(points) => data.line(points.into_iter().map(flat)),
+                Shape::Circle { center, radius } => data.line((0..=48).map(|k| {
+                    let angle = std::f64::consts::TAU * f64::from(k) / 48.0;
+                    flat([
+                        center[0] + radius * angle.cos(),
+                        center[1] + radius * angle.sin(),
+                    ])
+                })),
+                Shape::Point(point) => data.points.push(flat(point)),
+            }
+        }
+    }
+    if scene.coordinate_names().len() == 7 && scene.coordinate_names()[3] == "qw" {
+        let rotation = stickslip::systems::rigid::UnitQuaternion([q[3], q[4], q[5], q[6]]);
+        for axis in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] {
+            let tip = rotation.world_from_body(axis);
+            let center = [q[0], q[1], q[2]];
+            data.line([center, [0, 1, 2].map(|k| center[k] + 0.1 * tip[k])]);
+        }
+    }
+    data
 }
 
 /// States are read and written in stretches, so that memory stays bounded.
 const STRETCH: u64 = 64;
 
-fn export_world(args: &ExportArgs, world: &World, folder: &Path, name: &str) -> ExitCode {
-    let failed = |error: std::io::Error| complain(format!("{}: {error}", folder.display()));
-    let mut series = match VtpSeries::new(folder, name, world) {
-        Ok(series) => series,
-        Err(error) => return failed(error),
-    };
+/// Worlds.
+fn worlds(args: &ExportArgs, world: &World, folder: &Path, name: &str) -> Result<usize, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut series = VtpSeries::new(folder, name, world).map_err(failed)?;
     let every = u64::from(args.every);
     let (mut from, mut written) = (0, 0);
     loop {
         let to = from + STRETCH * every;
         let chosen = |row: u64, _: f64| (from..to).contains(&row) && row.is_multiple_of(every);
-        let shots = match read_shots(&args.folder, world, chosen) {
-            Ok(shots) => shots,
-            Err(error) => return complain(error),
-        };
+        let shots = read_shots(&args.folder, world, chosen).map_err(|error| error.to_string())?;
         for shot in &shots {
-            if let Err(error) = series.write(world, shot) {
-                return failed(error);
-            }
+            series.write(world, shot).map_err(failed)?;
             written += 1;
         }
         if (shots.len() as u64) < STRETCH {
@@ -113,6 +290,5 @@ fn export_world(args: &ExportArgs, world: &World, folder: &Path, name: &str) -> 
         }
         from = to;
     }
-    say(format!("{}: {written} states", folder.display()));
-    ExitCode::SUCCESS
+    Ok(written)
 }

@@ -14,8 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Starts to watch for Ctrl-C.
-    pub fn watch() -> Self {
+    /// Starts to watch for Ctrl-C; `farewell` is said if what is at hand does not end by itself.
+    pub fn watch(farewell: &'static str) -> Self {
         let flag = Arc::new(AtomicBool::new(false));
         let raised = Arc::clone(&flag);
         // Without a handler Ctrl-C still leaves a folder that can be resumed: it survives any kill.
@@ -24,9 +24,9 @@ impl Interrupt {
                 std::process::exit(130);
             }
             // The handler has a thread of its own, but waits in it for no second Ctrl-C.
-            std::thread::spawn(|| {
+            std::thread::spawn(move || {
                 std::thread::sleep(PATIENCE);
-                note("interrupted within a step; the run can be resumed from its last checkpoint");
+                note(farewell);
                 std::process::exit(130);
             });
         });

@@ -8,12 +8,15 @@ use stickslip::scene::{SceneRunError, read_branches, read_manifest, read_scene, 
 use stickslip::systems::world::WorldShot;
 
 use crate::exit::{complain, say};
-use crate::plot::{ElasticView, Field, RunData, Table, save_figures};
+use crate::plot::{ElasticView, Field, RunData, RunView, Table, save_figures};
 use crate::world_run::read_shots;
 
 /// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches; of elastic bodies the deformed mesh, contact forces, energy; of worlds the bodies with their contact forces, motion, energy.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example:\n  stickslip plot runs/bouncing-ball")]
+#[command(after_help = "Examples:\n  stickslip plot runs/bouncing-ball\n  \
+        stickslip plot runs/bouncing-ball --from 1 --to 1.5 --size 900x300\n  \
+        stickslip plot runs/sliding-block --columns x,plane.p_n,energy.contact_tangential\n  \
+        stickslip plot runs/sliding-block --force")]
 pub struct PlotArgs {
     /// Folder of a run, finished or not.
     #[arg(value_name = "DIR")]
@@ -21,6 +24,21 @@ pub struct PlotArgs {
     /// Folder for the pictures; `plots` inside the run folder if not given.
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// First time that is drawn, in seconds.
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    from: Option<f64>,
+    /// Last time that is drawn, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    to: Option<f64>,
+    /// Columns of the trajectory over time, one panel each, instead of the usual figures.
+    #[arg(long, value_name = "NAME,NAME,...", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Width and height of a panel, in points.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
+    size: Option<(f64, f64)>,
+    /// Draw the mean force of every step instead of its impulse.
+    #[arg(long)]
+    force: bool,
     /// Elastic bodies and worlds: times of the pictures, in seconds.
     #[arg(long, value_name = "T,T,...", value_delimiter = ',')]
     times: Vec<f64>,
@@ -32,6 +50,24 @@ pub struct PlotArgs {
     scale: Option<f64>,
 }
 
+fn size(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| {
+        text.parse::<f64>()
+            .ok()
+            .filter(|x| (80.0..=10_000.0).contains(x))
+    };
+    let parts = text.split_once('x');
+    let sizes = parts.and_then(|(width, height)| number(width).zip(number(height)));
+    sizes.ok_or_else(|| "expected WIDTHxHEIGHT from 80 to 10000, for example 900x300".to_string())
+}
+
+/// What is drawn of a run.
+struct Drawn {
+    elastic: ElasticView,
+    view: RunView,
+    window: (f64, f64),
+}
+
 /// Why a run could not be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
@@ -41,6 +77,9 @@ pub enum PlotError {
     /// The trajectory could not be read.
     #[error(transparent)]
     Trajectory(#[from] TrajectoryFileError),
+    /// The trajectory has no such column, or no such time.
+    #[error("{0}")]
+    Nothing(String),
     /// A picture could not be written.
     #[error("{path}: {source}")]
     Write {
@@ -58,7 +97,19 @@ pub fn run(args: &PlotArgs) -> ExitCode {
         field: args.field,
         scale: args.scale,
     };
-    match draw_view(&args.folder, args.output.as_deref(), view) {
+    let drawn = Drawn {
+        elastic: view,
+        view: RunView {
+            columns: args.columns.clone(),
+            size: args.size,
+            force: args.force,
+        },
+        window: (
+            args.from.unwrap_or(f64::NEG_INFINITY),
+            args.to.unwrap_or(f64::INFINITY),
+        ),
+    };
+    match draw_view(&args.folder, args.output.as_deref(), drawn) {
         Ok((folder, names)) => {
             say(format!(
                 "{}: {} (SVG and PNG)",
@@ -73,14 +124,19 @@ pub fn run(args: &PlotArgs) -> ExitCode {
 
 /// Reads a run folder.
 pub fn read_run(folder: &Path) -> Result<RunData, PlotError> {
+    read_window(folder, (f64::NEG_INFINITY, f64::INFINITY))
+}
+
+fn read_window(folder: &Path, window: (f64, f64)) -> Result<RunData, PlotError> {
     read_manifest(folder)?;
     Ok(RunData {
         scene: read_scene(folder)?,
-        table: Table::read(&folder.join("trajectory.npy"))?,
+        table: Table::read(&folder.join("trajectory.npy"), window)?,
         summary: read_summary(folder)?,
         branches: read_branches(folder)?,
         elastic: ElasticView::default(),
         world: Vec::new(),
+        view: RunView::default(),
     })
 }
 
@@ -113,16 +169,32 @@ fn world_shots(folder: &Path, run: &RunData) -> Result<Vec<WorldShot>, PlotError
 
 /// Draws all plots of a run folder; returns where they are and their names.
 pub fn draw(folder: &Path, output: Option<&Path>) -> Result<(PathBuf, Vec<String>), PlotError> {
-    draw_view(folder, output, ElasticView::default())
+    let drawn = Drawn {
+        elastic: ElasticView::default(),
+        view: RunView::default(),
+        window: (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    draw_view(folder, output, drawn)
 }
 
 fn draw_view(
     folder: &Path,
     output: Option<&Path>,
-    view: ElasticView,
+    drawn: Drawn,
 ) -> Result<(PathBuf, Vec<String>), PlotError> {
-    let mut run = read_run(folder)?;
-    run.elastic = view;
+    let mut run = read_window(folder, drawn.window)?;
+    (run.elastic, run.view) = (drawn.elastic, drawn.view);
+    if run.table.times().is_empty() {
+        let (from, to) = drawn.window;
+        let message = format!("the run has no step between {from} and {to} s");
+        return Err(PlotError::Nothing(message));
+    }
+    let missing = |name: &&String| run.table.column(name).is_none();
+    if let Some(name) = run.view.columns.iter().find(missing) {
+        let known = run.table.names().join(", ");
+        let message = format!("the trajectory has no column `{name}`\n  = columns: {known}");
+        return Err(PlotError::Nothing(message));
+    }
     run.world = world_shots(folder, &run)?;
     let target = output.map_or_else(|| folder.join("plots"), Path::to_path_buf);
     match save_figures(&run, &target) {

@@ -99,7 +99,9 @@ pub fn run(args: &RunArgs) -> ExitCode {
             note(format!("warning: {warning}"));
         }
     }
-    let interrupt = Interrupt::watch();
+    let interrupt = Interrupt::watch(
+        "interrupted within a step; the run can be resumed from its last checkpoint",
+    );
     let hidden = args.quiet || args.json;
     let (end, summary) = match drive(&mut scene_run, &interrupt, hidden) {
         Ok(done) => done,

@@ -8,15 +8,15 @@ use stickslip::scene::{Changes, Scene};
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::{ConvergenceStudy, Resolved, resolve_in_step};
 
-use crate::exit::{complain, say};
+use crate::exit::{complain, interrupted, say};
 use crate::plot::{Figure, Panel, curve_stroke, dot_color};
 use crate::scene_argument::{self, NamedScene, assignment};
 use crate::study_attainable::{self, AttainableArgs};
 use crate::study_map::{self, MapArgs};
 use crate::study_start::{self, StartArgs};
-use crate::{study_bounds, study_neighbours, study_reactions};
+use crate::{study_bounds, study_neighbours, study_reactions, study_section, study_sweep};
 
-/// Study a scene: convergence, bounds, reactions, maps over parameters, attainable velocities, one start
+/// Study a scene: convergence, bounds, reactions, maps and sweeps over parameters, Poincare sections, attainable velocities, one start
 /// under every law.
 #[derive(clap::Args, Debug)]
 pub struct StudyArgs {
@@ -28,6 +28,9 @@ pub struct StudyArgs {
 enum Kind {
     Convergence(ConvergenceArgs),
     Map(MapArgs),
+    Sweep(study_sweep::SweepArgs),
+    Poincare(study_section::PoincareArgs),
+    Bifurcation(study_section::BifurcationArgs),
     Attainable(AttainableArgs),
     Start(StartArgs),
     Bounds(study_bounds::BoundsArgs),
@@ -88,9 +91,18 @@ pub fn run(args: &StudyArgs) -> ExitCode {
         Kind::Bounds(args) => study_bounds::run(args),
         Kind::Reactions(args) => study_reactions::run(args),
         Kind::Neighbours(args) => study_neighbours::run(args),
+        Kind::Sweep(args) => return ended(study_sweep::run(args)),
+        Kind::Poincare(args) => return ended(study_section::poincare(args)),
+        Kind::Bifurcation(args) => return ended(study_section::bifurcation(args)),
     };
+    ended(done.map(|()| true))
+}
+
+/// The exit code of a study; false stands for an interrupted one.
+fn ended(done: Result<bool, String>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => interrupted(),
         Err(message) => complain(message),
     }
 }

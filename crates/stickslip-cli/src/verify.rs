@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use stickslip::scene::{RunMotion, RunMotionError, Scene, read_manifest, read_motion, read_scene};
-use stickslip::simulation::verify::{Formulation, Line, Motion, Verification};
+use stickslip::scene::{
+    NoFormulation, RunNodes, RunNodesError, VerifyRunError, read_manifest, read_scene,
+};
+use stickslip::simulation::verify::{Formulation, Motion, Verification};
 
 use crate::exit::{complain, does_not_apply, not_certified, say};
 use crate::scene_argument::{self, SceneOptions};
@@ -47,21 +49,16 @@ pub fn run(args: &VerifyArgs) -> ExitCode {
             return complain(format!("no formulation `{name}`; known: {known}"));
         }
     }
-    let (scene, run) = match read(args) {
-        Ok((scene, Ok(run))) => (scene, run),
-        Ok((_, Err(RunMotionError::NoFormulation(reason)))) => return not_judged(args, &reason),
-        Ok((_, Err(error))) => return complain(error),
+    let judged = match read(args, asked) {
+        Ok(judged) => judged,
         Err(message) => return complain(message),
     };
-    let mut report = match scene.verify(&run.motion, asked) {
-        Ok(report) => report,
-        Err(reason) => return not_judged(args, &reason),
+    let report = match judged {
+        Judged::Report(report) => report,
+        Judged::Outside(reason) => return not_judged(args, &reason),
     };
     if let Some(reason) = &report.does_not_apply {
         return not_judged(args, reason);
-    }
-    if let Some((t, size)) = run.difference {
-        report.note(Line::KeptSteps, t, size, None);
     }
     if args.json {
         match serde_json::to_string_pretty(&report) {
@@ -69,9 +66,6 @@ pub fn run(args: &VerifyArgs) -> ExitCode {
             Err(error) => return complain(error),
         }
     } else {
-        if run.thinned && run.difference.is_none() {
-            say("the steps that were not kept are computed again; the kept ones agree");
-        }
         tell(&report, asked.is_none());
     }
     if report.accepted() {
@@ -124,13 +118,32 @@ fn not_judged(args: &VerifyArgs, reason: &dyn std::fmt::Display) -> ExitCode {
     does_not_apply()
 }
 
-/// The scene and the motion to judge.
-fn read(args: &VerifyArgs) -> Result<(Scene, Result<RunMotion, RunMotionError>), String> {
+/// A judgement, or why there is none.
+enum Judged {
+    Report(Verification),
+    Outside(NoFormulation),
+}
+
+/// Judges what was named.
+fn read(args: &VerifyArgs, asked: Option<Formulation>) -> Result<Judged, String> {
+    let text = |e: &dyn std::fmt::Display| e.to_string();
     if args.motion.is_dir() {
-        read_manifest(&args.motion).map_err(|e| e.to_string())?;
-        let scene = read_scene(&args.motion).map_err(|e| e.to_string())?;
-        let motion = read_motion(&args.motion, &scene);
-        return Ok((scene, motion));
+        read_manifest(&args.motion).map_err(|e| text(&e))?;
+        let scene = read_scene(&args.motion).map_err(|e| text(&e))?;
+        let nodes = match RunNodes::open(&args.motion, &scene) {
+            Ok(nodes) => nodes,
+            Err(RunNodesError::NoFormulation(reason)) => return Ok(Judged::Outside(reason)),
+            Err(error) => return Err(text(&error)),
+        };
+        let report = match scene.verify_run(&nodes, asked) {
+            Ok(report) => report,
+            Err(VerifyRunError::NoFormulation(reason)) => return Ok(Judged::Outside(reason)),
+            Err(error) => return Err(text(&error)),
+        };
+        if nodes.thinned() && nodes.difference().is_none() && !args.json {
+            say("the steps that were not kept are computed again; the kept ones agree");
+        }
+        return Ok(Judged::Report(report));
     }
     if !args.motion.exists() {
         let asked = args.motion.display();
@@ -139,14 +152,12 @@ fn read(args: &VerifyArgs) -> Result<(Scene, Result<RunMotion, RunMotionError>),
     let Some(name) = &args.scene else {
         return Err("a motion file needs --scene with the system that moves".into());
     };
-    let named = scene_argument::load(name, &args.options.changes()).map_err(|e| e.to_string())?;
-    let text = std::fs::read_to_string(&args.motion)
+    let named = scene_argument::load(name, &args.options.changes()).map_err(|e| text(&e))?;
+    let motion = std::fs::read_to_string(&args.motion)
         .map_err(|e| format!("{}: {e}", args.motion.display()))?;
-    let motion = Motion::from_json(&text).map_err(|e| e.to_string())?;
-    let run = RunMotion {
-        motion,
-        thinned: false,
-        difference: None,
-    };
-    Ok((named.scene, Ok(run)))
+    let motion = Motion::from_json(&motion).map_err(|e| text(&e))?;
+    Ok(match named.scene.verify(&motion, asked) {
+        Ok(report) => Judged::Report(report),
+        Err(reason) => Judged::Outside(reason),
+    })
 }

@@ -306,3 +306,122 @@ fn slips_get_the_answer_they_need() {
     let (_, err) = folder.expect(1, &["plot", "nosuch"]);
     assert!(err.contains("there is no folder"), "{err}");
 }
+
+/// A long run is judged and drawn in the memory of a few steps: 120 MB of trajectory within 200 MB of addresses.
+#[test]
+fn long_runs_are_verified_and_drawn_in_little_memory() {
+    let folder = Folder::new("streams");
+    folder.write("block.toml", BLOCK);
+    let run = [
+        "run",
+        "block.toml",
+        "--quiet",
+        "--step",
+        "1e-6",
+        "--output",
+        "long",
+    ];
+    folder.expect(0, &run);
+    let size = fs::metadata(folder.path("long/trajectory.npy"))
+        .expect("a file")
+        .len();
+    assert!(size > 80_000_000, "{size}");
+    for command in ["verify long", "plot long", "export long --csv --every 1000"] {
+        let limited = format!(
+            "ulimit -v 200000; exec {} {command}",
+            env!("CARGO_BIN_EXE_stickslip")
+        );
+        let output = std::process::Command::new("sh")
+            .args(["-c", &limited])
+            .current_dir(folder.path(""))
+            .output()
+            .expect("a shell");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {err}");
+    }
+    let csv = fs::read_to_string(folder.path("long/trajectory.csv")).expect("a table");
+    assert_eq!(csv.lines().count(), 502);
+}
+
+#[test]
+fn runs_are_exported_for_paraview_and_drawn_as_asked() {
+    let folder = Folder::new("export");
+    let scene = BLOCK
+        .replace("tangents = [[1, 0]]", "point = [\"x\", \"y\"]")
+        .replace("step = 0.001", "step = 0.001\nunits = { x = \"mm\" }");
+    folder.write("block.toml", &scene);
+    folder.expect(0, &["run", "block.toml", "--quiet", "--output", "out"]);
+    folder.expect(0, &["export", "out", "--every", "100"]);
+    let text =
+        fs::read_to_string(folder.path("out/paraview/block-contacts-00001.vtp")).expect("a file");
+    // While it slides: normal force m g, friction mu m g backwards.
+    let force = text.split("Name=\"force\"").nth(1).expect("a force");
+    let numbers: Vec<f64> = force
+        .split('>')
+        .nth(1)
+        .and_then(|rest| rest.split('<').next())
+        .expect("numbers")
+        .split_whitespace()
+        .map(|word| word.parse().expect("a number"))
+        .collect();
+    let expected = [-0.3 * 9.81, 9.81, 0.0];
+    for (found, expected) in numbers.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-9, "{numbers:?}");
+    }
+    let list = fs::read_to_string(folder.path("out/paraview/block.pvd")).expect("a list");
+    assert_eq!(list.matches("<DataSet").count(), 12);
+    // A rigid body in space as well.
+    folder.expect(
+        0,
+        &[
+            "run",
+            "spinning-top",
+            "--quiet",
+            "--until",
+            "0.01",
+            "--output",
+            "top",
+        ],
+    );
+    folder.expect(0, &["export", "top", "--every", "5"]);
+    let (out, _) = folder.expect(
+        0,
+        &[
+            "export",
+            "out",
+            "--csv",
+            "--columns",
+            "t,plane.p_n",
+            "--output",
+            "few.csv",
+        ],
+    );
+    assert!(out.contains("501 rows, 2 columns"), "{out}");
+    folder.expect(0, &["plot", "out", "--output", "usual"]);
+    let motion = fs::read_to_string(folder.path("usual/motion.svg")).expect("a picture");
+    assert!(motion.contains("x [mm]") && motion.contains("[mm/s]"));
+    let options = [
+        "plot", "out", "--from", "0.1", "--to", "0.2", "--size", "500x200", "--force",
+    ];
+    folder.expect(0, &[&options[..], &["--output", "window"]].concat());
+    let impulses = fs::read_to_string(folder.path("window/impulses.svg")).expect("a picture");
+    assert!(impulses.contains("normal force [N]"));
+    let columns = [
+        "plot",
+        "out",
+        "--columns",
+        "x,plane.p_n",
+        "--output",
+        "columns",
+    ];
+    let (out, _) = folder.expect(0, &columns);
+    assert!(out.contains("columns (SVG"), "{out}");
+    let (_, err) = folder.expect(1, &["plot", "out", "--columns", "nosuch"]);
+    assert!(err.contains("no column `nosuch`"), "{err}");
+    let (_, err) = folder.expect(1, &["plot", "out", "--from", "7"]);
+    assert!(err.contains("no step between"), "{err}");
+    let wrong = scene.replace("units = { x", "units = { z");
+    folder.write("wrong.toml", &wrong);
+    let (_, err) = folder.expect(1, &["check", "wrong.toml"]);
+    assert!(err.contains("`z` is not a coordinate"), "{err}");
+}

@@ -1,7 +1,7 @@
 //! No text may make the reader of scenes panic, and whatever it refuses it refuses with a reason.
 //!
-//! Replays what fuzzing found interesting (`fuzz/corpus/scene`; see `fuzz/Cargo.toml` for how it is
-//! made), and damages scenes of the gallery in random ways.
+//! Replays what fuzzing found interesting (`fuzz/corpus`; see `fuzz/run` for how it is made), and damages scenes of the gallery
+//! and the files of the corpora in random ways.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,87 @@ fn no_text_of_the_corpus_makes_the_reader_panic() {
             read(&text, &path.display().to_string());
         }
     }
+}
+
+/// The files of a corpus, each cut and with bits turned as well.
+fn each_damaged(target: &str, mut read: impl FnMut(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder.join(target))
+        .expect("a corpus")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "{target}");
+    let mut state = 0x5eed_u64;
+    let mut below = |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as usize % n.max(1)
+    };
+    for path in files {
+        let bytes = fs::read(&path).expect("a file");
+        read(&bytes);
+        for _ in 0..40 {
+            let mut damaged = bytes.clone();
+            damaged.truncate(1 + below(2 * bytes.len()).min(bytes.len() - 1));
+            for _ in 0..1 + below(4) {
+                let at = below(damaged.len());
+                damaged[at] = match below(3) {
+                    0 => damaged[at] ^ 1 << below(8),
+                    1 => b"0-9 eE.\n"[below(8)],
+                    _ => 0xff,
+                };
+            }
+            read(&damaged);
+        }
+    }
+}
+
+#[test]
+fn damaged_files_do_not_make_their_readers_panic() {
+    use stickslip::simulation::Checkpoint;
+    use stickslip::simulation::verify::Motion;
+    use stickslip::systems::elastodynamic::{read_gmsh, read_matrix_market};
+    each_damaged("gmsh", |bytes| drop(read_gmsh(bytes)));
+    each_damaged("matrix_market", |bytes| {
+        drop(read_matrix_market(&String::from_utf8_lossy(bytes)));
+    });
+    let block = stickslip::scene::find_in_gallery("sliding-block").expect("a scene");
+    let scene = Scene::parse(block.source()).expect("a scene");
+    each_damaged("motion", |bytes| {
+        if let Ok(motion) = Motion::from_json(&String::from_utf8_lossy(bytes)) {
+            drop(scene.verify(&motion, None));
+        }
+    });
+    // What the fuzzer starts from is a checkpoint of the first format, which has no digest to guess.
+    let whole = scene.simulation().expect("a simulation").checkpoint();
+    let text = serde_json::to_string(&whole).expect("JSON");
+    let first = text.replacen("\"version\":2", "\"version\":1", 1);
+    assert_ne!(text, first);
+    assert!(Checkpoint::from_bytes(first.as_bytes()).is_ok());
+    let mut run = scene.simulation().expect("a simulation");
+    for k in 0..first.len() {
+        for sign in [b'9', b'-', b'e'] {
+            let mut damaged = first.clone().into_bytes();
+            damaged[k] = sign;
+            if let Ok(checkpoint) = Checkpoint::from_bytes(&damaged) {
+                if run.restore(checkpoint).is_ok() {
+                    let end = run.state().t + 1e-3;
+                    run.step_towards(end);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "fclib")]
+#[test]
+fn damaged_problem_files_do_not_make_their_reader_panic() {
+    use stickslip::contact::fclib::FclibFile;
+    each_damaged("fclib", |bytes| {
+        drop(FclibFile::from_bytes(bytes.to_vec(), "corpus.hdf5"));
+    });
 }
 
 #[test]

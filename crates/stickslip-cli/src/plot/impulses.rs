@@ -14,7 +14,11 @@ const STEMS: usize = 150;
 /// For each contact the normal impulse of every step, as powers of ten so that impacts and lasting
 /// contact are both seen, and, with friction, the ratio of tangential to normal impulse.
 pub fn impulses(run: &RunData) -> Figure {
-    let mut figure = run.figure("impulses", "contact impulses of each step");
+    let what = match run.view.force {
+        true => "contact forces, means of each step",
+        false => "contact impulses of each step",
+    };
+    let mut figure = run.figure("impulses", what);
     let contacts = run.contacts();
     let shown = &contacts[..contacts.len().min(CONTACTS)];
     if shown.len() < contacts.len() {
@@ -62,17 +66,28 @@ fn duration(run: &RunData) -> (f64, f64) {
 
 fn normal(run: &RunData, name: &str) -> Panel {
     let mut points = run.table.curve("t", &format!("{name}.p_n"));
-    // A thinned trajectory misses steps; the events do not.
-    for event in run.summary.iter().flat_map(|summary| &summary.events) {
-        if event.contact == name {
-            points.push([event.t, event.impulse]);
+    let (first, last) = duration(run);
+    if run.view.force {
+        // The impact at the start has no duration, and no force.
+        let steps = run.table.column("dt").unwrap_or_default();
+        for (point, dt) in points.iter_mut().zip(steps) {
+            point[1] = if *dt > 0.0 { point[1] / dt } else { 0.0 };
         }
+    } else {
+        // A thinned trajectory misses steps; the events do not.
+        let events = run.summary.iter().flat_map(|summary| &summary.events);
+        let shown = events.filter(|e| e.contact == name && (first..=last).contains(&e.t));
+        points.extend(shown.map(|event| [event.t, event.impulse]));
     }
     let largest = points.iter().map(|p| p[1]).fold(0.0, f64::max);
     // What is smaller than rounding of the largest impulse is rounding.
     points.retain(|p| p[1] > 1e-14 * largest);
     points.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    let mut panel = panel(name, "normal impulse [N s]", duration(run));
+    let label = match run.view.force {
+        true => "normal force [N]",
+        false => "normal impulse [N s]",
+    };
+    let mut panel = panel(name, label, (first, last));
     // Powers of ten only where a common scale would hide the small ones.
     let least = points.iter().map(|p| p[1]).fold(f64::INFINITY, f64::min);
     panel.logarithmic = largest > 50.0 * least;

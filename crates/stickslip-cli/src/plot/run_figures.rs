@@ -45,6 +45,19 @@ pub struct RunData {
     pub elastic: ElasticView,
     /// States of a world that are drawn.
     pub world: Vec<WorldShot>,
+    /// What is drawn, and how large.
+    pub view: RunView,
+}
+
+/// What is drawn of any run.
+#[derive(Clone, Debug, Default)]
+pub struct RunView {
+    /// Columns of the trajectory, one panel each, instead of the usual figures.
+    pub columns: Vec<String>,
+    /// Width and height of a panel, if it is not left to the figure.
+    pub size: Option<(f64, f64)>,
+    /// Mean force of a step instead of its impulse.
+    pub force: bool,
 }
 
 impl RunData {
@@ -55,7 +68,8 @@ impl RunData {
 
     /// Units of the coordinates.
     pub fn units(&self) -> Units {
-        Units::of(self.scene.text().text(), &self.coordinates())
+        let text = self.scene.text().text();
+        Units::of(text, &self.coordinates(), &self.scene.units)
     }
 
     /// Names of the velocities, without prefix.
@@ -97,6 +111,34 @@ impl RunData {
 
 /// All figures that make sense for a run.
 pub fn figures(run: &RunData) -> Vec<Figure> {
+    let mut all = match run.view.columns.is_empty() {
+        true => usual_figures(run),
+        false => vec![columns(run)],
+    };
+    if let Some(size) = run.view.size {
+        all.iter_mut().for_each(|figure| figure.panel_size = size);
+    }
+    all
+}
+
+/// The columns that were asked for, one panel each.
+fn columns(run: &RunData) -> Figure {
+    let mut figure = run.figure("columns", "columns");
+    figure.columns = 1;
+    figure.panel_size = (760.0, 230.0);
+    for column in &run.view.columns {
+        let mut panel = Panel {
+            x_label: TIME.to_string(),
+            y_label: column.clone(),
+            ..Panel::default()
+        };
+        panel.add_curve(run.table.curve("t", column), style::curve(0), None);
+        figure.panels.push(panel);
+    }
+    figure
+}
+
+fn usual_figures(run: &RunData) -> Vec<Figure> {
     // The nodes of a mesh are too many for curves of their own.
     if run
         .scene
@@ -197,7 +239,7 @@ fn velocity_label(run: &RunData, name: &str) -> String {
 struct Curve {
     label: String,
     column: String,
-    unit: &'static str,
+    unit: String,
 }
 
 /// Curves in as few panels as units and styles allow.
@@ -219,7 +261,7 @@ fn shared(table: &Table, what: &str, curves: Vec<Curve>) -> Vec<Panel> {
 
 /// Curves of one unit over time; `what` they are if there are several.
 fn time_panel(table: &Table, what: &str, curves: Vec<Curve>) -> Panel {
-    let unit = curves.first().map_or("", |curve| curve.unit);
+    let unit = curves.first().map_or("", |curve| curve.unit.as_str());
     let mut panel = Panel {
         x_label: TIME.to_string(),
         y_label: match &curves[..] {
@@ -246,7 +288,7 @@ fn gaps(run: &RunData) -> Figure {
         .map(|name| Curve {
             column: format!("{name}.gap"),
             label: name,
-            unit: "m",
+            unit: "m".to_string(),
         })
         .collect();
     figure.columns = 1;

@@ -5,16 +5,19 @@ use std::path::Path;
 
 use stickslip::records::{TrajectoryFileError, TrajectoryReader};
 
-/// Trajectories up to this many rows are kept whole.
+/// Trajectories up to this many rows are kept whole, if they are not wide.
 const WHOLE: u64 = 8000;
 /// Longer ones are cut into this many stretches.
 const STRETCHES: u64 = 2000;
+/// Most numbers that are kept: 100 MB.
+const NUMBERS: u64 = 12_500_000;
 
 /// Columns of a trajectory.
 ///
 /// Of each stretch of a long trajectory the first and last row are kept, and those in which some
 /// column is least or greatest: no peak of any column is lost, and all columns stay rows of one
-/// instant.
+/// instant. Of wide trajectories (meshes) the peaks are those of as many columns as memory allows, from the last: energies,
+/// accounts and contacts come before nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     names: Vec<String>,
@@ -22,38 +25,58 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a trajectory file.
-    pub fn read(path: &Path) -> Result<Self, TrajectoryFileError> {
+    /// Reads the rows of a trajectory file whose time lies in a window.
+    pub fn read(path: &Path, (from, to): (f64, f64)) -> Result<Self, TrajectoryFileError> {
         let mut reader = TrajectoryReader::open(path)?;
         let names = reader.columns().to_vec();
+        let width = names.len() as u64;
+        let time = names.iter().position(|name| name == "t");
         let mut table = Self {
             columns: vec![Vec::new(); names.len()],
             names,
         };
-        let length = match reader.rows() {
-            0..=WHOLE => 1,
-            rows => rows.div_ceil(STRETCHES) as usize,
-        };
-        let mut stretch: Vec<Vec<f64>> = Vec::with_capacity(length);
         let mut row = Vec::new();
+        // A window is counted first, so that a short one is seen in full.
+        let rows = if from > f64::NEG_INFINITY || to < f64::INFINITY {
+            let mut inside = 0;
+            let mut count = TrajectoryReader::open(path)?;
+            while count.next_row(&mut row)? {
+                inside += u64::from(time.is_none_or(|k| (from..=to).contains(&row[k])));
+            }
+            inside
+        } else {
+            reader.rows()
+        };
+        let room = (NUMBERS / width.max(1)).max(16);
+        let stretches = STRETCHES.min(room / 8).max(2);
+        let length = match rows {
+            rows if rows <= WHOLE.min(room) => 1,
+            rows => rows.div_ceil(stretches) as usize,
+        };
+        // First, last, and two rows for each column whose peaks are kept.
+        let peaks = ((room / stretches).saturating_sub(2) / 2) as usize;
+        let mut stretch: Vec<Vec<f64>> = Vec::new();
         while reader.next_row(&mut row)? {
+            if time.is_some_and(|k| !(from..=to).contains(&row[k])) {
+                continue;
+            }
             stretch.push(row.clone());
             if stretch.len() == length {
-                table.keep(&stretch);
+                table.keep(&stretch, peaks);
                 stretch.clear();
             }
         }
-        table.keep(&stretch);
+        table.keep(&stretch, peaks);
         Ok(table)
     }
 
-    fn keep(&mut self, stretch: &[Vec<f64>]) {
+    fn keep(&mut self, stretch: &[Vec<f64>], peaks: usize) {
         if stretch.is_empty() {
             return;
         }
         let mut rows = BTreeSet::from([0, stretch.len() - 1]);
         if stretch.len() > 2 {
-            for column in 0..self.columns.len() {
+            for column in (0..self.columns.len()).rev().take(peaks) {
                 let by_value =
                     |a: &usize, b: &usize| stretch[*a][column].total_cmp(&stretch[*b][column]);
                 rows.extend((0..stretch.len()).min_by(by_value));

@@ -14,6 +14,7 @@ pub(crate) mod eigen2;
 pub(crate) mod feasibility;
 mod jet;
 pub(crate) mod lcp;
+pub mod memory;
 pub(crate) mod multifrontal;
 mod pivoted_cholesky;
 pub(crate) mod projected_newton;

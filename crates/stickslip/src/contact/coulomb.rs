@@ -62,6 +62,9 @@ pub enum ContactProblemError {
         /// Its coefficient.
         value: f64,
     },
+    /// The problem does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] crate::algebra::memory::MemoryError),
     /// The mass matrix cannot be inverted.
     #[error("the mass matrix is singular near row {row}")]
     SingularMass {

@@ -13,8 +13,9 @@
 use super::coulomb::ContactProblemError;
 use super::global_form::GlobalForm;
 use super::{ContactProblem, CoulombData};
+use crate::algebra::memory::check_memory;
 use crate::algebra::sparse_rows::{SparseRows, SparseRowsError};
-use hdf5_pure::{File, FileBuilder, GroupBuilder};
+use hdf5_pure::{Dataset, File, FileBuilder, GroupBuilder};
 use std::path::Path;
 use thiserror::Error;
 
@@ -62,6 +63,16 @@ pub enum FclibError {
         matrix: String,
         /// What is wrong.
         source: SparseRowsError,
+    },
+    /// A size that is negative, does not fit the others, or is more than memory holds.
+    #[error("{path}: {what}: {problem}")]
+    Size {
+        /// File concerned.
+        path: String,
+        /// What has the size.
+        what: String,
+        /// What is wrong with it, and what was expected.
+        problem: String,
     },
     /// The data do not form a problem.
     #[error("{path}: {source}")]
@@ -125,11 +136,28 @@ impl FclibFile {
     /// Reads a file.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, FclibError> {
         let name = path.as_ref().display().to_string();
-        let file = File::open(path.as_ref()).map_err(|error| FclibError::File {
+        let failed = |message: String| FclibError::File {
             path: name.clone(),
+            message,
+        };
+        // A pipe would wait for a writer, a device has no end.
+        let kind = std::fs::metadata(path.as_ref()).map_err(|error| failed(error.to_string()))?;
+        if !kind.is_file() {
+            return Err(failed("not a regular file".to_string()));
+        }
+        check_memory("the file", kind.len() as f64).map_err(|error| failed(error.to_string()))?;
+        let file = File::open(path.as_ref()).map_err(|error| failed(error.to_string()))?;
+        Reader { file, path: name }.read()
+    }
+
+    /// Reads the bytes of a file; `name` is what mistakes call it.
+    pub fn from_bytes(bytes: Vec<u8>, name: &str) -> Result<Self, FclibError> {
+        let file = File::from_bytes(bytes).map_err(|error| FclibError::File {
+            path: name.to_string(),
             message: error.to_string(),
         })?;
-        Reader { file, path: name }.read()
+        let path = name.to_string();
+        Reader { file, path }.read()
     }
 
     /// Writes a file, replacing what was there.
@@ -289,14 +317,14 @@ impl Reader {
             });
         };
         let solution = if has("solution") {
-            Some(self.solution("solution")?)
+            Some(self.solution("solution", &problem)?)
         } else {
             None
         };
         let mut guesses = Vec::new();
         if has("guesses") {
-            for k in 1..=self.integer("guesses/number_of_guesses")? {
-                guesses.push(self.solution(&format!("guesses/{k}"))?);
+            for k in 1..=self.size("guesses/number_of_guesses")? {
+                guesses.push(self.solution(&format!("guesses/{k}"), &problem)?);
             }
         }
         Ok(FclibFile {
@@ -319,11 +347,12 @@ impl Reader {
 
     fn local(&self) -> Result<FclibProblem, FclibError> {
         self.refuse("fclib_local", &["V", "R"])?;
-        let matrix = self.matrix("fclib_local/W")?;
+        let q = self.numbers("fclib_local/vectors/q")?;
+        let matrix = self.matrix("fclib_local/W", (q.len(), q.len()))?;
         let problem = ContactProblem::coulomb_from_rows(
-            self.integer("fclib_local/spacedim")? as usize,
+            self.size("fclib_local/spacedim")?,
             &matrix,
-            self.numbers("fclib_local/vectors/q")?,
+            q,
             self.numbers("fclib_local/vectors/mu")?,
         );
         problem
@@ -333,12 +362,14 @@ impl Reader {
 
     fn global(&self) -> Result<FclibProblem, FclibError> {
         self.refuse("fclib_global", &["G"])?;
+        let f = self.numbers("fclib_global/vectors/f")?;
+        let w = self.numbers("fclib_global/vectors/w")?;
         let problem = GlobalForm::new(
-            self.integer("fclib_global/spacedim")? as usize,
-            self.matrix("fclib_global/M")?,
-            self.matrix("fclib_global/H")?,
-            self.numbers("fclib_global/vectors/f")?,
-            self.numbers("fclib_global/vectors/w")?,
+            self.size("fclib_global/spacedim")?,
+            self.matrix("fclib_global/M", (f.len(), f.len()))?,
+            self.matrix("fclib_global/H", (f.len(), w.len()))?,
+            f,
+            w,
             self.numbers("fclib_global/vectors/mu")?,
         );
         problem
@@ -364,17 +395,44 @@ impl Reader {
         }
     }
 
-    fn solution(&self, group: &str) -> Result<FclibSolution, FclibError> {
-        Ok(FclibSolution {
+    fn solution(&self, group: &str, problem: &FclibProblem) -> Result<FclibSolution, FclibError> {
+        let rows = match problem {
+            FclibProblem::Local(local) => local.free().len(),
+            FclibProblem::Global(global) => global.imposed_velocity().len(),
+        };
+        let solution = FclibSolution {
             v: self.numbers(&format!("{group}/v")).ok(),
             u: self.numbers(&format!("{group}/u"))?,
             r: self.numbers(&format!("{group}/r"))?,
-        })
+        };
+        for (name, list) in [("u", &solution.u), ("r", &solution.r)] {
+            if list.len() != rows {
+                let problem = format!("{} entries, expected {rows}", list.len());
+                return Err(self.wrong_size(&format!("{group}/{name}"), problem));
+            }
+        }
+        Ok(solution)
     }
 
-    fn matrix(&self, group: &str) -> Result<SparseRows, FclibError> {
-        let size = |name: &str| self.integer(&format!("{group}/{name}"));
-        let (m, n, nz) = (size("m")? as usize, size("n")? as usize, size("nz")?);
+    /// A matrix of the size that the vectors of the problem ask for; nothing is allocated for another one.
+    fn matrix(
+        &self,
+        group: &str,
+        (rows, columns): (usize, usize),
+    ) -> Result<SparseRows, FclibError> {
+        let (m, n) = (
+            self.size(&format!("{group}/m"))?,
+            self.size(&format!("{group}/n"))?,
+        );
+        let nz = self.integer(&format!("{group}/nz"))?;
+        if (m, n) != (rows, columns) {
+            let problem = format!("{m} rows and {n} columns, expected {rows} and {columns}");
+            return Err(self.wrong_size(group, problem));
+        }
+        if nz < -2 {
+            let problem = format!("nz = {nz}, expected -2, -1 or a number of triplets");
+            return Err(self.wrong_size(group, problem));
+        }
         let p = self.indices(&format!("{group}/p"))?;
         let i = self.indices(&format!("{group}/i"))?;
         let x = self.numbers(&format!("{group}/x"))?;
@@ -383,6 +441,11 @@ impl Reader {
             matrix: group.to_owned(),
             source,
         };
+        let lines = if nz == -2 { m } else { n };
+        if nz < 0 && p.len() != lines + 1 {
+            let problem = format!("{} pointers, expected {}", p.len(), lines + 1);
+            return Err(self.wrong_size(group, problem));
+        }
         if nz == -2 {
             return SparseRows::new(n, p, i, x).map_err(wrong);
         }
@@ -392,7 +455,12 @@ impl Reader {
                 .map_err(wrong);
         }
         // Triplets: p holds rows and i columns; some writers swap them.
-        let count = (nz as usize).min(p.len()).min(i.len()).min(x.len());
+        let count = nz as usize;
+        let shortest = p.len().min(i.len()).min(x.len());
+        if count > shortest {
+            let problem = format!("{count} triplets promised, {shortest} given");
+            return Err(self.wrong_size(group, problem));
+        }
         let fits = |rows: &[usize], columns: &[usize]| {
             rows.iter().all(|&r| r < m) && columns.iter().all(|&c| c < n)
         };
@@ -416,39 +484,59 @@ impl Reader {
         }
     }
 
+    fn wrong_size(&self, what: &str, problem: String) -> FclibError {
+        FclibError::Size {
+            path: self.path.clone(),
+            what: what.to_owned(),
+            problem,
+        }
+    }
+
+    /// A dataset whose numbers fit into memory: packed data may promise any number of them.
+    fn dataset(&self, name: &str) -> Result<Dataset, FclibError> {
+        let dataset = self.file.dataset(name).map_err(|e| self.bad(name, e))?;
+        let shape = dataset.shape().map_err(|e| self.bad(name, e))?;
+        let elements: f64 = shape.iter().map(|&n| n as f64).product();
+        // The packed bytes, the numbers and one copy of them.
+        check_memory(format!("{elements} numbers"), 24.0 * elements)
+            .map_err(|error| self.wrong_size(name, error.to_string()))?;
+        Ok(dataset)
+    }
+
     fn numbers(&self, dataset: &str) -> Result<Vec<f64>, FclibError> {
-        self.file
-            .dataset(dataset)
-            .and_then(|d| d.read_f64())
-            .map_err(|e| self.bad(dataset, e))
+        let numbers = self.dataset(dataset)?.read_f64();
+        numbers.map_err(|e| self.bad(dataset, e))
     }
 
     fn indices(&self, dataset: &str) -> Result<Vec<usize>, FclibError> {
-        let list = self
-            .file
-            .dataset(dataset)
-            .and_then(|d| d.read_i32())
-            .map_err(|e| self.bad(dataset, e))?;
+        let list = self.dataset(dataset)?.read_i32();
+        let list = list.map_err(|e| self.bad(dataset, e))?;
         match list.iter().find(|&&x| x < 0) {
             None => Ok(list.into_iter().map(|x| x as usize).collect()),
             Some(x) => Err(self.bad(dataset, format!("negative index {x}"))),
         }
     }
 
+    /// A size, which is not negative.
+    fn size(&self, dataset: &str) -> Result<usize, FclibError> {
+        let size = self.integer(dataset)?;
+        usize::try_from(size)
+            .map_err(|_| self.wrong_size(dataset, format!("{size}, expected a number from 0")))
+    }
+
     fn integer(&self, dataset: &str) -> Result<i64, FclibError> {
-        let list = self
-            .file
-            .dataset(dataset)
-            .and_then(|d| d.read_i32())
-            .map_err(|e| self.bad(dataset, e))?;
+        let list = self.dataset(dataset)?.read_i32();
+        let list = list.map_err(|e| self.bad(dataset, e))?;
         list.first()
             .map(|&x| i64::from(x))
             .ok_or_else(|| self.bad(dataset, "empty"))
     }
 
     fn text(&self, dataset: &str) -> String {
-        let read = self.file.dataset(dataset).and_then(|d| d.read_string());
-        let text = read.ok().and_then(|list| list.into_iter().next());
+        let read = self.dataset(dataset).ok().map(|d| d.read_string());
+        let text = read
+            .and_then(Result::ok)
+            .and_then(|list| list.into_iter().next());
         text.unwrap_or_default().trim_end_matches('\0').to_owned()
     }
 }
@@ -456,6 +544,80 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A local problem of one contact in the plane with some sizes replaced.
+    fn hostile(sizes: [i32; 4], p: &[i32], guesses: Option<i32>) -> Result<FclibFile, FclibError> {
+        let [dimension, m, n, nz] = sizes;
+        let mut builder = FileBuilder::new();
+        let mut group = builder.create_group("fclib_local");
+        integers(&mut group, "spacedim", &[dimension]);
+        let mut matrix = group.create_group("W");
+        for (name, value) in [("m", m), ("n", n), ("nz", nz), ("nzmax", 2)] {
+            integers(&mut matrix, name, &[value]);
+        }
+        integers(&mut matrix, "p", p);
+        integers(&mut matrix, "i", &[0, 1]);
+        numbers(&mut matrix, "x", &[1.0, 1.0]);
+        group.add_group(matrix.finish());
+        let mut vectors = group.create_group("vectors");
+        numbers(&mut vectors, "q", &[-1.0, 0.0]);
+        numbers(&mut vectors, "mu", &[0.3]);
+        group.add_group(vectors.finish());
+        builder.add_group(group.finish());
+        if let Some(count) = guesses {
+            let mut group = builder.create_group("guesses");
+            integers(&mut group, "number_of_guesses", &[count]);
+            builder.add_group(group.finish());
+        }
+        let name = format!(
+            "stickslip-hostile-{}-{sizes:?}{p:?}.hdf5",
+            std::process::id()
+        );
+        let path = std::env::temp_dir().join(name);
+        builder.write(&path).unwrap();
+        let read = FclibFile::read(&path);
+        std::fs::remove_file(&path).unwrap();
+        read
+    }
+
+    #[test]
+    fn sizes_that_no_problem_has_are_refused_before_anything_is_allocated() {
+        let rows = [0, 1, 2];
+        assert!(hostile([2, 2, 2, -2], &rows, None).is_ok());
+        assert!(hostile([2, 2, 2, 2], &[0, 1], None).is_ok(), "triplets");
+        for sizes in [
+            [2, -2, 2, -2],
+            [2, 2, -2, -2],
+            [2, i32::MAX, i32::MAX, 2],
+            [2, i32::MAX, i32::MAX, -1],
+            [2, 2, 2, -3],
+            [2, 2, 2, i32::MIN],
+            [2, 2, 2, i32::MAX],
+            [-2, 2, 2, -2],
+            [i32::MAX, 2, 2, -2],
+        ] {
+            let error = hostile(sizes, &rows, None).unwrap_err().to_string();
+            assert!(error.contains(".hdf5: "), "{sizes:?}: {error}");
+        }
+        for (p, nz) in [
+            (&[0, 5, 2][..], -2),
+            (&[0, 2], -2),
+            (&[0, -1, 2], -2),
+            (&[], -1),
+            (&[0, 9], 2),
+        ] {
+            assert!(hostile([2, 2, 2, nz], p, None).is_err(), "{p:?}");
+        }
+        assert!(hostile([2, 2, 2, -2], &rows, Some(i32::MAX)).is_err());
+        assert!(hostile([2, 2, 2, -2], &rows, Some(-1)).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_no_problem_file() {
+        let error = FclibFile::read("/dev/zero").unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+    }
 
     #[test]
     fn written_files_read_back_the_same() {

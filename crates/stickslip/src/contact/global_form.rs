@@ -10,6 +10,7 @@ use super::ContactProblem;
 use super::coulomb::{ContactProblemError, check_friction, check_matrix, check_size, check_vector};
 use super::delassus::{BodyForm, BodyLink};
 use crate::algebra::block_sparse::{BlockSparse, BlockSparseBuilder};
+use crate::algebra::memory::check_memory;
 use crate::algebra::small_inverse::invert;
 use crate::algebra::sparse_factor::SparseFactor;
 use crate::algebra::sparse_rows::SparseRows;
@@ -129,6 +130,9 @@ impl GlobalForm {
     }
 
     fn condense_mesh(&self) -> Result<CondensedProblem, ContactProblemError> {
+        // W is full, and its rows are copied once.
+        let size = self.jacobian.columns() as f64;
+        check_memory(format!("W of {size} rows"), 16.0 * size * size)?;
         let factor = SparseFactor::new(&self.mass)
             .map_err(|row| ContactProblemError::SingularMass { row })?;
         let inverse = MassInverse::Factor(Box::new(factor));

@@ -331,6 +331,9 @@ fn generalized(
         }
         builder = builder.constraint(constraint);
     }
+    for controller in &model.controllers {
+        builder = builder.controller(controller.build(&graph, n));
+    }
     for joint in &model.joints {
         let equation = scalar(&mut graph, joint.equation, n);
         builder = builder.joint(BilateralConstraint::new(joint.name.clone(), equation));

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::contact_places::PlaceModel;
 use super::diagnostic::Diagnostic;
 use super::expression::Expression;
 use super::frame::{Frame, read_frame, read_velocities, with_moving_surface};
@@ -37,6 +38,8 @@ pub(super) struct PointModel {
     pub friction: FrictionModel,
     pub span: Range<usize>,
     pub normal_span: Option<Range<usize>>,
+    /// Where it lies in space, if that is given.
+    pub place: Option<PlaceModel>,
 }
 
 /// Reads `[[contacts]]` of a system in generalized coordinates.
@@ -166,6 +169,7 @@ fn read_contact_point(
         normal: None,
         tangents: Vec::new(),
         span: value.span.clone(),
+        place: None,
     });
     let friction_span = table
         .value("friction")
@@ -211,6 +215,7 @@ fn read_contact_point(
     drift.extend(rows.iter().map(|(_, drift)| *drift));
     let normal_place = table.value("normal").or(table.value("point"));
     Some(PointModel {
+        place: frame.place,
         normal_span: frame
             .normal
             .is_some()

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
 use super::elastic_contact::{ElasticContact, Target, read_contacts};
-use super::elastic_mesh::{SceneMesh, read_file, read_mesh, vector_in};
+use super::elastic_mesh::{SceneMesh, check_nodes, read_mesh, vector_in};
 use super::elastic_words::{Component, Model, Strain};
 use super::expression::Expression;
 use super::keys::Variables;
 use super::program::Program;
 use super::reader::Reader;
+use super::scene_file::read_file;
 use super::settings::Settings;
 use super::value::{Table, Value};
 use super::words::SceneWords;
@@ -67,7 +68,14 @@ pub(super) fn read_elastic(
         reader.report(Diagnostic::at(place, error.to_string()));
         return None;
     }
-    let wrong = ["definitions", "joints", "initial", "history", "drawing"];
+    let wrong = [
+        "definitions",
+        "controllers",
+        "joints",
+        "initial",
+        "history",
+        "drawing",
+    ];
     for key in wrong {
         if let Some(entry) = table.get(key) {
             let message = format!("`{key}` has no place in the scene of elastic bodies");
@@ -170,6 +178,7 @@ fn read_meshes(
         }),
     };
     let space = mesh.dimension();
+    check_nodes(reader, &value.span, mesh.nodes().len() as f64, space)?;
     let mut places = Places::default();
     let mut builder = ElastodynamicSystem::builder(mesh);
     builder = read_regions(reader, elastic, builder, &mut places);

@@ -1,14 +1,16 @@
 //! Meshes of a scene: built-in shapes and Gmsh files.
 
-use std::path::{Component, Path, PathBuf};
+use std::ops::Range;
 
 use super::diagnostic::Diagnostic;
 use super::elastic_words::MeshShape;
 use super::expression::Expression;
 use super::keys::Variables;
 use super::reader::Reader;
+use super::scene_file::read_file;
 use super::value::{Data, Table, Value};
 use super::words::SceneWords;
+use crate::algebra::memory::check_memory;
 use crate::systems::elastodynamic::{ElementKind, Mesh, read_gmsh, shapes};
 
 /// Most cells of a built-in mesh.
@@ -22,30 +24,31 @@ pub(super) struct SceneMesh {
     pub initial: [Vec<Expression>; 2],
 }
 
-/// A file that a scene names, beside the scene.
-pub(super) fn beside(reader: &Reader, name: &str) -> PathBuf {
-    let folder = Path::new(reader.source.name()).parent();
-    folder.unwrap_or(Path::new("")).join(name)
+/// About the bytes of matrices and factors of a mesh, in order to refuse what is out of reach and nothing else: the
+/// entries of M, K, C and their sum (3, 9 or 27 nodes meet a node of first order), and the least that nested dissection
+/// leaves in the factor (n log₂ n in the plane, n^(4/3) in space).
+fn memory_of(nodes: f64, space: usize) -> f64 {
+    let n = nodes * space as f64;
+    let row = (3f64).powi(space as i32) * space as f64;
+    let factor = match space {
+        1 => n,
+        2 => n * n.max(2.0).log2(),
+        _ => 2.0 * n.powf(4.0 / 3.0),
+    };
+    n * row * (4.0 * 8.0 + 4.0) + 8.0 * factor
 }
 
-/// Reads a file that a scene names; what goes wrong is reported at its place.
-pub(super) fn read_file(reader: &mut Reader, value: &Value) -> Option<Vec<u8>> {
-    let name = value.as_text()?;
-    let inside = Path::new(name)
-        .components()
-        .all(|part| matches!(part, Component::Normal(_)));
-    if !inside {
-        let message = format!("`{name}` does not lie beside the scene");
-        let help = "give a path below the folder of the scene, without `..`";
-        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-        return None;
-    }
-    let path = beside(reader, name);
-    match std::fs::read(&path) {
-        Ok(bytes) => Some(bytes),
+/// Refuses a mesh whose matrices no memory holds, before it is made.
+pub(super) fn check_nodes(
+    reader: &mut Reader,
+    place: &Range<usize>,
+    nodes: f64,
+    space: usize,
+) -> Option<()> {
+    match check_memory(format!("a mesh of {nodes} nodes"), memory_of(nodes, space)) {
+        Ok(()) => Some(()),
         Err(error) => {
-            let message = format!("cannot read `{}`: {error}", path.display());
-            reader.report(Diagnostic::at(value.span.clone(), message));
+            reader.report(Diagnostic::at(place.clone(), error.to_string()));
             None
         }
     }
@@ -235,6 +238,22 @@ fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape)
         reader.report(Diagnostic::at(span, message));
         return None;
     }
+    // Nodes of a grid of the cells; a disc has more, which its limit on cells accounts for.
+    let per_cell = if kind.node_count() > 1 << dimension {
+        2.0
+    } else {
+        1.0
+    };
+    let counts = table.value("cells").and_then(Value::as_list);
+    let nodes: f64 = counts
+        .into_iter()
+        .flatten()
+        .filter_map(|item| match item.data {
+            Data::Number(n) => Some(per_cell * n + 1.0),
+            _ => None,
+        })
+        .product();
+    check_nodes(reader, &place.span, nodes, dimension)?;
     Some(match shape {
         MeshShape::Bar => return bar(reader, table, place, kind),
         MeshShape::Rectangle => {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::contact_places::PlaceModel;
 use super::diagnostic::Diagnostic;
 use super::expression::{Binary, Expression, Graph, Unary};
 use super::keys::Variables;
@@ -13,6 +14,8 @@ pub(super) struct Frame {
     pub normal: Option<(Vec<Expression>, Expression)>,
     pub tangents: Vec<(Vec<Expression>, Expression)>,
     pub span: Range<usize>,
+    /// Where the material point lies, if there is one.
+    pub place: Option<PlaceModel>,
 }
 
 /// Rows of the frame from `point`, `slip` or `tangents`.
@@ -40,6 +43,7 @@ pub(super) fn read_frame(reader: &mut Reader, table: &Table) -> Option<Frame> {
                 normal: None,
                 tangents,
                 span: table.value("slip")?.span.clone(),
+                place: None,
             })
         }
         Some(_) => read_tangents(reader, table.value("tangents")?),
@@ -105,10 +109,15 @@ fn read_point(reader: &mut Reader, table: &Table) -> Option<Frame> {
     });
     let normal = rows.next();
     let tangents = rows.collect();
+    let place = Some(PlaceModel {
+        position: point,
+        axes,
+    });
     Some(Frame {
         normal,
         tangents,
         span: value.span.clone(),
+        place,
     })
 }
 
@@ -205,6 +214,7 @@ fn read_tangents(reader: &mut Reader, value: &Value) -> Option<Frame> {
         normal: None,
         tangents,
         span: value.span.clone(),
+        place: None,
     })
 }
 

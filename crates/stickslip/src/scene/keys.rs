@@ -1,9 +1,11 @@
 //! The keys of a scene: one table that the decoder and the JSON schema both read.
 
+use super::controllers::{CONTROLLER, CONTROLLERS_MAX};
 use super::elastic_keys::{
     ELASTIC, KEY_ABOVE, KEY_AGAINST, KEY_BELOW, KEY_COORDINATE, KEY_OBSTACLE, KEY_SLIDES,
     KEY_SURFACE,
 };
+use super::tables::{TABLE, TABLES_MAX};
 use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver, Word};
 use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::simulation::studies::branches::ChoiceRule;
@@ -115,9 +117,10 @@ pub(super) const fn required(name: &'static str, kind: Kind, description: &'stat
     }
 }
 
-/// Most coordinates of a scene. Their number enters the size of derivatives cubed.
+/// Most coordinates of a scene of expressions. M and all Coriolis terms are derived as expressions: their number grows with
+/// the cube of the coordinates, and so does the time to read a scene.
 pub(super) const COORDINATES_MAX: usize = 64;
-/// Most contacts or joints of a scene.
+/// Most contacts or joints of a scene of expressions, each with its own derivatives. Many bodies belong into a mesh or a world.
 pub(super) const CONTACTS_MAX: usize = 256;
 /// Most parameters or definitions.
 pub(super) const NAMES_MAX: usize = 512;
@@ -126,7 +129,7 @@ const DRAWINGS_MAX: usize = 512;
 pub(super) const CONSTANT: Kind = Kind::Expression(Variables::Parameters);
 pub(super) const POSITION: Kind = Kind::Expression(Variables::Position);
 const POSITION_TIME: Kind = Kind::Expression(Variables::PositionTime);
-const STATE: Kind = Kind::Expression(Variables::State);
+pub(super) const STATE: Kind = Kind::Expression(Variables::State);
 const FORCE: Kind = Kind::Expression(Variables::Force);
 const FRICTION_VALUE: Kind = Kind::Expression(Variables::Friction);
 pub(super) const TIME: Kind = Kind::Expression(Variables::Time);
@@ -350,6 +353,26 @@ pub(super) const SCENE: TableKeys = TableKeys {
              may use those above it.",
         ),
         key(
+            "units",
+            Kind::Named {
+                of: &Kind::Text,
+                max: 2 * COORDINATES_MAX,
+            },
+            "metres, or radians where a name or a sine tells",
+            "Units of coordinates and velocities by name, for plots: `{ p = \"rad/s\", s = \"mm\", s_dot = \"mm/s\" }`. \
+             They are labels; numbers are not converted.",
+        ),
+        key(
+            "tables",
+            Kind::Named {
+                of: &Kind::Table(&TABLE),
+                max: TABLES_MAX,
+            },
+            "",
+            "Functions given by files of samples (an earthquake record, a measured drive), called by name in every \
+             expression: `quake(t)`.",
+        ),
+        key(
             "definitions",
             Kind::Named {
                 of: &FORCE,
@@ -442,6 +465,15 @@ pub(super) const SCENE: TableKeys = TableKeys {
             },
             "",
             "Unilateral constraints gap >= 0 with their laws.",
+        ),
+        key(
+            "controllers",
+            Kind::Tables {
+                of: &CONTROLLER,
+                max: CONTROLLERS_MAX,
+            },
+            "",
+            "Controllers in discrete time, whose outputs forces use by name.",
         ),
         key(
             "joints",

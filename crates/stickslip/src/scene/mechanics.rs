@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::contact::ContactModel;
+use super::controllers::ControllerModel;
 use super::diagnostic::Diagnostic;
 use super::expression::{Binary, Expression, Graph, Tape, nearest_name};
 use super::keys::Variables;
@@ -24,6 +25,7 @@ pub(super) struct GeneralizedModel {
     pub damping: Option<Vec<f64>>,
     pub contacts: Vec<ContactModel>,
     pub joints: Vec<JointModel>,
+    pub controllers: Vec<ControllerModel>,
     /// Motion before the start, where it is given.
     pub history: Vec<Option<Expression>>,
     /// Times of the samples, if the history is given by samples alone.

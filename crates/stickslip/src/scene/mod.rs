@@ -37,6 +37,8 @@ mod body;
 mod build;
 mod check;
 mod contact;
+mod contact_places;
+mod controllers;
 mod diagnostic;
 mod drawing;
 mod edit;
@@ -55,14 +57,19 @@ mod keys;
 mod mechanics;
 mod program;
 mod reader;
-mod run_motion;
+mod row_expression;
+mod run_nodes;
 #[allow(clippy::module_inception)]
 mod scene;
+mod scene_file;
 mod scene_map;
 mod scene_run;
+mod scene_sweep;
 mod schema;
+mod section;
 mod settings;
 mod source;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -77,19 +84,23 @@ mod world_motion;
 mod world_record;
 mod world_shapes;
 
+pub use contact_places::ContactPlace;
 pub use diagnostic::{Diagnostic, Finding, SceneError};
 pub use drawing::{Drawing, DrawnShape, Shape};
 pub use edit::Changes;
 pub use gallery::{GalleryScene, find_in_gallery, gallery, nearest_in_gallery};
-pub use run_motion::{RunMotion, RunMotionError, read_motion};
+pub use row_expression::RowExpression;
+pub use run_nodes::{RunNodes, RunNodesError};
 pub use scene::{LoadError, Scene};
 pub use scene_map::{Cell, MapAxis, MapQuantity, SceneChart, SceneMap};
 pub use scene_run::{
     RUN_FORMAT, RunFile, RunManifest, SceneRun, SceneRunError, read_branches, read_manifest,
     read_scene, read_summary,
 };
+pub use scene_sweep::{SceneSweep, SweepOutcome};
 pub use schema::schema;
+pub use section::{Direction, Section, SectionRule};
 pub use settings::Settings;
 pub use source::{FILE_SIZE_MAX, ReadError, SourceText};
-pub use verification::NoFormulation;
+pub use verification::{NoFormulation, VerifyRunError};
 pub use words::{Impact, Law, OnSeveral, SceneWords, Scheme, Word};

@@ -62,6 +62,23 @@ impl Program {
             0 => at.t,
             k if k <= n => at.q[k - 1],
             k if k >= Graph::PAST_FIRST => past[k - Graph::PAST_FIRST].value(&view),
+            // Without its controller there is no output.
+            k if k >= Graph::HELD_FIRST => {
+                let held = at.held.get(k - Graph::HELD_FIRST);
+                held.copied().unwrap_or(f64::NAN)
+            }
+            k => at.v[k - 1 - n],
+        };
+        self.evaluate(read, out);
+    }
+
+    /// Evaluates at an instant, with the state of a controller.
+    pub fn run_with_state(&self, at: &Instant, state: &[f64], out: &mut [f64]) {
+        let n = self.dof;
+        let read = |k: usize| match k {
+            0 => at.t,
+            k if k <= n => at.q[k - 1],
+            k if k >= Graph::STATE_FIRST => state[k - Graph::STATE_FIRST],
             k => at.v[k - 1 - n],
         };
         self.evaluate(read, out);

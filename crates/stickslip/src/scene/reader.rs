@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::diagnostic::Diagnostic;
-use super::expression::{Expression, ExpressionError, Graph, Scope, functions, parse};
+use super::expression::{
+    Expression, ExpressionError, Graph, SampledFunction, Scope, functions, parse,
+};
 use super::keys::Variables;
 use super::source::SourceText;
 use super::value::{Data, Entry, Table, Value};
@@ -42,6 +44,8 @@ pub(super) struct Dependence {
     pub position: bool,
     pub velocity: bool,
     pub past: bool,
+    /// Outputs of controllers.
+    pub held: bool,
 }
 
 impl Variables {
@@ -65,6 +69,7 @@ impl Variables {
             && (position || !dependence.position)
             && (velocity || !dependence.velocity)
             && (past || !dependence.past)
+            && (self == Self::Force || !dependence.held)
     }
 
     /// Completes "`x` is a coordinate, …".
@@ -99,6 +104,7 @@ impl<'a> Reader<'a> {
             position: false,
             velocity: false,
             past: false,
+            held: false,
         };
         reader.define("t", time, dependence, "the time");
         reader
@@ -128,12 +134,14 @@ impl<'a> Reader<'a> {
             position: false,
             velocity: false,
             past: false,
+            held: false,
         };
         for input in self.graph.inputs_of(expression) {
             match input {
                 0 => dependence.time = true,
                 k if k <= self.dof() => dependence.position = true,
                 k if k >= Graph::PAST_FIRST => dependence.past = true,
+                k if k >= Graph::HELD_FIRST => dependence.held = true,
                 _ => dependence.velocity = true,
             }
         }
@@ -156,6 +164,32 @@ impl<'a> Reader<'a> {
                 scope.refuse(name, format!("is {what}, {}", variables.limit()));
             }
         }
+    }
+
+    /// Makes a sampled function callable everywhere.
+    pub fn define_function(&mut self, name: &str, function: SampledFunction) {
+        let index = self.graph.add_function(function);
+        for scope in &mut self.scopes {
+            scope.define_function(name, index);
+        }
+    }
+
+    /// Makes an output of a controller known to forces.
+    pub fn define_output(&mut self, name: &str, index: usize) {
+        let output = self.graph.input(Graph::HELD_FIRST + index);
+        let held = Dependence {
+            time: false,
+            position: false,
+            velocity: false,
+            past: false,
+            held: true,
+        };
+        self.define(name, output, held, "an output of a controller");
+    }
+
+    /// The names that may stand where the present state is read.
+    pub fn state_scope(&self) -> Scope {
+        self.scopes[Variables::State.index()].clone()
     }
 
     /// Announces a name that is defined further down.
@@ -218,17 +252,39 @@ impl<'a> Reader<'a> {
         match &value.data {
             Data::Number(number) => Some(self.graph.constant(*number)),
             Data::Text(text) => {
-                match parse(text, &mut self.graph, &self.scopes[variables.index()]) {
-                    Ok(expression) => Some(expression),
-                    Err(errors) => {
-                        for error in errors {
-                            self.report_in_text(value, text, error);
-                        }
-                        None
-                    }
-                }
+                let parsed = parse(text, &mut self.graph, &self.scopes[variables.index()]);
+                self.parsed(value, text, parsed)
             }
             _ => None,
+        }
+    }
+
+    /// The expression of a value with names of its own.
+    pub fn expression_in(&mut self, value: &Value, scope: &Scope) -> Option<Expression> {
+        match &value.data {
+            Data::Number(number) => Some(self.graph.constant(*number)),
+            Data::Text(text) => {
+                let parsed = parse(text, &mut self.graph, scope);
+                self.parsed(value, text, parsed)
+            }
+            _ => None,
+        }
+    }
+
+    fn parsed(
+        &mut self,
+        value: &Value,
+        text: &str,
+        parsed: Result<Expression, Vec<ExpressionError>>,
+    ) -> Option<Expression> {
+        match parsed {
+            Ok(expression) => Some(expression),
+            Err(errors) => {
+                for error in errors {
+                    self.report_in_text(value, text, error);
+                }
+                None
+            }
         }
     }
 
@@ -326,6 +382,7 @@ impl<'a> Reader<'a> {
             position: false,
             velocity: false,
             past: false,
+            held: false,
         };
         let claimed: Vec<bool> = table
             .entries
@@ -372,6 +429,7 @@ impl<'a> Reader<'a> {
                 position: true,
                 velocity: false,
                 past: false,
+                held: false,
             };
             self.define(name, position, moves, "a coordinate");
             let moves = Dependence {
@@ -379,7 +437,13 @@ impl<'a> Reader<'a> {
                 position: false,
                 velocity: true,
                 past: false,
+                held: false,
             };
+            // Friction may not read a velocity, but its past.
+            let friction = &mut self.scopes[Variables::Friction.index()];
+            for rate in [format!("{name}'"), format!("{name}_dot")] {
+                friction.define_past_operand(rate, velocity);
+            }
             self.define(&format!("{name}'"), velocity, moves, "a velocity");
             self.define(&format!("{name}_dot"), velocity, moves, "a velocity");
         }
@@ -395,6 +459,7 @@ impl<'a> Reader<'a> {
                 position: true,
                 velocity: false,
                 past: false,
+                held: false,
             };
             self.define(name, input, place, "a place");
         }
@@ -444,12 +509,12 @@ impl<'a> Reader<'a> {
             "a definition that depends on more",
         );
         let rates = [format!("{}'", entry.name), format!("{}_dot", entry.name)];
-        if dependence.velocity || dependence.past {
+        if dependence.velocity || dependence.past || dependence.held {
             for rate in rates {
                 for scope in &mut self.scopes {
                     scope.refuse(
                         &rate,
-                        "is not known: the definition depends on velocities or the past itself",
+                        "is not known: the definition depends on velocities, the past or a controller itself",
                     );
                 }
             }

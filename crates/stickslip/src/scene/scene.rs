@@ -10,6 +10,7 @@ use crate::systems::{ElastodynamicSystem, MechanicalSystem, World};
 use super::body::{BodyModel, read_body};
 use super::check::check_table;
 use super::contact::{ContactModel, PointModel, read_contacts};
+use super::controllers::read_controllers;
 use super::diagnostic::{Diagnostic, SceneError};
 use super::drawing::{Drawing, read_drawing};
 use super::edit::Changes;
@@ -21,6 +22,7 @@ use super::mechanics::{GeneralizedModel, read_history, read_initial, read_joints
 use super::reader::Reader;
 use super::settings::Settings;
 use super::source::{FILE_SIZE_MAX, ReadError, SourceText};
+use super::tables::{SceneTable, check_tables, read_tables};
 use super::value::{self, Table, Value};
 use super::words::{Impact, Law, OnSeveral, Scheme};
 use super::world::{WorldModel, read_world, refuse_joints};
@@ -38,11 +40,14 @@ pub struct Scene {
     pub look_for: String,
     /// How it is run.
     pub settings: Settings,
+    /// Units of coordinates (`x`) and velocities (`x_dot`) that the scene declares.
+    pub units: Vec<(String, String)>,
     /// Parameters with their values, in the order of the file.
     pub parameters: Vec<(String, f64)>,
     pub(super) mechanics: Mechanics,
     pub(super) text: SourceText,
     drawing: Option<Drawing>,
+    tables: Vec<SceneTable>,
     pub(super) impact_map: Option<SceneImpactMap>,
 }
 
@@ -149,12 +154,16 @@ impl Scene {
 
     /// Files that the scene names, beside its own.
     #[must_use]
-    pub fn files(&self) -> &[String] {
-        match &self.mechanics {
-            Mechanics::Elastic(model) => &model.files,
-            Mechanics::World(model) => &model.files,
-            _ => &[],
-        }
+    pub fn files(&self) -> Vec<String> {
+        let mut files = match &self.mechanics {
+            Mechanics::Elastic(model) => model.files.clone(),
+            Mechanics::World(model) => model.files.clone(),
+            _ => Vec::new(),
+        };
+        files.extend(self.tables.iter().map(|table| table.file.clone()));
+        files.sort();
+        files.dedup();
+        files
     }
 
     /// The shapes of the mechanism, if the scene draws any.
@@ -190,6 +199,7 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
     let parameters = section(&table, "parameters")
         .map(|t| reader.parameters(t))
         .unwrap_or_default();
+    let tables = read_tables(&mut reader, section(&table, "tables"));
     let settings = Settings::read(&mut reader, &table);
     let contacts = list(&table, "contacts");
     let (elastic, world) = (table.get("elastic"), table.get("world"));
@@ -224,7 +234,14 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
                 .map(|model| Mechanics::Generalized(Box::new(model)))
         }
         (None, Some(body)) => {
-            for key in ["definitions", "joints", "initial", "history", "drawing"] {
+            for key in [
+                "definitions",
+                "controllers",
+                "joints",
+                "initial",
+                "history",
+                "drawing",
+            ] {
                 if let Some(entry) = table.get(key) {
                     let message = format!("`{key}` has no place in the scene of a rigid body");
                     let help = "position, rotation, velocity and spin are keys of [body]";
@@ -280,9 +297,13 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
             "leave on_several out: where the law has one solution there is nothing to stop at";
         reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
     }
+    let units = read_units(&mut reader, section(&table, "units"));
     let shapes = read_drawing(&mut reader, list(&table, "drawing"));
     if let Err(mistake) = reader.graph.check_size() {
         reader.report(Diagnostic::general(mistake.to_string()));
+    }
+    for report in check_tables(&reader.graph, &tables, settings.until) {
+        reader.report(report);
     }
     let drawing = Drawing::compile(&reader.graph, &shapes);
     let Reader {
@@ -307,10 +328,12 @@ fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
                 description: text("description"),
                 look_for: text("look_for"),
                 settings,
+                units,
                 parameters,
                 mechanics,
                 text: source.clone(),
                 drawing,
+                tables,
                 impact_map,
             })
         }
@@ -338,6 +361,25 @@ fn not_enumerated(settings: &Settings) -> Option<&'static str> {
         (_, _, Scheme::Penalty) => Some("compliant contacts have one"),
         _ => None,
     }
+}
+
+/// Units by name, which must be that of a coordinate or a velocity.
+fn read_units(reader: &mut Reader, table: Option<&Table>) -> Vec<(String, String)> {
+    let mut units = Vec::new();
+    for entry in table.into_iter().flat_map(|table| &table.entries) {
+        let name = entry.name.strip_suffix("_dot").unwrap_or(&entry.name);
+        if !reader.names.coordinates.iter().any(|known| known == name) {
+            let known = reader.names.coordinates.join(", ");
+            let message = format!("`{}` is not a coordinate or velocity", entry.name);
+            let help = format!("coordinates: {known}");
+            let diagnostic = Diagnostic::at(entry.name_span.clone(), message);
+            reader.report(diagnostic.with_help(help));
+        }
+        if let Some(unit) = entry.value.as_text() {
+            units.push((entry.name.clone(), unit.to_owned()));
+        }
+    }
+    units
 }
 
 fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
@@ -374,6 +416,8 @@ fn read_generalized(
     if let Some(definitions) = section(table, "definitions") {
         reader.definitions(definitions);
     }
+    // Outputs are known to forces, not to definitions, which controllers may read.
+    let controllers = read_controllers(reader, list(table, "controllers"));
     let (q0, v0) = read_initial(reader, section(table, "initial"));
     let (history, history_times) = read_history(reader, section(table, "history"));
     let parts = read_system(reader, system, place, &q0);
@@ -391,6 +435,7 @@ fn read_generalized(
         damping: parts.damping,
         contacts,
         joints,
+        controllers,
         history,
         history_times,
         q0,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::simulation::RunSummary;
 use crate::simulation::studies::branches::branches;
 use crate::simulation::studies::one_step_problem;
+pub use crate::simulation::studies::sweep::SweepAxis as MapAxis;
 use crate::solvers::enumeration::{EnumerationSettings, Verdict};
 use crate::solvers::one_contact::gamma;
 use crate::stepping::MoreauContactDynamics;
@@ -40,15 +41,6 @@ pub enum Cell {
     Number(f64),
     /// A word.
     Word(String),
-}
-
-/// A parameter with its values.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MapAxis {
-    /// Parameter of the scene.
-    pub name: String,
-    /// Values, in order.
-    pub values: Vec<f64>,
 }
 
 /// A map: `cells[j * x.values.len() + i]` belongs to `(x.values[i], y.values[j])`.

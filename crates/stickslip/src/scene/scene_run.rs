@@ -182,8 +182,8 @@ impl SceneRun {
         // Meshes, matrices and tables go with the scene, so that the folder can be resumed and drawn.
         let beside = Path::new(scene.text().name()).parent();
         for file in scene.files() {
-            let from = beside.unwrap_or(Path::new("")).join(file);
-            let to = path.join(file);
+            let from = beside.unwrap_or(Path::new("")).join(&file);
+            let to = path.join(&file);
             let copy = || -> io::Result<Vec<u8>> {
                 fs::create_dir_all(to.parent().unwrap_or(path))?;
                 read_regular(&from)
@@ -193,7 +193,7 @@ impl SceneRun {
                 source,
             })?;
             write_whole(&to, &bytes)?;
-            files.push(RunFile::new(file, &bytes));
+            files.push(RunFile::new(&file, &bytes));
         }
         let manifest = RunManifest {
             format: RUN_FORMAT,

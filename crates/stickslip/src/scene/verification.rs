@@ -4,13 +4,15 @@ use thiserror::Error;
 
 use crate::laws::{ActiveSpace, FlowRule, ImpactLaw, Sections};
 use crate::simulation::verify::{
-    Discretisation, Formulation, Motion, Opening, Verification, VerifySettings, verify,
+    Discretisation, Formulation, Line, Motion, MotionSourceError, Opening, Verification,
+    VerifySettings, verify, verify_run,
 };
 use crate::stepping::{Activation, InternalForce, MoreauJean, MoreauJeanSettings};
 use crate::systems::MechanicalSystem;
 use crate::systems::constraint::ContactPoint;
 
 use super::build::theta_settings;
+use super::run_nodes::RunNodes;
 use super::scene::Scene;
 use super::words::{Law, Scheme};
 
@@ -52,6 +54,17 @@ pub enum NoFormulation {
     /// The scene cannot be built.
     #[error("the scene has no system: {0}")]
     Scene(String),
+}
+
+/// Why a run was not judged.
+#[derive(Debug, Error)]
+pub enum VerifyRunError {
+    /// No formulation is about it.
+    #[error(transparent)]
+    NoFormulation(#[from] NoFormulation),
+    /// Its steps could not be read.
+    #[error(transparent)]
+    Nodes(#[from] MotionSourceError),
 }
 
 impl Scene {
@@ -141,16 +154,41 @@ impl Scene {
     ) -> Result<Verification, NoFormulation> {
         let system = self.judged_system()?;
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
+        let settings = self.verify_settings(motion.discretisation.is_some());
+        Ok(verify(system.as_ref(), motion, formulation, &settings))
+    }
+
+    /// Tests every line of a formulation, or of the scene's own, on a run of the scene, in the memory of a few steps.
+    pub fn verify_run(
+        &self,
+        nodes: &RunNodes,
+        formulation: Option<Formulation>,
+    ) -> Result<Verification, VerifyRunError> {
+        let system = self.judged_system()?;
+        let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
+        let settings = self.verify_settings(true);
+        let rule = nodes.discretisation();
+        let mut report = verify_run(system.as_ref(), nodes, rule, formulation, &settings)?;
+        if let Some((t, size)) = nodes
+            .difference()
+            .filter(|_| report.does_not_apply.is_none())
+        {
+            report.note(Line::KeptSteps, t, size, None);
+        }
+        Ok(report)
+    }
+
+    fn verify_settings(&self, is_run: bool) -> VerifySettings {
         let mut settings = VerifySettings {
             initial: Some(self.initial_state()),
             impact_map: self.impact_rule(),
             ..VerifySettings::default()
         };
         // A run is as precise as its contact problems were solved.
-        if motion.discretisation.is_some() {
+        if is_run {
             settings.tolerance = settings.tolerance.max(100.0 * self.settings.tolerance);
         }
-        Ok(verify(system.as_ref(), motion, formulation, &settings))
+        settings
     }
 
     /// The system, unless its motions are outside of all formulations.

@@ -12,7 +12,7 @@ use crate::records::{Digest, EnergyLedger, EventLog, PainleveWatch, open_regular
 use crate::stepping::State;
 use crate::systems::past_motion::PastSnapshot;
 
-use super::{ElasticAccounts, UniquenessWatch, WorldAccounts, WorldMarks};
+use super::{ControlMemory, ElasticAccounts, UniquenessWatch, WorldAccounts, WorldMarks};
 
 /// Version of the checkpoint format; from 2 on a checkpoint begins with its digest.
 const VERSION: u32 = 2;
@@ -95,6 +95,8 @@ pub enum CheckpointError {
     },
 }
 
+/// Most steps of a run: what a floating-point number counts exactly.
+const STEPS_MAX: u64 = 1 << 53;
 /// Most steps that are decided before they are taken: two halves.
 const PLANNED_MAX: usize = 2;
 
@@ -157,6 +159,9 @@ pub struct Checkpoint {
     /// What is known of the uniqueness of the last contact problem.
     #[serde(default)]
     pub uniqueness: UniquenessWatch,
+    /// Controllers and what they hold.
+    #[serde(default)]
+    pub control: Option<ControlMemory>,
     /// Accounts of elastic bodies and their surfaces.
     #[serde(default)]
     pub elastic: Option<ElasticAccounts>,
@@ -194,6 +199,7 @@ impl Checkpoint {
             scheme: None,
             painleve: PainleveWatch::default(),
             uniqueness: UniquenessWatch::default(),
+            control: None,
             elastic: None,
             world: None,
             files: None,
@@ -299,6 +305,8 @@ impl Checkpoint {
             format!("{count} planned steps, expected at most {PLANNED_MAX}")
         } else if !(self.planned.iter().all(|h| *h > 0.0 && h.is_finite()) && self.h.is_finite()) {
             "a planned step is not a positive number".to_string()
+        } else if self.step > STEPS_MAX {
+            format!("{} steps, expected at most {STEPS_MAX}", self.step)
         } else if self.cuts > self.step {
             format!("{} cut steps of {}", self.cuts, self.step)
         } else if self.rows > self.step.saturating_add(2) {

@@ -30,6 +30,7 @@
 //! ```
 
 mod checkpoint;
+mod control_loop;
 mod default_run;
 mod elastic_ledger;
 mod gap_zero;
@@ -48,6 +49,7 @@ mod world_monitors;
 mod world_summary;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use control_loop::{ControlLoop, ControlMemory};
 pub use elastic_ledger::{
     BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount, contact_fields,
 };

@@ -20,7 +20,8 @@ use super::studies::touching_problem;
 use super::uniqueness_watch::{UniquenessWatch, Wanted};
 use super::world_monitors::WorldMonitors;
 use super::{
-    Checkpoint, CheckpointError, ElasticAccounts, ElasticLedger, WorldAccounts, world_files,
+    Checkpoint, CheckpointError, ControlLoop, ElasticAccounts, ElasticLedger, WorldAccounts,
+    world_files,
 };
 
 /// Settings of a run.
@@ -95,6 +96,17 @@ pub enum SimulationError {
         name: String,
         /// Its value.
         value: f64,
+    },
+    /// The energy overflows, or is not defined.
+    #[error(
+        "the energy at the start is not a finite number (kinetic {kinetic:e} J, potential {potential:e} J): an initial value is \
+         too large, or the potential is not defined there"
+    )]
+    Energy {
+        /// Kinetic energy.
+        kinetic: f64,
+        /// Potential energy.
+        potential: f64,
     },
     /// A step length or tolerance is not positive.
     #[error("{what} is {value}, expected a positive finite number")]
@@ -220,6 +232,7 @@ pub struct Simulation {
     elastic: Option<ElasticLedger>,
     world: Option<(WorldAccounts, WorldMonitors)>,
     closing: Option<Vec<f64>>,
+    control: Option<ControlLoop>,
 }
 
 impl Simulation {
@@ -276,6 +289,9 @@ impl Simulation {
             linear.elastic_energy(q, &mut ElasticScratch::default())
         });
         let potential = system.potential(q) + elastic;
+        if !(kinetic + potential).is_finite() {
+            return Err(SimulationError::Energy { kinetic, potential });
+        }
         let state = State {
             t: settings.t_start,
             q: q.to_vec(),
@@ -311,6 +327,7 @@ impl Simulation {
             elastic: None,
             world,
             closing: None,
+            control: None,
         };
         simulation.start();
         if let StepOutcome::SeveralLayers { contact } = simulation.record.outcome {
@@ -321,6 +338,10 @@ impl Simulation {
                 what: "it and another contact",
             });
         }
+        // Controllers see the velocity after an impact at the start.
+        let State { t, q, v, .. } = &simulation.state;
+        simulation.control = ControlLoop::start(simulation.system.as_ref(), (*t, q, v));
+        simulation.write_accounts();
         Ok(simulation)
     }
 
@@ -328,9 +349,24 @@ impl Simulation {
     /// in an impact at the initial instant that they would see.
     #[must_use]
     pub fn with_elastic_ledger(mut self, ledger: ElasticLedger) -> Self {
-        ledger.write_row(&mut self.record.accounts);
         self.elastic = Some(ledger);
+        self.write_accounts();
         self
+    }
+
+    /// Accounts of elastic bodies and surfaces and the outputs of controllers, as the layout names them.
+    fn write_accounts(&mut self) {
+        // Those of a world are written by its monitors.
+        if self.world.is_some() {
+            return;
+        }
+        self.record.accounts.clear();
+        if let Some(ledger) = &self.elastic {
+            ledger.write_row(&mut self.record.accounts);
+        }
+        if let Some(control) = &self.control {
+            self.record.accounts.extend_from_slice(control.held());
+        }
     }
 
     /// Record of the initial instant, with the impact that happens there if there is one.
@@ -404,15 +440,15 @@ impl Simulation {
     /// Hands the scheme the system, with its past where it reads one, and enters the new node.
     fn advance(&mut self, h: f64, t_next: f64) {
         let with_past;
-        let system: &dyn MechanicalSystem = match &self.past {
-            Some(past) => {
-                with_past = SystemWithPast {
-                    system: self.system.as_ref(),
-                    past,
-                };
-                &with_past
-            }
-            None => self.system.as_ref(),
+        let system: &dyn MechanicalSystem = if self.past.is_some() || self.control.is_some() {
+            with_past = SystemWithPast {
+                system: self.system.as_ref(),
+                past: self.past.as_ref(),
+                held: self.control.as_ref().map_or(&[], ControlLoop::held),
+            };
+            &with_past
+        } else {
+            self.system.as_ref()
         };
         self.scheme.step(
             system,
@@ -435,6 +471,9 @@ impl Simulation {
     /// One step of the scheme towards `t_end`; the record tells how it went. After a fatal outcome
     /// the state is that before the step.
     pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
+        // Steps end where a controller samples.
+        let sample = self.control.as_ref().map(ControlLoop::next_sample);
+        let t_end = sample.map_or(t_end, |sample| sample.min(t_end));
         let (h, t_next, cut) = self.next_step(t_end);
         self.record.stick_jitter = 0.0;
         self.closing = None;
@@ -484,7 +523,11 @@ impl Simulation {
         self.painleve.observe(&self.record);
         if let Some(ledger) = &mut self.elastic {
             ledger.observe(&self.record);
-            ledger.write_row(&mut self.record.accounts);
+        }
+        // The record tells what acted in the step; then those sample whose instant has come.
+        self.write_accounts();
+        if let Some(control) = &mut self.control {
+            control.observe(self.state.t, &self.state.q, &self.state.v);
         }
         &self.record
     }
@@ -816,14 +859,14 @@ impl Simulation {
         if let Some(world) = self.system.as_world() {
             return world_layout(world);
         }
+        let elastic = self.elastic.as_ref().map(ElasticLedger::columns);
+        let control = self.control.as_ref().map(ControlLoop::columns);
+        let accounts = [elastic.unwrap_or_default(), control.unwrap_or_default()].concat();
         TrajectoryLayout::new(
             self.system.coordinate_names(),
             self.system.velocity_names(),
             &self.layout.names(self.system.as_ref()),
-            &self
-                .elastic
-                .as_ref()
-                .map_or_else(Vec::new, ElasticLedger::columns),
+            &accounts,
         )
     }
 
@@ -845,6 +888,10 @@ impl Simulation {
         checkpoint.scheme = self.scheme.memory();
         checkpoint.painleve.clone_from(&self.painleve);
         checkpoint.uniqueness.clone_from(&self.uniqueness);
+        checkpoint.control = self
+            .control
+            .as_ref()
+            .map(|control| control.memory().clone());
         checkpoint.elastic = self.elastic_accounts().cloned();
         checkpoint.world = self.world_accounts().cloned();
         checkpoint
@@ -859,6 +906,19 @@ impl Simulation {
     pub fn restore(&mut self, checkpoint: Checkpoint) -> Result<(), CheckpointError> {
         let sizes = (self.state.q.len(), self.state.v.len(), self.layout.rows());
         checkpoint.check(sizes, self.settings.t_start)?;
+        // Steps of fixed length tell the time: the next one must not lead backwards.
+        if let StepControl::Fixed { h } = self.settings.control {
+            let whole = (checkpoint.step - checkpoint.cuts) as f64 * h;
+            let (grid, t) = (self.settings.t_start + whole, checkpoint.state.t);
+            let slack = 1e-3 * h + 8.0 * f64::EPSILON * t.abs();
+            if !(t >= grid - slack && t <= grid + h + slack) {
+                let steps = checkpoint.step;
+                return Err(CheckpointError::Absurd {
+                    path: "checkpoint".into(),
+                    what: format!("time {t} after {steps} steps of {h}"),
+                });
+            }
+        }
         let past = match (&mut self.past, &checkpoint.past) {
             (Some(past), Some(snapshot)) => past.restore(snapshot),
             (None, None) => true,
@@ -882,7 +942,12 @@ impl Simulation {
             (None, None) => true,
             _ => false,
         };
-        if !past || !scheme || !accounts || !world {
+        let control = match (&mut self.control, &checkpoint.control) {
+            (Some(control), Some(memory)) => control.restore(memory),
+            (None, None) => true,
+            _ => false,
+        };
+        if !past || !scheme || !accounts || !world || !control {
             return Err(CheckpointError::OtherPast {
                 path: "checkpoint".into(),
             });

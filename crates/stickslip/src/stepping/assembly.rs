@@ -164,7 +164,10 @@ impl ContactAssembly {
             .slots
             .partition_point(|slot| slot.key.constraint() < c);
         let past = system.past();
-        let at = Instant { t, q, v, past };
+        let at = Instant {
+            past,
+            ..Instant::new(t, q, v)
+        };
         let joint_section = constraint.points().len() > 1
             && constraint.points()[0].law.flow_rule() != FlowRule::Coulomb;
         if joint_section {

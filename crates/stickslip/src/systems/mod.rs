@@ -8,6 +8,7 @@
 //! coordinates where rotations are kept as quaternions.
 
 pub mod constraint;
+mod controller;
 pub mod elastodynamic;
 pub mod frame;
 pub mod functions;
@@ -21,6 +22,7 @@ mod system_error;
 pub mod world;
 
 pub use constraint::UnilateralConstraint;
+pub use controller::SampledController;
 pub use elastodynamic::ElastodynamicSystem;
 pub use frame::ContactFrame;
 pub use generalized::{GeneralizedSystem, GeneralizedSystemBuilder};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::algebra::{SparsePattern, SymmetricMatrix};
 
 use super::past_motion::{PastMotion, PastReading, PastView};
-use super::{BilateralConstraint, LinearPart, UnilateralConstraint, World};
+use super::{BilateralConstraint, LinearPart, SampledController, UnilateralConstraint, World};
 
 /// Where and when a function of the motion is evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +18,8 @@ pub struct Instant<'a> {
     pub v: &'a [f64],
     /// The motion so far, for systems that read it.
     pub past: Option<&'a PastMotion>,
+    /// Outputs that controllers hold; empty where there are none.
+    pub held: &'a [f64],
 }
 
 impl<'a> Instant<'a> {
@@ -28,6 +30,7 @@ impl<'a> Instant<'a> {
             q,
             v,
             past: None,
+            held: &[],
         }
     }
 
@@ -155,6 +158,11 @@ pub trait MechanicalSystem: Send + Sync {
         for ((o, q), v) in out.iter_mut().zip(q).zip(v) {
             *o = q + h * v;
         }
+    }
+
+    /// Controllers in discrete time whose outputs the forces find in [`Instant::held`], in this order.
+    fn controllers(&self) -> &[Arc<dyn SampledController>] {
+        &[]
     }
 
     /// What a user should know of the system before a run.

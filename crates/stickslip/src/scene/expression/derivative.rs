@@ -1,6 +1,6 @@
 //! Symbolic differentiation, backwards for gradients and forwards for directions.
 //!
-//! Where a function has a corner (`abs`, `min`, `max`, `if`, `sign`), the derivative is that of the
+//! Where a function has a corner (`abs`, `min`, `max`, `if`, `sign`, a table of straight lines), the derivative is that of the
 //! branch the value is taken from; at the corner itself `abs` has derivative 0 and `min`, `max`
 //! that of their first operand. Conditions have derivative 0.
 
@@ -127,6 +127,9 @@ impl Graph {
                 .collect(),
             Node::Binary(operation, a, b) => self.binary_partials(operation, a, b, node),
             Node::Select(c, a, b) => vec![(a, Partial::Where(c)), (b, Partial::Unless(c))],
+            Node::Sampled(function, order, a) => {
+                vec![(a, Partial::Times(self.sampled(function, order + 1, a)))]
+            }
         }
     }
 

@@ -1,10 +1,12 @@
 //! The graph of all expressions of a scene: every distinct subexpression stored once.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::error::Mistake;
 use super::operation::{Binary, Unary};
 use super::past::PastTerm;
+use super::sampled::SampledFunction;
 
 /// An expression: the name of a node in the [`Graph`] that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +25,8 @@ pub enum Node {
     Binary(Binary, Expression, Expression),
     /// The second operand where the first is not zero, else the third.
     Select(Expression, Expression, Expression),
+    /// A sampled function of the graph, or its derivative of the given order.
+    Sampled(u16, u8, Expression),
 }
 
 /// Hash-consed directed acyclic graph of expressions.
@@ -40,6 +44,7 @@ pub struct Graph {
     // Looked up, never iterated: the order of nodes is the order of their construction.
     index: HashMap<Node, Expression>,
     past: Vec<PastTerm>,
+    functions: Vec<Arc<SampledFunction>>,
     overflowed: bool,
 }
 
@@ -62,6 +67,10 @@ impl Graph {
 
     /// Inputs from here on stand for values of the past, in the order of [`Graph::past_terms`].
     pub const PAST_FIRST: usize = 1 << 24;
+    /// Inputs from here on stand for outputs of controllers, in their order.
+    pub const HELD_FIRST: usize = 1 << 23;
+    /// Inputs from here on stand for the state of a controller, inside its own expressions.
+    pub const STATE_FIRST: usize = 1 << 22;
     /// Most values of the past.
     pub const PAST_MAX: usize = 256;
 
@@ -154,6 +163,38 @@ impl Graph {
     #[must_use]
     pub fn past_terms(&self) -> &[PastTerm] {
         &self.past
+    }
+
+    /// Adds a sampled function, to be called with [`Graph::sampled`] under the number returned.
+    pub fn add_function(&mut self, function: SampledFunction) -> u16 {
+        // Scenes have far fewer functions than numbers of 16 bits.
+        let index = u16::try_from(self.functions.len()).unwrap_or(u16::MAX);
+        self.functions.push(Arc::new(function));
+        index
+    }
+
+    /// The sampled functions.
+    #[must_use]
+    pub fn functions(&self) -> &[Arc<SampledFunction>] {
+        &self.functions
+    }
+
+    /// A sampled function at `a`, or its derivative of some order.
+    pub fn sampled(&mut self, function: u16, order: u8, a: Expression) -> Expression {
+        let sampled = &self.functions[usize::from(function)];
+        if order > sampled.degree() {
+            return self.constant(0.0);
+        }
+        if let Some(x) = self.constant_value(a) {
+            let value = sampled.value(order, x);
+            return self.constant(value);
+        }
+        self.intern(Node::Sampled(function, order, a))
+    }
+
+    /// Whether some node of the graph is as told.
+    pub fn any(&self, is: impl Fn(&Node) -> bool) -> bool {
+        self.nodes.iter().any(is)
     }
 
     /// Whether the expression reads the past.
@@ -472,7 +513,7 @@ impl Graph {
     pub(super) fn operands(&self, expression: Expression) -> impl Iterator<Item = Expression> {
         let (a, b, c) = match self.node(expression) {
             Node::Constant(_) | Node::Input(_) => (None, None, None),
-            Node::Unary(_, a) => (Some(a), None, None),
+            Node::Unary(_, a) | Node::Sampled(_, _, a) => (Some(a), None, None),
             Node::Binary(_, a, b) => (Some(a), Some(b), None),
             Node::Select(a, b, c) => (Some(a), Some(b), Some(c)),
         };
@@ -513,6 +554,9 @@ impl Graph {
                 }
                 Node::Select(c, a, b) => {
                     self.select(image[c.index()], image[a.index()], image[b.index()])
+                }
+                Node::Sampled(function, order, a) => {
+                    self.sampled(function, order, image[a.index()])
                 }
             };
         }

@@ -55,6 +55,7 @@ pub fn parse(
         graph,
         scope,
         errors,
+        in_past: false,
     };
     let value = parser.expression(0).and_then(|value| {
         parser.expect_end()?;
@@ -99,6 +100,8 @@ struct Parser<'a> {
     graph: &'a mut Graph,
     scope: &'a Scope,
     errors: Vec<ExpressionError>,
+    /// Whether the arguments of a function of the past are being read.
+    in_past: bool,
 }
 
 type Parsed<T> = Result<T, ExpressionError>;
@@ -314,8 +317,13 @@ impl Parser<'_> {
                 comparison: false,
             }
         };
+        let past = self.scope.past_operand(name).filter(|_| self.in_past);
         let known = match self.scope.lookup(name) {
             Some(Meaning::Value(expression)) => *expression,
+            Some(Meaning::Refused(_)) if past.is_some() => {
+                // Looked up above.
+                past.unwrap_or_else(|| self.graph.constant(f64::NAN))
+            }
             Some(Meaning::Refused(reason)) => {
                 let mistake = Mistake::RefusedName {
                     name: name.to_owned(),
@@ -324,7 +332,7 @@ impl Parser<'_> {
                 return Ok(unknown(self, mistake));
             }
             None if name == "pi" => self.graph.constant(PI),
-            None if function::lookup(name).is_some() => {
+            None if function::lookup(name).is_some() || self.scope.function(name).is_some() => {
                 return Ok(unknown(
                     self,
                     Mistake::MissingArguments {
@@ -358,6 +366,9 @@ impl Parser<'_> {
 
     fn call(&mut self, name: &str, span: Range<usize>) -> Parsed<Value> {
         let open = self.next();
+        let function = function::lookup(name).map(|function| function.call);
+        let of_past = matches!(function, Some(Call::Past(_)));
+        let outside = std::mem::replace(&mut self.in_past, of_past);
         let mut arguments = Vec::new();
         if self.peek() != Kind::Close {
             arguments.push(self.expression(0)?);
@@ -366,6 +377,7 @@ impl Parser<'_> {
                 arguments.push(self.expression(0)?);
             }
         }
+        self.in_past = outside;
         let close = self.close(&open, "an operator, `,` or `)`")?;
         let whole = span.start..close.span.end;
         let result = self.apply(name, &arguments);
@@ -389,6 +401,18 @@ impl Parser<'_> {
     }
 
     fn apply(&mut self, name: &str, arguments: &[Value]) -> Result<(Expression, Sort), Mistake> {
+        if let Some(function) = self.scope.function(name) {
+            let [argument] = arguments else {
+                return Err(Mistake::ArgumentCount {
+                    name: name.to_owned(),
+                    expected: "1 argument",
+                    found: arguments.len(),
+                });
+            };
+            self.number(argument);
+            let value = self.graph.sampled(function, 0, argument.expression);
+            return Ok((value, Sort::Number));
+        }
         let Some(function) = function::lookup(name) else {
             return Err(self.unknown_function(name));
         };
@@ -586,7 +610,10 @@ impl Parser<'_> {
             return Mistake::NotAFunction { name };
         }
         let nearest = function::lookup_foreign(&name)
-            .or_else(|| nearest_name(&name, function::functions().iter().map(|f| f.name)))
+            .or_else(|| {
+                let known = function::functions().iter().map(|f| f.name);
+                nearest_name(&name, known.chain(self.scope.functions()))
+            })
             .map(str::to_owned);
         Mistake::UnknownFunction { name, nearest }
     }

@@ -20,6 +20,8 @@ pub enum Meaning {
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     names: BTreeMap<String, Meaning>,
+    functions: BTreeMap<String, u16>,
+    past_operands: BTreeMap<String, Expression>,
     coordinates_with_past: Option<usize>,
 }
 
@@ -41,10 +43,35 @@ impl Scope {
             .insert(name.into(), Meaning::Refused(reason.into()));
     }
 
+    /// Lets expressions call a sampled function of the graph by a name.
+    pub fn define_function(&mut self, name: impl Into<String>, function: u16) {
+        self.functions.insert(name.into(), function);
+    }
+
+    /// The sampled function of that name.
+    #[must_use]
+    pub fn function(&self, name: &str) -> Option<u16> {
+        self.functions.get(name).copied()
+    }
+
+    /// Names of the sampled functions, in alphabetical order.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(String::as_str)
+    }
+
     /// Lets expressions read the past of the first `coordinates` inputs after input 0 and of as many
     /// velocities after them.
     pub fn allow_past(&mut self, coordinates: usize) {
         self.coordinates_with_past = Some(coordinates);
+    }
+
+    /// Lets `name` stand for `expression` where its past is read, even if its present is refused.
+    pub fn define_past_operand(&mut self, name: impl Into<String>, expression: Expression) {
+        self.past_operands.insert(name.into(), expression);
+    }
+
+    pub(super) fn past_operand(&self, name: &str) -> Option<Expression> {
+        self.past_operands.get(name).copied()
     }
 
     pub(super) fn coordinates_with_past(&self) -> Option<usize> {

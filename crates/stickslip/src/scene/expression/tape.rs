@@ -18,8 +18,11 @@
 //! # Tested by
 //! `scene/expression/tests.rs`
 
+use std::sync::Arc;
+
 use super::graph::{Expression, Graph, Node};
 use super::operation::{Binary, Unary};
+use super::sampled::SampledFunction;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Operation {
@@ -38,6 +41,7 @@ enum Operation {
     Cos,
     Sqrt,
     Select,
+    Sampled(u16, u8),
     Unary(Unary),
     Binary(Binary),
 }
@@ -59,6 +63,8 @@ pub struct Tape {
     instructions: Vec<Instruction>,
     /// Register of each output.
     outputs: Vec<u32>,
+    /// The sampled functions of the graph.
+    functions: Vec<Arc<SampledFunction>>,
 }
 
 /// Working memory of one [`Tape`]; made by [`Tape::registers`], reusable for any number of
@@ -162,6 +168,12 @@ impl Tape {
                         }
                     }
                 }
+                Node::Sampled(function, order, a) => Instruction {
+                    operation: Operation::Sampled(function, order),
+                    a: at(a),
+                    b: 0,
+                    c: 0,
+                },
                 Node::Select(c, a, b) => Instruction {
                     operation: Operation::Select,
                     a: at(a),
@@ -178,6 +190,7 @@ impl Tape {
             constants,
             inputs,
             instructions,
+            functions: graph.functions().to_vec(),
         }
     }
 
@@ -246,7 +259,13 @@ impl Tape {
             *value = read(k as usize);
         }
         for (k, instruction) in self.instructions.iter().enumerate() {
-            let value = instruction.run(values);
+            let value = match instruction.operation {
+                Operation::Sampled(function, order) => {
+                    let x = values[instruction.a as usize];
+                    self.functions[usize::from(function)].value(order, x)
+                }
+                _ => instruction.run(values),
+            };
             values[first + k] = value;
         }
         let out = &mut out[..self.outputs.len()];
@@ -281,6 +300,8 @@ impl Instruction {
                     b
                 }
             }
+            // Evaluated by the tape, which owns the functions.
+            Operation::Sampled(..) => f64::NAN,
             Operation::Unary(operation) => operation.apply(a),
             Operation::Binary(operation) => operation.apply(a, b),
         }

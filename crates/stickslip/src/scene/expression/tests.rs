@@ -219,6 +219,7 @@ fn hyper_dual(graph: &Graph, expression: Expression, inputs: &[Jet]) -> Jet {
                 Binary::Or => truth(a.re != 0.0 || b.re != 0.0),
             }
         }
+        Node::Sampled(..) => panic!("the reference knows no tables"),
         Node::Select(c, a, b) => {
             if go(c).re != 0.0 {
                 go(a)

@@ -225,6 +225,7 @@ impl Meter {
             q: &state.q,
             v: &state.v,
             past: run.past(),
+            held: &[],
         };
         for s in 0..self.layout.slots().len() {
             let slot = self.layout.slots()[s];

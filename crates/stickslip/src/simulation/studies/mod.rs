@@ -1,7 +1,8 @@
 //! Studies: many steps or many runs that answer one question.
 //!
 //! [`one_step_problem`] captures the contact problem of a step; [`branches`] lists every solution of it and
-//! follows each; [`attainable`] samples A_ε(q, v⁻); [`map`] evaluates a quantity over two parameters;
+//! follows each; [`attainable`] samples A_ε(q, v⁻); [`map`] evaluates a quantity over two parameters,
+//! [`sweep`] outcomes over any number of them;
 //! [`ConvergenceStudy`] measures how errors fall with a step or a compliance time; [`sweeping_bounds`] evaluates the
 //! a-priori bounds of a run; [`ReactionSplit`] tells the impacts of a compliant run from its lasting contacts;
 //! [`neighbours`] draws the fan of end states from nudged starts.
@@ -14,6 +15,7 @@ pub mod map;
 pub mod neighbours;
 mod one_step;
 mod reactions;
+pub mod sweep;
 
 pub use bounds::{BoundsStudy, sweeping_bounds};
 pub use convergence::{ConvergenceRow, ConvergenceStudy, Resolved, StudyError, resolve_in_step};

@@ -1,14 +1,18 @@
 //! The judge of a motion: what is asked, the scale of the motion, and the lines that every motion has.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::algebra::CholeskyFactor;
+use crate::algebra::{CholeskyFactor, SymmetricMatrix};
 use crate::laws::ImpactRule;
 use crate::systems::MechanicalSystem;
 
 use super::past::Past;
 use super::place::{Place, force};
-use super::{Formulation, Line, Motion, MotionNode, Verification};
+use super::{
+    Discretisation, Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError,
+    Verification,
+};
 
 /// What is asked, and how precisely.
 #[derive(Clone, Debug)]
@@ -48,46 +52,92 @@ pub fn verify(
     formulation: Formulation,
     settings: &VerifySettings,
 ) -> Verification {
-    let mut report = judged(system, motion, formulation, settings);
+    // Nodes in memory are always there.
+    verify_nodes(system, motion, motion, formulation, settings).expect("nodes in memory")
+}
+
+/// Tests every line of `formulation` on a run whose nodes are gone through twice and kept nowhere.
+pub fn verify_run(
+    system: &dyn MechanicalSystem,
+    nodes: &dyn MotionSource,
+    rule: Discretisation,
+    formulation: Formulation,
+    settings: &VerifySettings,
+) -> Result<Verification, MotionSourceError> {
+    verify_nodes(system, &Motion::of_run(rule), nodes, formulation, settings)
+}
+
+/// The nodes of a run come from anywhere, those of an exact motion are its own.
+fn verify_nodes(
+    system: &dyn MechanicalSystem,
+    motion: &Motion,
+    nodes: &dyn MotionSource,
+    formulation: Formulation,
+    settings: &VerifySettings,
+) -> Result<Verification, MotionSourceError> {
+    let mut report = judged(system, motion, nodes, formulation, settings)?;
     if formulation == Formulation::P4Prime && report.does_not_apply.is_none() {
-        let literal = judged(system, motion, Formulation::P4PrimeLiteral, settings);
+        let literal = judged(system, motion, nodes, Formulation::P4PrimeLiteral, settings)?;
         report.literal = Some(Box::new(literal));
     }
-    report
+    Ok(report)
 }
 
 fn judged(
     system: &dyn MechanicalSystem,
     motion: &Motion,
+    nodes: &dyn MotionSource,
     formulation: Formulation,
     settings: &VerifySettings,
-) -> Verification {
+) -> Result<Verification, MotionSourceError> {
     let mut report = Verification {
         formulation,
         does_not_apply: None,
         violations: Vec::new(),
-        nodes: motion.nodes.len(),
+        nodes: 0,
         literal: None,
     };
-    if !well_formed(system, motion, &mut report) {
-        return report;
+    let mut survey = Survey::new(system);
+    nodes.visit(&mut |node| {
+        report.nodes += 1;
+        survey.see(node, &mut report);
+        ControlFlow::Continue(())
+    })?;
+    let numbers = motion.discretisation.is_none_or(|d| d.is_valid());
+    if report.nodes == 0 || !numbers {
+        report.note(Line::WellFormed, 0.0, f64::INFINITY, None);
     }
-    report.does_not_apply = obstacle(system, motion, formulation);
+    let Some(first) = survey
+        .first
+        .as_ref()
+        .filter(|_| report.violations.is_empty())
+    else {
+        return Ok(report);
+    };
+    let is_run = motion.discretisation.is_some();
+    report.does_not_apply = obstacle(system, first, is_run, formulation);
     if report.does_not_apply.is_some() {
-        return report;
+        return Ok(report);
     }
-    let judge = Judge::new(system, motion, formulation, settings);
-    judge.initial_condition(&mut report);
+    let judge = Judge {
+        system,
+        motion,
+        formulation,
+        settings,
+        speed: survey.speed,
+    };
+    judge.initial_condition(first, &survey.range, &mut report);
     match motion.discretisation {
         None => judge.exact_motion(&mut report),
-        Some(discretisation) => judge.run(discretisation, &mut report),
+        Some(rule) => judge.run(rule, nodes, &mut report)?,
     }
     report.violations.sort_by_key(|v| v.line as usize);
-    report
+    Ok(report)
 }
 
 pub(super) struct Judge<'a> {
     pub system: &'a dyn MechanicalSystem,
+    /// The motion; one that is a run has its nodes elsewhere.
     pub motion: &'a Motion,
     pub formulation: Formulation,
     pub settings: &'a VerifySettings,
@@ -97,57 +147,22 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(
-        system: &'a dyn MechanicalSystem,
-        motion: &'a Motion,
-        formulation: Formulation,
-        settings: &'a VerifySettings,
-    ) -> Self {
-        let mut mass = system.new_matrix();
-        let mut past = Past::new(system, motion);
-        let mut factor = CholeskyFactor::default();
-        let mut speed = f64::MIN_POSITIVE;
-        for (k, node) in motion.nodes.iter().enumerate() {
-            if k == 0 || !system.mass_is_constant() {
-                system.mass(&node.q, &mut mass);
-            }
-            for v in [&node.v_left, &node.v_right] {
-                speed = speed.max(mass.bilinear(v, v).max(0.0).sqrt());
-            }
-            let Some(next) = motion.nodes.get(k + 1) else {
-                continue;
-            };
-            let mut push = past.reading(|s| force(s, node.t, &node.q, &node.v_right));
-            past.enter(next);
-            if (k == 0 || !system.mass_is_constant()) && factor.factor(&mass).is_err() {
-                continue;
-            }
-            let given = (next.t - node.t) * factor.dual_norm(&mut push);
-            speed = speed.max(if given.is_finite() { given } else { 0.0 });
-        }
-        Self {
-            system,
-            motion,
-            formulation,
-            settings,
-            speed,
-        }
-    }
-
-    fn initial_condition(&self, report: &mut Verification) {
+    /// `range` holds the least and the largest value of each coordinate after the first node.
+    fn initial_condition(
+        &self,
+        first: &MotionNode,
+        range: &[(f64, f64)],
+        report: &mut Verification,
+    ) {
         let Some((q, v)) = &self.settings.initial else {
             return;
         };
-        let first = &self.motion.nodes[0];
         let mut mass = self.system.new_matrix();
         self.system.mass(&first.q, &mut mass);
         // Coordinates by their own range, velocities by the speed of the motion.
         let coordinates = first.q.iter().zip(q).enumerate().map(|(i, (a, b))| {
-            let far = |node: &MotionNode| (node.q[i] - b).abs();
-            let range = self.motion.nodes[1..]
-                .iter()
-                .map(far)
-                .fold(b.abs(), f64::max);
+            let (low, high) = range.get(i).copied().unwrap_or((*b, *b));
+            let range = b.abs().max((low - b).abs()).max((high - b).abs());
             (a - b).abs() / range.max(f64::MIN_POSITIVE)
         });
         let velocities = first.v_left.iter().zip(v).enumerate().map(|(i, (a, b))| {
@@ -212,7 +227,8 @@ impl<'a> Judge<'a> {
 /// Why a formulation does not apply, if it does not.
 fn obstacle(
     system: &dyn MechanicalSystem,
-    motion: &Motion,
+    first: &MotionNode,
+    is_run: bool,
     formulation: Formulation,
 ) -> Option<String> {
     let count = system.constraints().len();
@@ -221,7 +237,7 @@ fn obstacle(
             "{formulation} has one constraint, the system has {count}"
         ));
     }
-    if system.past_reading().is_some() && motion.discretisation.is_none() {
+    if system.past_reading().is_some() && !is_run {
         return Some(
             "forces or friction read the past, and only a run tells all of it".to_string(),
         );
@@ -229,7 +245,7 @@ fn obstacle(
     if formulation.particle() {
         let n = system.dof();
         let mut mass = system.new_matrix();
-        system.mass(&motion.nodes[0].q, &mut mass);
+        system.mass(&first.q, &mut mass);
         let m = mass.get(0, 0);
         let isotropic = (0..n * n).all(|e| {
             let target = if e / n == e % n { m } else { 0.0 };
@@ -244,30 +260,62 @@ fn obstacle(
     None
 }
 
-/// Sizes, finite numbers, increasing times.
-fn well_formed(system: &dyn MechanicalSystem, motion: &Motion, report: &mut Verification) -> bool {
-    let points = system.constraints().iter().flat_map(|c| c.points());
-    let rows: usize = points.map(|p| 1 + p.law.tangent_dimension()).sum();
-    let (n, c) = (system.dof(), system.coordinate_count());
-    let numbers = motion.discretisation.is_none_or(|d| d.is_valid());
-    if motion.nodes.is_empty() || !numbers {
-        report.note(Line::WellFormed, 0.0, f64::INFINITY, None);
+/// The first pass over a motion: whether its nodes are well formed, and its scale.
+struct Survey<'a> {
+    system: &'a dyn MechanicalSystem,
+    rows: usize,
+    mass: SymmetricMatrix,
+    factor: CholeskyFactor,
+    factored: bool,
+    past: Option<Past<'a>>,
+    first: Option<MotionNode>,
+    last: Option<MotionNode>,
+    speed: f64,
+    /// Least and largest value of each coordinate after the first node.
+    range: Vec<(f64, f64)>,
+}
+
+impl<'a> Survey<'a> {
+    fn new(system: &'a dyn MechanicalSystem) -> Self {
+        let points = system.constraints().iter().flat_map(|c| c.points());
+        Self {
+            system,
+            rows: points.map(|p| 1 + p.law.tangent_dimension()).sum(),
+            mass: system.new_matrix(),
+            factor: CholeskyFactor::default(),
+            factored: false,
+            past: None,
+            first: None,
+            last: None,
+            speed: f64::MIN_POSITIVE,
+            range: Vec::new(),
+        }
     }
-    let mut last = f64::NEG_INFINITY;
-    // No interval ends at the first node.
-    if let Some(first) = motion
-        .nodes
-        .first()
-        .filter(|n| n.smooth.iter().any(|&p| p != 0.0))
-    {
-        report.note(Line::WellFormed, first.t, f64::INFINITY, None);
+
+    fn see(&mut self, node: &MotionNode, report: &mut Verification) {
+        let before = self.last.as_ref().map_or(f64::NEG_INFINITY, |last| last.t);
+        // No interval ends at the first node.
+        let ended = self.last.is_none() && node.smooth.iter().any(|&p| p != 0.0);
+        if ended || !self.well_formed(node, before) {
+            report.note(Line::WellFormed, node.t, f64::INFINITY, None);
+        }
+        // A motion that is not well formed has no scale.
+        if report.violations.is_empty() {
+            self.measure(node);
+        }
+        self.last = Some(node.clone());
     }
-    for node in &motion.nodes {
+
+    /// Sizes, finite numbers, increasing times.
+    fn well_formed(&self, node: &MotionNode, before: f64) -> bool {
+        let (n, c) = (self.system.dof(), self.system.coordinate_count());
         let reactions = [&node.smooth, &node.atom];
         let sizes = node.q.len() == c
             && node.v_left.len() == n
             && node.v_right.len() == n
-            && reactions.iter().all(|r| r.is_empty() || r.len() == rows);
+            && reactions
+                .iter()
+                .all(|r| r.is_empty() || r.len() == self.rows);
         let numbers = [
             &node.q,
             &node.v_left,
@@ -276,10 +324,37 @@ fn well_formed(system: &dyn MechanicalSystem, motion: &Motion, report: &mut Veri
             &node.atom,
         ];
         let finite = node.t.is_finite() && numbers.iter().all(|x| x.iter().all(|y| y.is_finite()));
-        if !(sizes && finite && node.t > last) {
-            report.note(Line::WellFormed, node.t, f64::INFINITY, None);
-        }
-        last = node.t;
+        sizes && finite && node.t > before
     }
-    report.violations.is_empty()
+
+    /// Speed at the node, and what the forces at the last one give until then.
+    fn measure(&mut self, node: &MotionNode) {
+        let system = self.system;
+        match (&mut self.past, &self.last) {
+            (Some(past), Some(last)) => {
+                let mut push = past.reading(|s| force(s, last.t, &last.q, &last.v_right));
+                past.enter(node);
+                if self.factored {
+                    let given = (node.t - last.t) * self.factor.dual_norm(&mut push);
+                    self.speed = self.speed.max(if given.is_finite() { given } else { 0.0 });
+                }
+                self.range
+                    .resize(node.q.len(), (f64::INFINITY, f64::NEG_INFINITY));
+                for ((low, high), &q) in self.range.iter_mut().zip(&node.q) {
+                    (*low, *high) = (low.min(q), high.max(q));
+                }
+            }
+            _ => {
+                self.past = Some(Past::new(system, node));
+                self.first = Some(node.clone());
+            }
+        }
+        if self.last.is_none() || !system.mass_is_constant() {
+            system.mass(&node.q, &mut self.mass);
+            self.factored = self.factor.factor(&self.mass).is_ok();
+        }
+        for v in [&node.v_left, &node.v_right] {
+            self.speed = self.speed.max(self.mass.bilinear(v, v).max(0.0).sqrt());
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod friction;
 mod generalized;
 mod judge;
 mod motion;
+mod motion_source;
 mod past;
 mod path;
 mod place;
@@ -22,6 +23,7 @@ mod sum_of_sets;
 
 pub use discretisation::{Discretisation, Opening};
 pub use formulation::Formulation;
-pub use judge::{VerifySettings, verify};
+pub use judge::{VerifySettings, verify, verify_run};
 pub use motion::{Motion, MotionError, MotionNode, Quadrature};
+pub use motion_source::{MotionSource, MotionSourceError};
 pub use report::{Line, Verification, Violation};

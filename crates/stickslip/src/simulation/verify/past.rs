@@ -1,26 +1,28 @@
-//! The past of a run, for forces and friction that read it.
+//! The past of a run and the outputs of its controllers, for forces and friction that read them.
 
 use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::{Interpolation, PastMotion, SystemWithPast};
 
-use super::{Motion, MotionNode};
+use super::MotionNode;
+use crate::simulation::ControlLoop;
 
 /// The system with the motion so far: straight lines between the nodes of the run.
 pub(super) struct Past<'a> {
     system: &'a dyn MechanicalSystem,
     motion: Option<PastMotion>,
+    control: Option<ControlLoop>,
 }
 
 impl<'a> Past<'a> {
     /// The past at the first node.
-    pub fn new(system: &'a dyn MechanicalSystem, motion: &Motion) -> Self {
-        let first = &motion.nodes[0];
+    pub fn new(system: &'a dyn MechanicalSystem, first: &MotionNode) -> Self {
         let start = (&first.q[..], &first.v_left[..]);
         let past = PastMotion::new(system, start, first.t, Interpolation::Affine);
         Self {
             system,
             // A history that cannot be had leaves readings that are not numbers, which no line accepts.
             motion: past.ok().flatten(),
+            control: ControlLoop::start(system, (first.t, &first.q, &first.v_right)),
         }
     }
 
@@ -31,13 +33,14 @@ impl<'a> Past<'a> {
 
     /// What `read` says of the system that knows its past.
     pub fn reading<T>(&self, read: impl FnOnce(&dyn MechanicalSystem) -> T) -> T {
-        match &self.motion {
-            Some(past) => read(&SystemWithPast {
-                system: self.system,
-                past,
-            }),
-            None => read(self.system),
+        if self.motion.is_none() && self.control.is_none() {
+            return read(self.system);
         }
+        read(&SystemWithPast {
+            system: self.system,
+            past: self.motion.as_ref(),
+            held: self.control.as_ref().map_or(&[], ControlLoop::held),
+        })
     }
 
     /// Goes on to a node.
@@ -45,6 +48,9 @@ impl<'a> Past<'a> {
         if let Some(past) = &mut self.motion {
             past.push(node.t, &node.q);
             past.commit();
+        }
+        if let Some(control) = &mut self.control {
+            control.observe(node.t, &node.q, &node.v_right);
         }
     }
 }

@@ -42,7 +42,10 @@ impl Place {
         };
         system.mass(q, &mut place.mass);
         let past = system.past();
-        let at = Instant { t, q, v, past };
+        let at = Instant {
+            past,
+            ..Instant::new(t, q, v)
+        };
         for (index, constraint) in system.constraints().iter().enumerate() {
             let mut gradient = vec![0.0; n];
             constraint.gap().gradient(t, q, &mut gradient);

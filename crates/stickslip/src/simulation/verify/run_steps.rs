@@ -1,5 +1,7 @@
 //! The lines of a run, step by step.
 
+use std::ops::ControlFlow;
+
 use crate::algebra::dot;
 use crate::systems::MechanicalSystem;
 
@@ -8,14 +10,45 @@ use super::judge::Judge;
 use super::past::Past;
 use super::place::{Place, force, force_beside, remove};
 use super::reactions::Reaction;
-use super::{Discretisation, Formulation, Line, MotionNode, Verification};
+use super::{
+    Discretisation, Formulation, Line, MotionNode, MotionSource, MotionSourceError, Verification,
+};
+
+/// What a judge remembers from one step to the next.
+struct Walk<'a> {
+    past: Past<'a>,
+    here: Place,
+    /// How far each gap may have closed since it was last open.
+    depths: Vec<f64>,
+    last: MotionNode,
+}
 
 impl Judge<'_> {
     /// The initial instant and every step after it.
-    pub(super) fn run(&self, rule: Discretisation, report: &mut Verification) {
-        let nodes = &self.motion.nodes;
-        let mut past = Past::new(self.system, self.motion);
-        let first = &nodes[0];
+    pub(super) fn run(
+        &self,
+        rule: Discretisation,
+        nodes: &dyn MotionSource,
+        report: &mut Verification,
+    ) -> Result<(), MotionSourceError> {
+        let mut walk: Option<Walk> = None;
+        nodes.visit(&mut |node| {
+            match &mut walk {
+                None => walk = Some(self.begin(rule, node, report)),
+                Some(walk) => self.step(rule, walk, node, report),
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// The initial instant.
+    fn begin(
+        &self,
+        rule: Discretisation,
+        first: &MotionNode,
+        report: &mut Verification,
+    ) -> Walk<'_> {
+        let past = Past::new(self.system, first);
         let mut here = past.reading(|s| Place::at(s, first.t, &first.q, &first.v_left));
         for (index, &gap) in here.gaps.iter().enumerate() {
             if gap < -self.settings.gap_tolerance {
@@ -28,23 +61,46 @@ impl Judge<'_> {
             self.impact_equation(&here, first, report);
             self.contact_laws(&here, rule, &first.v_left, first, report);
         }
-        let mut depths = vec![0.0; here.gaps.len()];
-        for pair in nodes.windows(2) {
-            let (a, b) = (&pair[0], &pair[1]);
-            let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
-            self.kinematics(rule, a, b, report);
-            self.penetration((&here, &there), (a, b), &mut depths, report);
-            let place = if rule.at_end() { &mut there } else { &mut here };
-            self.close(place, rule, b.t - a.t, &a.v_right);
-            past.reading(|s| self.equation_of_step(s, place, rule, (a, b), report));
-            self.contact_laws(place, rule, &a.v_right, b, report);
-            past.enter(b);
-            here = if past.is_read() && !rule.at_end() {
-                past.reading(|s| Place::at(s, b.t, &b.q, &b.v_right))
-            } else {
-                there
-            };
+        Walk {
+            depths: vec![0.0; here.gaps.len()],
+            past,
+            here,
+            last: first.clone(),
         }
+    }
+
+    /// The step from the last node to b.
+    fn step(
+        &self,
+        rule: Discretisation,
+        walk: &mut Walk,
+        b: &MotionNode,
+        report: &mut Verification,
+    ) {
+        let Walk {
+            past,
+            here,
+            depths,
+            last: a,
+        } = walk;
+        let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
+        self.kinematics(rule, a, b, report);
+        self.penetration((here, &there), (a, b), depths, report);
+        let place = if rule.at_end() {
+            &mut there
+        } else {
+            &mut *here
+        };
+        self.close(place, rule, b.t - a.t, &a.v_right);
+        past.reading(|s| self.equation_of_step(s, place, rule, (a, b), report));
+        self.contact_laws(place, rule, &a.v_right, b, report);
+        past.enter(b);
+        *here = if past.is_read() && !rule.at_end() {
+            past.reading(|s| Place::at(s, b.t, &b.q, &b.v_right))
+        } else {
+            there
+        };
+        a.clone_from(b);
     }
 
     /// Which contacts take part in a step of length h that began with the velocity v.

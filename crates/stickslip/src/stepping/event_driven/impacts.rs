@@ -150,6 +150,7 @@ impl Integrator {
             q: self.q(),
             v: self.v(),
             past: self.past.as_ref(),
+            held: &[],
         };
         let Ok(section) = point.section_at(&at) else {
             return false;

@@ -201,6 +201,7 @@ impl Integrator {
             q,
             v,
             past: self.past.as_ref(),
+            held: &[],
         };
         let acc = &mut self.accelerations;
         let rates = self.modes.iter().any(|mode| mode.closed) || !system.joints().is_empty();

@@ -54,6 +54,7 @@ impl Integrator {
             q: &q,
             v: &v,
             past: self.past.as_ref(),
+            held: &[],
         };
         self.accelerations.place(system, &at, false);
         let (mut rows, mut values) = (Vec::new(), Vec::new());

@@ -98,6 +98,7 @@ impl Integrator {
             q: &q,
             v: &v,
             past: self.past.as_ref(),
+            held: &[],
         };
         self.accelerations.place(system, &at, true);
     }

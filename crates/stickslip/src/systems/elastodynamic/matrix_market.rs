@@ -34,6 +34,16 @@ pub enum MatrixMarketError {
         /// What belongs there.
         expected: &'static str,
     },
+    /// A matrix larger than any system of this engine.
+    #[error("line {line}: {rows} rows and {columns} columns, at most {ROWS_MAX} are read")]
+    TooLarge {
+        /// Number of the line, from 1.
+        line: usize,
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
     /// Fewer entries than promised.
     #[error("{found} entries, the file promises {expected}")]
     Entries {
@@ -43,6 +53,9 @@ pub enum MatrixMarketError {
         expected: usize,
     },
 }
+
+/// Most rows or columns: sixteen million, of which the largest system that fits a workstation needs a fourth.
+const ROWS_MAX: usize = 1 << 24;
 
 /// Reads a matrix in Matrix Market format (coordinate or array; real or integer; general or
 /// symmetric, of which the stored triangle is mirrored).
@@ -92,6 +105,20 @@ pub fn read_matrix_market(text: &str) -> Result<SparseRows, MatrixMarketError> {
         .filter(|size| size.len() == if coordinate { 3 } else { 2 })
         .ok_or_else(|| wrong(size_line, expected))?;
     let (rows, columns) = (size[0], size[1]);
+    if rows.max(columns) > ROWS_MAX {
+        let line = size_line.0 + 1;
+        return Err(MatrixMarketError::TooLarge {
+            line,
+            rows,
+            columns,
+        });
+    }
+    if symmetric && rows != columns {
+        return Err(wrong(
+            size_line,
+            "as many columns as rows, for it is symmetric",
+        ));
+    }
     let mut triplets = Vec::new();
     let mut enter = |i: usize, j: usize, x: f64| {
         triplets.push((i, j, x));
@@ -322,5 +349,19 @@ mod tests {
             MatrixMarketError::Line { line: 3, .. }
         ));
         assert!(read_matrix_market("hello").is_err());
+        // Sizes that promise more than a file can hold, or overflow when multiplied, allocate nothing.
+        let huge = "%%MatrixMarket matrix coordinate real general\n99999999999 99999999999 0\n";
+        let refused = read_matrix_market(huge).unwrap_err();
+        assert!(matches!(
+            refused,
+            MatrixMarketError::TooLarge { line: 2, .. }
+        ));
+        let array = format!(
+            "%%MatrixMarket matrix array real symmetric\n{0} {0}\n",
+            u64::MAX
+        );
+        assert!(read_matrix_market(&array).is_err());
+        let oblong = "%%MatrixMarket matrix array real symmetric\n2 3\n1\n1\n1\n";
+        assert!(read_matrix_market(oblong).is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! The system type and its builder.
 
+use std::sync::Arc;
+
 use crate::algebra::{Jet, SymmetricMatrix};
 
 use super::check;
@@ -9,8 +11,8 @@ use crate::systems::functions::{
 };
 use crate::systems::past_motion::{PastReading, PastView};
 use crate::systems::{
-    BilateralConstraint, ForceDependence, Instant, LinearPart, MechanicalSystem, SystemError,
-    UnilateralConstraint,
+    BilateralConstraint, ForceDependence, Instant, LinearPart, MechanicalSystem, SampledController,
+    SystemError, UnilateralConstraint,
 };
 
 /// A mechanical system in generalized coordinates.
@@ -25,6 +27,7 @@ pub struct GeneralizedSystem {
     joints: Vec<BilateralConstraint>,
     warnings: Vec<String>,
     reading: Option<PastReading>,
+    controllers: Vec<Arc<dyn SampledController>>,
 }
 
 impl GeneralizedSystem {
@@ -43,6 +46,7 @@ impl GeneralizedSystem {
             penetration_tolerance: 1e-9,
             semidefinite_tolerance: 1e-12,
             reading: None,
+            controllers: Vec::new(),
         }
     }
 
@@ -118,6 +122,9 @@ impl MechanicalSystem for GeneralizedSystem {
     fn past_reading(&self) -> Option<&PastReading> {
         self.reading.as_ref()
     }
+    fn controllers(&self) -> &[Arc<dyn SampledController>] {
+        &self.controllers
+    }
 }
 
 /// Collects the parts of a [`GeneralizedSystem`] and checks them when built.
@@ -132,6 +139,7 @@ pub struct GeneralizedSystemBuilder {
     penetration_tolerance: f64,
     semidefinite_tolerance: f64,
     reading: Option<PastReading>,
+    controllers: Vec<Arc<dyn SampledController>>,
 }
 
 impl GeneralizedSystemBuilder {
@@ -212,6 +220,12 @@ impl GeneralizedSystemBuilder {
         self
     }
 
+    /// A controller in discrete time, whose outputs forces find in [`Instant::held`] after those of earlier ones.
+    pub fn controller(mut self, controller: Arc<dyn SampledController>) -> Self {
+        self.controllers.push(controller);
+        self
+    }
+
     /// External force that reads the past, with what it reads.
     pub fn delayed_force<F>(self, reading: PastReading, force: F) -> Self
     where
@@ -276,6 +290,7 @@ impl GeneralizedSystemBuilder {
             joints: self.joints,
             warnings: Vec::new(),
             reading: self.reading,
+            controllers: self.controllers,
         };
         check::check_names(&system)?;
         check::check_matrices(&system, self.semidefinite_tolerance)?;

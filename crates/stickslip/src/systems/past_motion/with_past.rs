@@ -1,4 +1,4 @@
-//! A system together with its past.
+//! A system together with what a run knows of it: its past, and the outputs of its controllers.
 
 use crate::algebra::SymmetricMatrix;
 use crate::systems::{
@@ -8,13 +8,15 @@ use crate::systems::{
 
 use super::{PastMotion, PastReading};
 
-/// What a scheme is handed for a system that reads its past: the same system, whose forces and
-/// friction now find the past in the instant.
+/// What a scheme is handed for a system that reads its past or has controllers: the same system, whose forces and
+/// friction now find the past and the held outputs in the instant.
 pub struct SystemWithPast<'a> {
     /// The system.
     pub system: &'a dyn MechanicalSystem,
-    /// Its past.
-    pub past: &'a PastMotion,
+    /// Its past, if it reads one.
+    pub past: Option<&'a PastMotion>,
+    /// Outputs that its controllers hold.
+    pub held: &'a [f64],
 }
 
 impl MechanicalSystem for SystemWithPast<'_> {
@@ -52,8 +54,9 @@ impl MechanicalSystem for SystemWithPast<'_> {
         self.system.force_dependence()
     }
     fn force(&self, at: &Instant, out: &mut [f64]) {
-        let past = at.past.or(Some(self.past));
-        self.system.force(&Instant { past, ..*at }, out);
+        let past = at.past.or(self.past);
+        let held = self.held;
+        self.system.force(&Instant { past, held, ..*at }, out);
     }
     fn has_potential(&self) -> bool {
         self.system.has_potential()
@@ -89,6 +92,6 @@ impl MechanicalSystem for SystemWithPast<'_> {
         self.system.past_reading()
     }
     fn past(&self) -> Option<&PastMotion> {
-        Some(self.past)
+        self.past
     }
 }

@@ -1,0 +1,49 @@
+//! Expressions over the columns of a trajectory, for studies.
+
+use super::expression::{Graph, Scope, Tape, parse};
+
+/// An expression over the columns of a trajectory. A column is named as it is, with `_` for any sign that is no letter or digit
+/// (`plane.p_n` is `plane_p_n`); the velocity of `x` is `x'` or `x_dot`; parameters are known by their name.
+#[derive(Clone, Debug)]
+pub struct RowExpression {
+    tape: Tape,
+}
+
+impl RowExpression {
+    /// Reads an expression; the error is a sentence.
+    pub fn parse(
+        text: &str,
+        columns: &[String],
+        parameters: &[(String, f64)],
+    ) -> Result<Self, String> {
+        let (mut graph, mut scope) = (Graph::new(), Scope::new());
+        for (name, value) in parameters {
+            let value = graph.constant(*value);
+            scope.define(name.as_str(), value);
+        }
+        for (k, column) in columns.iter().enumerate() {
+            let input = graph.input(k);
+            let letters = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+            scope.define(column.chars().map(letters).collect::<String>(), input);
+            let coordinate = column.strip_prefix("v_");
+            if let Some(name) = coordinate.filter(|name| columns.contains(&format!("left_{name}")))
+            {
+                scope.define(format!("{name}'"), input);
+                scope.define(format!("{name}_dot"), input);
+            }
+        }
+        let expression = parse(text, &mut graph, &scope).map_err(|errors| {
+            let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            format!("`{text}`: {}", reasons.join("; "))
+        })?;
+        let tape = Tape::compile(&graph, &[expression]);
+        Ok(Self { tape })
+    }
+
+    /// The value on a row.
+    pub fn value(&self, row: &[f64], registers: &mut Vec<f64>) -> f64 {
+        let mut out = [0.0];
+        self.tape.evaluate_with(|k| row[k], registers, &mut out);
+        out[0]
+    }
+}

@@ -1,0 +1,279 @@
+//! The motion that a run folder holds, node by node.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::records::{StepRecord, TrajectoryFileError, TrajectoryReader};
+use crate::simulation::RunEnd;
+use crate::simulation::verify::{Discretisation, MotionNode, MotionSource, MotionSourceError};
+use crate::systems::MechanicalSystem;
+
+use super::diagnostic::SceneError;
+use super::scene::Scene;
+use super::scene_run::{SceneRunError, read_manifest};
+use super::verification::NoFormulation;
+
+/// The nodes of the run of a scene in a folder, read row by row. If only every n-th step was kept, the run is made again from
+/// its scene, which gives the same bits, and compared with the steps that were kept.
+pub struct RunNodes<'a> {
+    scene: &'a Scene,
+    path: PathBuf,
+    places: Places,
+    discretisation: Discretisation,
+    /// Ends at which the run was cut, in order.
+    ends: Vec<f64>,
+    difference: Cell<Option<(f64, f64)>>,
+}
+
+/// Columns of the trajectory that make a node.
+struct Places {
+    t: usize,
+    q: Vec<usize>,
+    left: Vec<usize>,
+    right: Vec<usize>,
+    impulses: Vec<usize>,
+}
+
+/// Why the motion of a folder could not be had.
+#[derive(Debug, Error)]
+pub enum RunNodesError {
+    /// The folder could not be read.
+    #[error(transparent)]
+    Folder(#[from] SceneRunError),
+    /// The trajectory could not be read.
+    #[error(transparent)]
+    Trajectory(#[from] TrajectoryFileError),
+    /// The scene could not be built.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// The scheme of the scene makes no motion that can be judged.
+    #[error(transparent)]
+    NoFormulation(#[from] NoFormulation),
+    /// The trajectory lacks a column.
+    #[error("{path}: no column `{column}`")]
+    Column {
+        /// The file.
+        path: String,
+        /// The column.
+        column: String,
+    },
+}
+
+impl<'a> RunNodes<'a> {
+    /// The nodes of the run of `scene` in `folder`.
+    pub fn open(folder: &Path, scene: &'a Scene) -> Result<Self, RunNodesError> {
+        let manifest = read_manifest(folder)?;
+        let discretisation = scene.discretisation()?;
+        let system = scene.system()?;
+        let path = folder.join("trajectory.npy");
+        let columns = TrajectoryReader::open(&path)?.columns().to_vec();
+        let places = Places::find(&columns, system.as_ref()).map_err(|column| {
+            let path = path.display().to_string();
+            RunNodesError::Column { path, column }
+        })?;
+        let mut ends = manifest.earlier_ends;
+        ends.push(scene.settings.until);
+        Ok(Self {
+            scene,
+            path,
+            places,
+            discretisation,
+            ends,
+            difference: Cell::new(None),
+        })
+    }
+
+    /// How time became steps.
+    pub fn discretisation(&self) -> Discretisation {
+        self.discretisation
+    }
+
+    /// Whether only some steps were kept, and the others are computed again.
+    pub fn thinned(&self) -> bool {
+        self.scene.settings.every > 1
+    }
+
+    /// Time and size of the largest difference between a kept step and the same step computed again, once the nodes were
+    /// gone through.
+    pub fn difference(&self) -> Option<(f64, f64)> {
+        self.difference.get()
+    }
+
+    /// Shows the steps that were kept.
+    fn kept(
+        &self,
+        see: &mut dyn FnMut(&MotionNode) -> ControlFlow<()>,
+    ) -> Result<(), MotionSourceError> {
+        let mut rows = Kept::open(self)?;
+        while let Some(node) = rows.next()? {
+            if see(node).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the run again, shows all its steps and compares those that were kept.
+    fn again(
+        &self,
+        see: &mut dyn FnMut(&MotionNode) -> ControlFlow<()>,
+    ) -> Result<(), MotionSourceError> {
+        let every = self.scene.settings.every;
+        let mut rows = Kept::open(self)?;
+        let mut missing = rows.next()?.cloned();
+        let mut difference: Option<(f64, f64)> = None;
+        let mut failure = None;
+        let mut broken = false;
+        let mut node = MotionNode::default();
+        let mut enter = |record: &StepRecord| {
+            fill(&mut node, record);
+            if let Some(old) = &missing
+                && (old.t <= node.t || record.step.is_multiple_of(every))
+            {
+                let size = apart(old, &node);
+                if !(size <= difference.map_or(0.0, |d| d.1)) {
+                    difference = Some((node.t, size));
+                }
+                match rows.next() {
+                    Ok(next) => missing = next.cloned(),
+                    Err(error) => failure = Some(error),
+                }
+            }
+            broken = see(&node).is_break();
+            if broken || failure.is_some() || missing.is_none() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let mut simulation = self.scene.simulation().map_err(boxed)?;
+        if enter(simulation.record()).is_continue() {
+            for &end in &self.ends {
+                if simulation.run_until(end, &mut enter) != RunEnd::Finished {
+                    break;
+                }
+            }
+        }
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        if let Some(left) = missing.filter(|_| !broken) {
+            difference = Some((left.t, f64::INFINITY));
+        }
+        self.difference.set(difference);
+        Ok(())
+    }
+}
+
+impl MotionSource for RunNodes<'_> {
+    fn visit(
+        &self,
+        see: &mut dyn FnMut(&MotionNode) -> ControlFlow<()>,
+    ) -> Result<(), MotionSourceError> {
+        if self.thinned() {
+            self.again(see)
+        } else {
+            self.kept(see)
+        }
+    }
+}
+
+/// The rows of a trajectory as nodes, one at a time.
+struct Kept<'a> {
+    reader: TrajectoryReader,
+    places: &'a Places,
+    row: Vec<f64>,
+    node: MotionNode,
+}
+
+impl<'a> Kept<'a> {
+    fn open(nodes: &'a RunNodes) -> Result<Self, MotionSourceError> {
+        Ok(Self {
+            reader: TrajectoryReader::open(&nodes.path).map_err(boxed)?,
+            places: &nodes.places,
+            row: Vec::new(),
+            node: MotionNode::default(),
+        })
+    }
+
+    fn next(&mut self) -> Result<Option<&MotionNode>, MotionSourceError> {
+        if !self.reader.next_row(&mut self.row).map_err(boxed)? {
+            return Ok(None);
+        }
+        let Places {
+            t,
+            q,
+            left,
+            right,
+            impulses,
+        } = self.places;
+        let row = &self.row;
+        let take = |places: &[usize], out: &mut Vec<f64>| {
+            out.clear();
+            out.extend(places.iter().map(|&i| row[i]));
+        };
+        self.node.t = row[*t];
+        take(q, &mut self.node.q);
+        take(left, &mut self.node.v_left);
+        take(right, &mut self.node.v_right);
+        take(impulses, &mut self.node.atom);
+        Ok(Some(&self.node))
+    }
+}
+
+impl Places {
+    fn find(columns: &[String], system: &dyn MechanicalSystem) -> Result<Self, String> {
+        let find = |column: String| {
+            let place = columns.iter().position(|c| *c == column);
+            place.ok_or(column)
+        };
+        let named = |prefix: &str, names: &[String]| -> Result<Vec<usize>, String> {
+            names
+                .iter()
+                .map(|n| find(format!("{prefix}{}", n.trim_end_matches('\''))))
+                .collect()
+        };
+        Ok(Self {
+            t: find("t".to_string())?,
+            q: named("", system.coordinate_names())?,
+            right: named("v_", system.velocity_names())?,
+            left: named("left_", system.velocity_names())?,
+            // Impulses follow their contact in the order of the rows.
+            impulses: (0..columns.len())
+                .filter(|&i| columns[i].contains(".p_"))
+                .collect(),
+        })
+    }
+}
+
+/// The node of a record: its impulse counts as an atom after the free velocity.
+fn fill(node: &mut MotionNode, record: &StepRecord) {
+    node.t = record.t;
+    node.q.clone_from(&record.q);
+    node.v_left.clone_from(&record.velocity_left);
+    node.v_right.clone_from(&record.velocity);
+    node.atom.clone_from(&record.impulses);
+}
+
+fn boxed(error: impl std::error::Error + Send + Sync + 'static) -> MotionSourceError {
+    MotionSourceError(Box::new(error))
+}
+
+/// Largest difference of two nodes.
+fn apart(a: &MotionNode, b: &MotionNode) -> f64 {
+    let parts = [
+        (&a.q, &b.q),
+        (&a.v_left, &b.v_left),
+        (&a.v_right, &b.v_right),
+        (&a.atom, &b.atom),
+    ];
+    parts
+        .iter()
+        .flat_map(|(x, y)| x.iter().zip(y.iter()))
+        .map(|(x, y)| (x - y).abs())
+        .chain([(a.t - b.t).abs()])
+        .fold(0.0, |s, x| if x.is_nan() { x } else { s.max(x) })
+}
