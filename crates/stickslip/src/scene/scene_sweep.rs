@@ -183,7 +183,8 @@ impl SceneSweep {
         };
         let _ = see(run.record());
         let end = run.run_until(scene.settings.until, see);
-        let summary = RunSummary::new(&run, scene.run_settings(""), end, 0.0);
+        let facts = scene.facts(run.system());
+        let summary = RunSummary::new(&run, (scene.run_settings(""), &facts), end, 0.0);
         // Plain numbers, words and lists always become JSON.
         let json = serde_json::to_value(&summary).unwrap_or_default();
         for (value, outcome) in values.iter_mut().zip(&self.outcomes) {

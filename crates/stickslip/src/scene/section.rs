@@ -116,7 +116,8 @@ impl Scene {
             }
         }
         let enough = taken.full();
-        let summary = RunSummary::new(&run, self.run_settings(""), end, 0.0);
+        let facts = self.facts(run.system());
+        let summary = RunSummary::new(&run, (self.run_settings(""), &facts), end, 0.0);
         Ok(Section {
             columns: columns.to_vec(),
             points: taken.points,

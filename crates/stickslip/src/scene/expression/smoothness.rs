@@ -62,13 +62,13 @@ impl Graph {
     /// Smoothness of the gradient of an expression: what has kinks has a gradient that jumps.
     #[must_use]
     pub fn gradient_smoothness(&self, expression: Expression) -> Smoothness {
-        let kink = |part: &Expression| {
-            matches!(
-                self.node(*part),
-                Node::Unary(Unary::Abs, _)
-                    | Node::Binary(Binary::Min | Binary::Max | Binary::Hypot, ..)
-                    | Node::Select(..)
-            )
+        let kink = |part: &Expression| match self.node(*part) {
+            Node::Unary(Unary::Abs, _)
+            | Node::Binary(Binary::Min | Binary::Max | Binary::Hypot, ..)
+            | Node::Select(..) => true,
+            // The derivative of the highest order jumps from sample to sample.
+            Node::Sampled(function, order, _) => order + 1 >= self.degree(function),
+            _ => false,
         };
         let smooth = self.smoothness(expression);
         match self.reachable(&[expression]).iter().find(|part| kink(part)) {
@@ -78,6 +78,7 @@ impl Graph {
                     Node::Binary(Binary::Min, ..) => "min",
                     Node::Binary(Binary::Max, ..) => "max",
                     Node::Binary(..) => "hypot",
+                    Node::Sampled(..) => "a table",
                     _ => "if",
                 };
                 smooth.and(Smoothness::Rough(format!(
@@ -125,7 +126,15 @@ impl Graph {
                 _ => Smoothness::Analytic,
             },
             Node::Select(condition, a, b) => self.branches_meet(condition, a, b),
+            Node::Sampled(function, order, _) if order < self.degree(function) => {
+                Smoothness::Lipschitz
+            }
+            Node::Sampled(..) => rough("the slope of a table jumps at its samples"),
         }
+    }
+
+    fn degree(&self, function: u16) -> u8 {
+        self.functions()[usize::from(function)].degree()
     }
 
     /// Whether both branches agree where the condition changes.
