@@ -123,7 +123,16 @@ pub(crate) fn check_configuration(
     // Forces at rest.
     let rest = vec![0.0; n];
     let mut force = vec![0.0; n];
-    system.force(&Instant::new(0.0, q, &rest), &mut force);
+    let at = Instant::new(0.0, q, &rest);
+    // What the controllers hold after their first sample.
+    let mut held = Vec::new();
+    for controller in system.controllers() {
+        let mut outputs = vec![0.0; controller.outputs().len()];
+        let mut state = controller.initial_state().to_vec();
+        controller.sample(&at, &mut state, &mut outputs);
+        held.extend(outputs);
+    }
+    system.force(&Instant { held: &held, ..at }, &mut force);
     all_finite("the external force", system.velocity_names(), &force)?;
     finite(|| "the potential".to_string(), system.potential(q))?;
     system.potential_gradient(q, &mut force);
