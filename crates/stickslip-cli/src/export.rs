@@ -135,7 +135,9 @@ fn paraview(args: &ExportArgs, name: &str) -> Result<String, String> {
         }
     };
     let name: String = name.chars().map(plain).collect();
-    let count = if scene
+    let count = if let Some(world) = scene.world() {
+        worlds(args, world, &folder, &name)?
+    } else if scene
         .elastic()
         .is_some_and(|system| system.mesh().is_some())
     {

@@ -41,6 +41,7 @@ pub(super) fn define_state(reader: &mut Reader, dimension: Dimension) {
             position: input <= INPUTS,
             velocity: input > INPUTS,
             past: false,
+            held: false,
         };
         reader.define(name, expression, dependence, "part of the state of a body");
     }

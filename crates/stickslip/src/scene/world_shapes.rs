@@ -1,8 +1,8 @@
 //! Shapes of bodies, read from `shape` and `shapes`.
 
 use super::diagnostic::Diagnostic;
-use super::elastic_mesh::read_file;
 use super::reader::Reader;
+use super::scene_file::read_file;
 use super::value::{Data, Table, Value};
 use super::world_keys::{SHAPE, SHAPE_PLACE};
 use crate::systems::world::{Dimension, MeshFile, PlacedShape, Pose, Shape, ShapeError};

@@ -742,15 +742,15 @@ impl Simulation {
         );
         let certificate = self.stage.certificate.clone();
         let with_past;
-        let system: &dyn MechanicalSystem = match &self.past {
-            Some(past) => {
-                with_past = SystemWithPast {
-                    system: self.system.as_ref(),
-                    past,
-                };
-                &with_past
-            }
-            None => self.system.as_ref(),
+        let system: &dyn MechanicalSystem = if self.past.is_some() || self.control.is_some() {
+            with_past = SystemWithPast {
+                system: self.system.as_ref(),
+                past: self.past.as_ref(),
+                held: self.control.as_ref().map_or(&[], ControlLoop::held),
+            };
+            &with_past
+        } else {
+            self.system.as_ref()
         };
         let h = self.settings.control.initial();
         self.closing = self
