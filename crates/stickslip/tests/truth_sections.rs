@@ -120,7 +120,7 @@ fn outcomes_of_a_sweep_are_those_of_the_runs() {
     ];
     let subject = SceneSweep {
         source: SourceText::new("oscillator.toml", OSCILLATOR),
-        changes: Changes::new().key("until", 6.283),
+        changes: Changes::new().key("until", std::f64::consts::TAU),
         outcomes: outcomes.map(SweepOutcome::parse).to_vec(),
     };
     let axis = |name: &str, values: &[f64]| SweepAxis {
