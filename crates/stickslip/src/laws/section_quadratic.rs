@@ -71,7 +71,19 @@ pub(crate) fn minimize_in_section(
             scale: factor,
         } if b.len() == 2 => {
             polygon(a, b, polytope, factor * scale, x);
-            0.0
+            // With dependent rows the closed form loses its digits; the iteration does not.
+            let residual = natural_map(section, a, b, scale, x);
+            if residual <= EXACT {
+                return residual;
+            }
+            let closed = x.to_vec();
+            projected_newton::solve(a, b, x, &mut |x, out| section.project(x, scale, out));
+            let iterated = natural_map(section, a, b, scale, x);
+            if iterated <= residual {
+                return iterated;
+            }
+            x.copy_from_slice(&closed);
+            residual
         }
         FrictionSection::Product {
             factors: parts,
@@ -84,12 +96,33 @@ pub(crate) fn minimize_in_section(
             let product = matches!(section, FrictionSection::Product { .. });
             let residual = blocks(a, b, parts, product, factor * scale, x);
             if product {
+                let before = (natural_map(section, a, b, scale, x), x.to_vec());
                 polish(a, b, parts, factor * scale, x);
+                if !(natural_map(section, a, b, scale, x) <= before.0.max(EXACT)) {
+                    x.copy_from_slice(&before.1);
+                }
             }
             residual
         }
         section => projected_newton::solve(a, b, x, &mut |x, out| section.project(x, scale, out)),
     }
+}
+
+/// Natural map at which an answer is exact to rounding.
+const EXACT: f64 = 1e-14;
+
+/// |x − Proj_rD(x − ρ(A x + b))| relative to |x| + ρ|b|, ρ = 1/|A|; 0 where both vanish.
+fn natural_map(section: &FrictionSection, a: &[f64], b: &[f64], scale: f64, x: &[f64]) -> f64 {
+    let d = b.len();
+    let rho = 1.0 / norm(a).max(f64::MIN_POSITIVE);
+    let shifted: Vec<f64> = (0..d)
+        .map(|i| x[i] - rho * (dot(&a[i * d..(i + 1) * d], x) + b[i]))
+        .collect();
+    let mut nearest = vec![0.0; d];
+    section.project(&shifted, scale, &mut nearest);
+    let moved: Vec<f64> = x.iter().zip(&nearest).map(|(x, y)| x - y).collect();
+    let size = norm(x) + rho * norm(b);
+    if size > 0.0 { norm(&moved) / size } else { 0.0 }
 }
 
 /// Factors of a product one after the other until nothing moves: each is then as accurate as its own terms allow,
