@@ -22,6 +22,12 @@ pub enum NoFormulation {
     /// Springs in the contacts.
     #[error("the contacts are compliant, and the formulations are about rigid contact")]
     Compliant,
+    /// Contacts that are found.
+    #[error(
+        "the formulations are about declared constraints, and the contacts of a world are found; its certificate and its \
+         ledgers of energy and momentum judge every step"
+    )]
+    World,
     /// Records that hold several events.
     #[error(
         "a record of the scheme event-driven holds everything since the last one, not one step"
@@ -72,6 +78,9 @@ impl Scene {
     pub fn formulation(&self) -> Result<Formulation, NoFormulation> {
         let system = self.judged_system()?;
         let system = system.as_ref();
+        if system.as_world().is_some() {
+            return Err(NoFormulation::World);
+        }
         let points = || system.constraints().iter().flat_map(|c| c.points());
         let frictional = |p: &&ContactPoint| p.law.tangent_dimension() > 0;
         if points().filter(frictional).count() == 0 {
