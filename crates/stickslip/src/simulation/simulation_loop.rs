@@ -964,6 +964,13 @@ impl Simulation {
         self.stick_jitter = checkpoint.stick_jitter;
         self.painleve = checkpoint.painleve;
         self.uniqueness = checkpoint.uniqueness;
+        // What the next step reads of the last one.
+        self.record.q.clone_from(&self.state.q);
+        let constraints = self.system.constraints();
+        for contact in &mut self.record.contacts {
+            let gap = constraints[contact.key.constraint()].gap();
+            contact.gap = gap.value(self.state.t, &self.state.q);
+        }
         Ok(())
     }
 }

@@ -146,7 +146,7 @@ impl Integrator {
         end: &[f64],
     ) -> Vec<(usize, f64)> {
         const PIECES: usize = 8;
-        let nq = self.nq;
+        let (nq, turning) = (self.nq, self.nq != self.n);
         let mut dips = Vec::new();
         let (first, last) = (&self.step.k[0], &self.step.k[6]);
         // Coordinates at the part u of the step.
@@ -178,7 +178,9 @@ impl Integrator {
                 .find(|&k| gaps[k] < below)
                 .map(|k| k as f64 / 8.0);
             // Between samples: the minimum of every piece that falls at its start and rises at its end.
-            for k in 0..PIECES {
+            // For turning bodies only: on straight coordinates the cubic of a contact that has just opened dips below zero
+            // by its own error.
+            for k in 0..if turning { PIECES } else { 0 } {
                 if found.is_some() {
                     break;
                 }
