@@ -7,7 +7,7 @@ use super::elastic_keys::{
 use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver, Word};
 use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::simulation::studies::branches::ChoiceRule;
-use crate::stepping::{Activation, InternalForce, JointVelocity};
+use crate::stepping::{Activation, InternalForce, JointVelocity, Projection};
 
 /// What the names in an expression may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,6 +239,12 @@ pub(super) const SCENE: TableKeys = TableKeys {
             Kind::Word(JointVelocity::WORDS),
             "end",
             "Velocity on which the theta scheme enforces joints.",
+        ),
+        key(
+            "projection",
+            Kind::Word(Projection::WORDS),
+            "combined",
+            "Whether positions are corrected; flat gaps without joints are the same either way.",
         ),
         key(
             "sections",

@@ -51,9 +51,11 @@ pub enum RunMotionError {
 pub fn read_motion(folder: &Path, scene: &Scene) -> Result<RunMotion, RunMotionError> {
     let discretisation = scene.discretisation()?;
     let system = scene.system()?;
-    let kept = kept_steps(folder, system.as_ref())?;
-    let mut motion = Motion::of_run(discretisation);
+    let (kept, projections) = kept_steps(folder, system.as_ref())?;
+    let corrected = scene.simulation()?.corrects_positions();
+    let mut motion = Motion::of_run(discretisation).with_corrected_positions(corrected);
     if scene.settings.every == 1 {
+        motion.projections = corrected.then_some(projections);
         motion.nodes = kept;
         return Ok(RunMotion {
             motion,
@@ -118,7 +120,7 @@ fn apart(a: &MotionNode, b: &MotionNode) -> f64 {
 fn kept_steps(
     folder: &Path,
     system: &dyn MechanicalSystem,
-) -> Result<Vec<MotionNode>, RunMotionError> {
+) -> Result<(Vec<MotionNode>, Vec<Vec<f64>>), RunMotionError> {
     let path = folder.join("trajectory.npy");
     let (columns, values) = TrajectoryLayout::read(&path)?;
     let find = |column: String| {
@@ -153,5 +155,8 @@ fn kept_steps(
             atom: take(&impulses),
         }
     };
-    Ok(values.chunks(columns.len().max(1)).map(node).collect())
+    let moved = named("moved_", system.velocity_names()).unwrap_or_default();
+    let rows = || values.chunks(columns.len().max(1));
+    let projection = |row: &[f64]| moved.iter().map(|&i| row[i]).collect();
+    Ok((rows().map(node).collect(), rows().map(projection).collect()))
 }

@@ -62,6 +62,8 @@ impl Graph {
 
     /// Inputs from here on stand for values of the past, in the order of [`Graph::past_terms`].
     pub const PAST_FIRST: usize = 1 << 24;
+    /// Input of the slip speed of a contact.
+    pub const SLIP: usize = 1 << 23;
     /// Most values of the past.
     pub const PAST_MAX: usize = 256;
 

@@ -53,6 +53,9 @@ pub struct Motion {
     /// In which sense a motion that is not a run is integrated.
     #[serde(default)]
     pub quadrature: Quadrature,
+    /// Displacement by which the position of each node was projected, for a run whose positions are corrected.
+    #[serde(default)]
+    pub projections: Option<Vec<Vec<f64>>>,
 }
 
 /// Why a motion could not be read.
@@ -72,14 +75,23 @@ impl Motion {
     /// An empty motion of a run, to be filled with [`Self::push`].
     pub fn of_run(discretisation: Discretisation) -> Self {
         Self {
-            nodes: Vec::new(),
             discretisation: Some(discretisation),
-            quadrature: Quadrature::default(),
+            ..Self::default()
         }
+    }
+
+    /// The same for a run whose scheme corrects positions.
+    #[must_use]
+    pub fn with_corrected_positions(mut self, corrected: bool) -> Self {
+        self.projections = corrected.then(Vec::new);
+        self
     }
 
     /// Adds the record of a step: its impulse counts as an atom after the free velocity.
     pub fn push(&mut self, record: &StepRecord) {
+        if let Some(projections) = &mut self.projections {
+            projections.push(record.projection.clone());
+        }
         self.nodes.push(MotionNode {
             t: record.t,
             q: record.q.clone(),

@@ -278,7 +278,7 @@ impl EventDriven {
                 work_normal: integrator.impact_work[s][0] + quadratures[2 + rows + count + s],
                 work_tangential: integrator.impact_work[s][1] + quadratures[2 + rows + s],
                 approach: hit.unwrap_or(0.0),
-                painleve: None,
+                ..ContactRecord::default()
             });
         }
         self.reported = integrator.events.len();
@@ -358,6 +358,10 @@ impl TimeSteppingScheme for EventDriven {
 
     fn meets_initial_velocity(&self) -> bool {
         true
+    }
+
+    fn is_compliant(&self) -> bool {
+        self.integrator.settings.compliance.is_some()
     }
 
     fn keeps_past(&self) -> bool {
