@@ -108,8 +108,8 @@ pub(crate) fn minimize_in_section(
     }
 }
 
-/// Natural map at which an answer is exact to rounding.
-const EXACT: f64 = 1e-14;
+/// Natural map above which the digits of a closed form are lost.
+const EXACT: f64 = 1e-12;
 
 /// |x − Proj_rD(x − ρ(A x + b))| relative to |x| + ρ|b|, ρ = 1/|A|; 0 where both vanish.
 fn natural_map(section: &FrictionSection, a: &[f64], b: &[f64], scale: f64, x: &[f64]) -> f64 {
