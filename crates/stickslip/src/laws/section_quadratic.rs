@@ -71,19 +71,7 @@ pub(crate) fn minimize_in_section(
             scale: factor,
         } if b.len() == 2 => {
             polygon(a, b, polytope, factor * scale, x);
-            // With dependent rows the closed form loses its digits; the iteration does not.
-            let residual = natural_map(section, a, b, scale, x);
-            if residual <= EXACT {
-                return residual;
-            }
-            let closed = x.to_vec();
-            projected_newton::solve(a, b, x, &mut |x, out| section.project(x, scale, out));
-            let iterated = natural_map(section, a, b, scale, x);
-            if iterated <= residual {
-                return iterated;
-            }
-            x.copy_from_slice(&closed);
-            residual
+            0.0
         }
         FrictionSection::Product {
             factors: parts,
@@ -106,6 +94,35 @@ pub(crate) fn minimize_in_section(
         }
         section => projected_newton::solve(a, b, x, &mut |x, out| section.project(x, scale, out)),
     }
+}
+
+/// The same for any A ≥ 0: with dependent rows the closed form of a polygon loses its digits, and the iteration takes over.
+pub(crate) fn minimize_in_section_checked(
+    section: &FrictionSection,
+    a: &[f64],
+    b: &[f64],
+    scale: f64,
+    x: &mut [f64],
+    work: &mut [f64],
+) -> f64 {
+    let guess = x.to_vec();
+    let residual = minimize_in_section(section, a, b, scale, x, work);
+    if !matches!(section, FrictionSection::Polytope { .. }) || b.len() != 2 {
+        return residual;
+    }
+    let residual = natural_map(section, a, b, scale, x);
+    if residual <= EXACT {
+        return 0.0;
+    }
+    let closed = x.to_vec();
+    x.copy_from_slice(&guess);
+    projected_newton::solve(a, b, x, &mut |x, out| section.project(x, scale, out));
+    let iterated = natural_map(section, a, b, scale, x);
+    if iterated <= residual {
+        return iterated;
+    }
+    x.copy_from_slice(&closed);
+    residual
 }
 
 /// Natural map above which the digits of a closed form are lost.

@@ -29,7 +29,7 @@
 //! `solvers/one_contact/tests.rs`.
 
 use super::{LocalOutcome, LocalScratch, LocalState, OneContact, planar};
-use crate::laws::section_quadratic::minimize_in_section;
+use crate::laws::section_quadratic::minimize_in_section_checked;
 
 /// Relative natural map above which an iteration has stalled.
 pub(super) const STALLED: f64 = 1e-10;
@@ -103,5 +103,5 @@ pub(super) fn tangential_impulse(
             a[i * d + j] = contact.w[(i + 1) * m + j + 1];
         }
     }
-    minimize_in_section(contact.section, a, b, normal, p_t, work)
+    minimize_in_section_checked(contact.section, a, b, normal, p_t, work)
 }
