@@ -151,6 +151,10 @@ fn every_scene_of_the_gallery_resumes_to_the_same_bits() {
         .lines()
         .filter_map(|line| line.split_whitespace().next())
     {
+        // Worlds have a test of their own in the library: their summaries tell seconds.
+        if stickslip::scene::find_in_gallery(name).is_some_and(|e| e.text.contains("[world]")) {
+            continue;
+        }
         let whole = format!("{name}-whole");
         // Shorter than the scene, so that the test is, too; the end is no round number of steps.
         let begin = |output: &str| {

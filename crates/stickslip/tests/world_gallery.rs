@@ -47,7 +47,7 @@ fn place(scene: &Scene, run: &Simulation, body: &str) -> [f64; 3] {
 }
 
 /// Steps of every world that the test runs.
-const STEPS: u64 = 120;
+const STEPS: u64 = 20;
 
 #[test]
 fn every_world_runs_with_its_accounts_closed() {
