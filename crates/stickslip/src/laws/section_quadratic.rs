@@ -105,11 +105,11 @@ pub(crate) fn minimize_in_section_checked(
     x: &mut [f64],
     work: &mut [f64],
 ) -> f64 {
-    let guess = x.to_vec();
-    let residual = minimize_in_section(section, a, b, scale, x, work);
     if !matches!(section, FrictionSection::Polytope { .. }) || b.len() != 2 {
-        return residual;
+        return minimize_in_section(section, a, b, scale, x, work);
     }
+    let guess = x.to_vec();
+    minimize_in_section(section, a, b, scale, x, work);
     let residual = natural_map(section, a, b, scale, x);
     if residual <= EXACT {
         return 0.0;
