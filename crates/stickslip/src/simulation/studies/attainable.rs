@@ -193,7 +193,9 @@ pub fn attainable(
     let jams = impulse[0] > 0.0;
     let positive_neighbours = match sign {
         1 => true,
-        _ => has_positive_neighbours(system, q, block.key),
+        0 => has_positive_neighbours(system, q, block.key),
+        // γ is continuous: near a negative value there are negative ones only.
+        _ => false,
     };
     let shape = match (jams, sign) {
         (false, _) => Shape::Point,
