@@ -158,7 +158,7 @@ fn every_scene_of_the_gallery_resumes_to_the_same_bits() {
         // Shorter than the scene, so that the test is, too; the end is no round number of steps.
         let world =
             stickslip::scene::find_in_gallery(name).is_some_and(|e| e.text.contains("[world]"));
-        let until = if world { "0.0237" } else { "0.3337" };
+        let until = if world { "0.0237" } else { "0.1337" };
         let begin = |output: &str| {
             let arguments = ["run", name, "--quiet", "--output", output, "--until", until];
             start(&folder, &[&arguments[..], &OFTEN].concat())
