@@ -144,10 +144,15 @@ fn simulation(scene: &Scene, settings: BodySweepSettings) -> Simulation {
 
 /// Lets the scene settle, so that both engines start at what it became.
 pub fn settle(scene: &mut Scene) {
-    let settings = BodySweepSettings {
-        tolerance: 1e-4,
-        sweeps_max: 100,
-        ..BodySweepSettings::default()
+    // Thousands of steps need not be certified; a few are made as they will be.
+    let settings = if scene.settle > 100 {
+        BodySweepSettings {
+            tolerance: 1e-6,
+            sweeps_max: 300,
+            ..BodySweepSettings::default()
+        }
+    } else {
+        BodySweepSettings::default()
     };
     let mut run = simulation(scene, settings);
     for _ in 0..scene.settle {

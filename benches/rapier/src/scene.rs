@@ -122,7 +122,7 @@ pub fn pack(count: usize) -> Scene {
         items: lattice(count, [columns, columns], [0.0; 3], 2.3),
         obstacles,
         friction: 0.5,
-        settle: 1000,
+        settle: 2000,
         steps: if count > 2000 { 60 } else { 100 },
         size: 2.0 * R,
     }

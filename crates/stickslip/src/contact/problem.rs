@@ -231,9 +231,14 @@ impl ContactProblem {
     /// Computes `q = Hᵀ v_free + bias` after the free velocity or the bias changed.
     pub fn refresh(&mut self) {
         self.free.resize(self.bias.len(), 0.0);
-        if let Delassus::Bodies(operator) = &self.delassus {
-            for (i, free) in self.free.iter_mut().enumerate() {
-                *free = operator.row_product(i, &self.velocity_free) + self.bias[i];
+        if let Delassus::Bodies(operator) = &mut self.delassus {
+            operator.measure_rows();
+            for contact in 0..operator.contacts() {
+                let free = &mut self.free[operator.rows_of(contact)];
+                operator.contact_product(contact, &self.velocity_free, free);
+            }
+            for (free, bias) in self.free.iter_mut().zip(&self.bias) {
+                *free += bias;
             }
             return;
         }

@@ -356,6 +356,17 @@ impl Scratch {
         if scale == 0.0 {
             return BlockResidual::default();
         }
+        if let (
+            &FrictionSection::Disc { mu, .. },
+            BlockKind::Unilateral { minimum: 0.0 },
+            FlowRule::Coulomb,
+            &[p0, p1, p2],
+            &[w0, w1, w2],
+        ) = (&block.section, block.kind, block.flow_rule, p, w)
+            && problem.delassus().trace(block.start..block.start + 1) > 0.0
+        {
+            return disc([p0, p1, p2], [w0, w1, w2], mu, (rho, scale));
+        }
         if !(problem.w(block.start, block.start) > 0.0) {
             // A contact that nothing can move: any nonnegative approach velocity is admissible.
             let approach = rho * (-w[0]).max(0.0) / scale;
@@ -493,6 +504,39 @@ impl Scratch {
             .section
             .project(&self.shifted, p[0].max(0.0), &mut self.tangent);
         distance(&p[1..], &self.tangent)
+    }
+}
+
+/// The measures of a disc of friction in space, the law of most contacts, without memory in between.
+fn disc(p: [f64; 3], w: [f64; 3], mu: f64, (rho, scale): (f64, f64)) -> BlockResidual {
+    let length = |x: f64, y: f64| (x * x + y * y).sqrt();
+    // The friction impulse against its disc at the present normal impulse, and pushed against the slip.
+    let radius = mu * p[0].max(0.0);
+    let outside = (length(p[1], p[2]) - radius).max(0.0);
+    let pushed = [p[1] - rho * w[1], p[2] - rho * w[2]];
+    let size = length(pushed[0], pushed[1]);
+    let shrink = if size > radius { radius / size } else { 1.0 };
+    let dissipation = length(p[1] - shrink * pushed[0], p[2] - shrink * pushed[1]);
+    // The natural map: the same tangential point, the normal one shifted by the slip.
+    let z = p[0] - rho * (w[0] + mu * length(w[1], w[2]));
+    let nearest = if size <= mu * z {
+        [z, pushed[0], pushed[1]]
+    } else if mu * size <= -z {
+        [0.0; 3]
+    } else {
+        let normal = (z + mu * size) / (1.0 + mu * mu);
+        let factor = mu * normal / size;
+        [normal, factor * pushed[0], factor * pushed[1]]
+    };
+    let natural_map = (0..3)
+        .map(|k| (p[k] - nearest[k]) * (p[k] - nearest[k]))
+        .sum::<f64>()
+        .sqrt();
+    BlockResidual {
+        natural_map: natural_map / scale,
+        cone: ((-p[0]).max(0.0) + outside) / scale,
+        signorini: (p[0] - (p[0] - rho * w[0]).max(0.0)).abs() / scale,
+        dissipation: dissipation / scale,
     }
 }
 

@@ -49,6 +49,8 @@ pub struct BodyOperator {
     contact: Vec<u32>,
     /// 2·F numbers per row.
     values: Vec<f64>,
+    /// Diagonal of W, where it was computed.
+    squares: Vec<f64>,
 }
 
 impl BodyOperator {
@@ -66,6 +68,7 @@ impl BodyOperator {
         self.sides.clear();
         self.contact.clear();
         self.values.clear();
+        self.squares.clear();
     }
 
     /// Adds a contact of `rows` rows between two bodies and returns its numbers for writing, zero as yet: per row F numbers of
@@ -78,6 +81,8 @@ impl BodyOperator {
                 self.bodies
             );
         }
+        assert!(rows <= ROWS_MAX, "a contact has at most {ROWS_MAX} rows");
+        self.squares.clear();
         let contact = self.sides.len() as u32;
         self.sides.push(sides);
         let first = self.contact.len();
@@ -136,39 +141,130 @@ impl BodyOperator {
     /// J_row v', for velocities of F numbers per body.
     #[inline]
     pub fn row_product(&self, row: usize, velocity: &[f64]) -> f64 {
-        let f = self.freedoms;
-        let numbers = self.row(row);
-        let mut sum = 0.0;
-        for (side, numbers) in self
-            .sides(self.contact_of(row))
-            .into_iter()
-            .zip(numbers.chunks_exact(f))
-        {
-            if side != NO_BODY {
-                let at = side as usize * f;
-                sum += dot(numbers, &velocity[at..at + f]);
-            }
+        let sides = self.sides(self.contact_of(row));
+        if self.freedoms == 6 {
+            product::<6>(self.row(row), sides, velocity)
+        } else {
+            product::<3>(self.row(row), sides, velocity)
         }
-        sum
     }
 
     /// v' += J_rowᵀ p for one row.
     #[inline]
     pub fn add_row(&self, row: usize, p: f64, velocity: &mut [f64]) {
-        let f = self.freedoms;
-        let numbers = self.row(row);
-        for (side, numbers) in self
-            .sides(self.contact_of(row))
-            .into_iter()
-            .zip(numbers.chunks_exact(f))
-        {
-            if side != NO_BODY {
-                let at = side as usize * f;
-                for (v, j) in velocity[at..at + f].iter_mut().zip(numbers) {
-                    *v += j * p;
+        let sides = self.sides(self.contact_of(row));
+        if self.freedoms == 6 {
+            push::<6>(self.row(row), sides, p, velocity);
+        } else {
+            push::<3>(self.row(row), sides, p, velocity);
+        }
+    }
+
+    /// Writes J v' of the rows of a contact.
+    #[inline]
+    pub fn contact_product(&self, contact: usize, velocity: &[f64], out: &mut [f64]) {
+        let rows = self.rows_of(contact);
+        if self.freedoms == 6 {
+            self.products::<6>(contact, rows, velocity, out);
+        } else {
+            self.products::<3>(contact, rows, velocity, out);
+        }
+    }
+
+    #[inline(always)]
+    fn products<const F: usize>(
+        &self,
+        contact: usize,
+        rows: Range<usize>,
+        velocity: &[f64],
+        out: &mut [f64],
+    ) {
+        let [a, b] = self.sides(contact).map(|side| twist::<F>(side, velocity));
+        let numbers = &self.values[rows.start * 2 * F..rows.end * 2 * F];
+        let (sides, _) = numbers.as_chunks::<F>();
+        for (out, row) in out.iter_mut().zip(sides.chunks_exact(2)) {
+            let mut parts = [0.0; 3];
+            for k in 0..F {
+                parts[k % 3] += row[0][k] * a[k];
+            }
+            let mut others = [0.0; 3];
+            for k in 0..F {
+                others[k % 3] += row[1][k] * b[k];
+            }
+            *out = (parts[0] + parts[1] + parts[2]) + (others[0] + others[1] + others[2]);
+        }
+    }
+
+    /// v' += Jᵀ p for the rows of a contact.
+    #[inline]
+    pub fn add_contact(&self, contact: usize, p: &[f64], velocity: &mut [f64]) {
+        if p.iter().all(|&p| p == 0.0) {
+            return;
+        }
+        let rows = self.rows_of(contact);
+        if self.freedoms == 6 {
+            self.pushes::<6>(contact, rows, p, velocity);
+        } else {
+            self.pushes::<3>(contact, rows, p, velocity);
+        }
+    }
+
+    #[inline(always)]
+    fn pushes<const F: usize>(
+        &self,
+        contact: usize,
+        rows: Range<usize>,
+        p: &[f64],
+        velocity: &mut [f64],
+    ) {
+        let numbers = &self.values[rows.start * 2 * F..rows.end * 2 * F];
+        let (sides, _) = numbers.as_chunks::<F>();
+        for (s, side) in self.sides(contact).into_iter().enumerate() {
+            if side == NO_BODY {
+                continue;
+            }
+            let mut change = [0.0; F];
+            for (row, p) in sides.chunks_exact(2).zip(p) {
+                for k in 0..F {
+                    change[k] += row[s][k] * p;
                 }
             }
+            let at = side as usize * F;
+            for (v, change) in velocity[at..at + F].iter_mut().zip(change) {
+                *v += change;
+            }
         }
+    }
+
+    /// Computes the diagonal of W once, for [`Self::square`].
+    pub fn measure_rows(&mut self) {
+        let mut squares = std::mem::take(&mut self.squares);
+        squares.clear();
+        squares.extend((0..self.rows()).map(|row| self.square_of(row)));
+        self.squares = squares;
+    }
+
+    /// Diagonal entry of W.
+    #[inline]
+    pub fn square(&self, row: usize) -> f64 {
+        match self.squares.get(row) {
+            Some(&square) => square,
+            None => self.square_of(row),
+        }
+    }
+
+    /// |J_row|² over the sides that can move.
+    fn square_of(&self, row: usize) -> f64 {
+        let [a, b] = self.sides(self.contact_of(row));
+        if a == b {
+            return self.entry(row, row);
+        }
+        let (first, second) = self.row(row).split_at(self.freedoms);
+        let of = |side: u32, numbers: &[f64]| match side {
+            NO_BODY => 0.0,
+            _ => dot(numbers, numbers),
+        };
+        of(a, first) + of(b, second)
     }
 
     /// v' += Jᵀ p.
@@ -179,10 +275,8 @@ impl BodyOperator {
             self.bodies * self.freedoms,
             "F velocities per body"
         );
-        for (row, &p) in impulse.iter().enumerate() {
-            if p != 0.0 {
-                self.add_row(row, p, velocity);
-            }
+        for contact in 0..self.contacts() {
+            self.add_contact(contact, &impulse[self.rows_of(contact)], velocity);
         }
     }
 
@@ -192,8 +286,12 @@ impl BodyOperator {
         velocity.clear();
         velocity.resize(self.bodies * self.freedoms, 0.0);
         self.add_velocity(impulse, velocity);
-        for (row, w) in w.iter_mut().enumerate() {
-            *w += self.row_product(row, velocity);
+        let mut own = [0.0; ROWS_MAX];
+        for contact in 0..self.contacts() {
+            self.contact_product(contact, velocity, &mut own);
+            for (w, own) in w[self.rows_of(contact)].iter_mut().zip(&own) {
+                *w += own;
+            }
         }
     }
 
@@ -431,6 +529,51 @@ fn forward(factor: &[f64], x: &mut [f64]) {
     for i in 0..size {
         let done = dot(&factor[i * size..i * size + i], &x[..i]);
         x[i] = (x[i] - done) / factor[i * size + i];
+    }
+}
+
+/// Most rows of a contact: normal, tangents, rolling and drilling.
+const ROWS_MAX: usize = 6;
+
+/// Velocity of a side; zero where it cannot move.
+#[inline(always)]
+fn twist<const F: usize>(side: u32, velocity: &[f64]) -> [f64; F] {
+    let mut out = [0.0; F];
+    if side != NO_BODY {
+        let at = side as usize * F;
+        out.copy_from_slice(&velocity[at..at + F]);
+    }
+    out
+}
+
+/// Σ over the sides of J_side · v_side, for F freedoms.
+#[inline(always)]
+fn product<const F: usize>(numbers: &[f64], sides: [u32; 2], velocity: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    for (side, numbers) in sides.into_iter().zip(numbers.as_chunks::<F>().0) {
+        if side != NO_BODY {
+            let at = side as usize * F;
+            let velocity = &velocity[at..at + F];
+            let mut parts = [0.0; 3];
+            for k in 0..F {
+                parts[k % 3] += numbers[k] * velocity[k];
+            }
+            sum += parts[0] + parts[1] + parts[2];
+        }
+    }
+    sum
+}
+
+/// v_side += J_side p for both sides.
+#[inline(always)]
+fn push<const F: usize>(numbers: &[f64], sides: [u32; 2], p: f64, velocity: &mut [f64]) {
+    for (side, numbers) in sides.into_iter().zip(numbers.as_chunks::<F>().0) {
+        if side != NO_BODY {
+            let at = side as usize * F;
+            for (v, j) in velocity[at..at + F].iter_mut().zip(numbers) {
+                *v += j * p;
+            }
+        }
     }
 }
 

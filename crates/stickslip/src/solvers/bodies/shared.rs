@@ -43,8 +43,6 @@ pub(super) enum Stage {
     First,
     /// Those left of groups that are not solved.
     Rest,
-    /// All groups once more.
-    All,
 }
 
 /// The workspace as the threads of a solve see it.
@@ -90,7 +88,7 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
         } = unsafe { (*self.parts.add(part)).clone() };
         let sweeps_max = match self.stage {
             Stage::First if few_bodies => self.sweeps_max.min(FIRST_SWEEPS),
-            Stage::First | Stage::All => self.sweeps_max,
+            Stage::First => self.sweeps_max,
             Stage::Rest if tracks.iter().all(|track| track.done || !track.present) => return,
             Stage::Rest => self.sweeps_max.saturating_sub(swept),
         };

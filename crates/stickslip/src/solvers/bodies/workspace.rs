@@ -7,6 +7,7 @@ use super::group::{Segment, Slot};
 use super::islands::Islands;
 use super::packing::{Prepared, batch_friction, read};
 use super::partition::{Partition, levels};
+use super::rest::{Rest, Sums};
 use super::schedule::Schedule;
 use super::shared::{Part, Shared, Stage};
 use super::solver::{BodySweepOutcome, BodySweepSettings};
@@ -44,6 +45,9 @@ const MANY: usize = 2000;
 #[derive(Debug, Default)]
 pub(super) struct Workspace<const R: usize, const F: usize> {
     islands: Islands,
+    rest: Rest,
+    /// Measure of the islands at rest.
+    at_rest: Sums,
     partition: Partition,
     schedule: Schedule,
     batches: Vec<Batch<R, F>>,
@@ -73,8 +77,40 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         how: Instructions,
         impulse: &mut [f64],
     ) -> BodySweepOutcome {
-        self.pack(problem, impulse);
         let tolerance = settings.tolerance;
+        self.islands.find(problem.operator);
+        self.elsewhere.clear();
+        self.elsewhere.resize(self.islands.count(), false);
+        self.rest.find::<R>(
+            problem,
+            &self.islands,
+            tolerance,
+            impulse,
+            &mut self.elsewhere,
+        );
+        let mut outcome = self.sweep(problem, settings, how, tolerance, impulse);
+        // Islands within the tolerance by their own measure may add up to √2 of it.
+        if outcome.unsolved == 0 && outcome.residual > tolerance {
+            let (sweeps, newton) = (outcome.sweeps, outcome.newton);
+            self.elsewhere.fill(false);
+            outcome = self.sweep(problem, settings, how, 0.7 * tolerance, impulse);
+            outcome.sweeps += sweeps;
+            outcome.newton += newton;
+        }
+        outcome
+    }
+
+    /// Sweeps the islands that are not solved elsewhere.
+    fn sweep(
+        &mut self,
+        problem: &Problem,
+        settings: &BodySweepSettings,
+        how: Instructions,
+        tolerance: f64,
+        impulse: &mut [f64],
+    ) -> BodySweepOutcome {
+        self.pack(problem, impulse);
+        let at_rest = self.elsewhere.iter().filter(|&&solved| solved).count();
         let mut newton = 0;
         // Islands of few bodies on which sweeps crawl are left to Newton's method; the others are swept on.
         self.run(settings, how, tolerance, Stage::First);
@@ -83,12 +119,8 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             newton = self.finish(problem, tolerance, impulse);
             self.run(settings, how, tolerance, Stage::Rest);
         }
-        let mut outcome = self.outcome(tolerance);
-        // Islands within the tolerance by their own measure may add up to √2 of it.
-        if outcome.unsolved == 0 && outcome.residual > tolerance {
-            self.run(settings, how, 0.7 * tolerance, Stage::All);
-            outcome = self.outcome(tolerance);
-        }
+        let mut outcome = self.outcome(settings.tolerance);
+        outcome.islands += at_rest as u32;
         outcome.newton = newton;
         self.write(problem, impulse);
         outcome
@@ -98,7 +130,6 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
     fn pack(&mut self, problem: &Problem, impulse: &[f64]) {
         let bodies = problem.operator.bodies();
         self.bodies = bodies;
-        self.islands.find(problem.operator);
         self.schedule.begin(bodies);
         self.batches.clear();
         self.lanes.clear();
@@ -106,10 +137,11 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         self.segments.clear();
         self.parts.clear();
         self.small.clear();
-        self.elsewhere.clear();
-        self.elsewhere.resize(self.islands.count(), false);
+        self.at_rest = Sums::default();
         for island in 0..self.islands.count() {
-            if self.islands.contacts(island).len() < SMALL {
+            if self.elsewhere[island] {
+                self.at_rest.add(self.rest.sums(island));
+            } else if self.islands.contacts(island).len() < SMALL {
                 self.small.push(island as u32);
             } else {
                 self.pack_whole(problem, impulse, island);
@@ -399,7 +431,12 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
     /// The residual of the whole problem and the counts.
     fn outcome(&self, tolerance: f64) -> BodySweepOutcome {
         let mut outcome = BodySweepOutcome::default();
-        let (mut map, mut size, mut free) = (0.0, 0.0, 0.0);
+        let Sums {
+            mut map,
+            mut size,
+            mut free,
+            ..
+        } = self.at_rest;
         for part in &self.parts {
             outcome.sweeps = outcome.sweeps.max(part.sweeps);
             outcome.visits += u64::from(part.sweeps) * part.contacts as u64;

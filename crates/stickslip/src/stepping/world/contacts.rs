@@ -220,22 +220,24 @@ pub(super) fn write_rows(
         let x = bodies.state.poses[body].position;
         let arm: [f64; 3] = std::array::from_fn(|k| contact.place[k] - x[k]);
         let rows = numbers.chunks_exact_mut(2 * freedoms);
+        // e_k·(arm × f) = (e_k × arm)·f: one product per axis of the body serves all rows.
+        let axes = &bodies.rotations[body];
+        let turns: [[f64; 3]; 3] = std::array::from_fn(|k| cross(axes[k], arm));
+        let inertia = mass.inverse_root_inertia.map(|root| sign * root);
+        let linear_factor = sign * mass.inverse_root_mass;
         for (i, (out, &direction)) in rows.zip(directions).enumerate() {
             let out = &mut out[side * freedoms..(side + 1) * freedoms];
-            let turning = if i < linear {
+            if i < linear {
                 for (o, d) in out.iter_mut().zip(&direction[..dimension.axes()]) {
-                    *o = sign * mass.inverse_root_mass * d;
+                    *o = linear_factor * d;
                 }
-                cross(arm, direction)
-            } else {
-                direction
-            };
+            }
+            let arms = if i < linear { &turns } else { axes };
             match dimension {
-                Dimension::Plane => out[2] = sign * mass.inverse_root_inertia[2] * turning[2],
+                Dimension::Plane => out[2] = inertia[2] * dot(arms[2], direction),
                 Dimension::Space => {
-                    let turning = bodies.in_body(body, turning);
                     for k in 0..3 {
-                        out[3 + k] = sign * mass.inverse_root_inertia[k] * turning[k];
+                        out[3 + k] = inertia[k] * dot(arms[k], direction);
                     }
                 }
             }

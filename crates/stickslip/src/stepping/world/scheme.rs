@@ -59,10 +59,11 @@ pub struct WorldStepping {
     phases: ImpactPhases,
     account: Account,
     loads: Vec<Load>,
-    /// Whitened velocity before the kick, without contacts, and the change by contacts.
+    /// Whitened velocity before the kick, without contacts, the change by contacts, and their sum.
     before: Vec<f64>,
     free: Vec<f64>,
     change: Vec<f64>,
+    after: Vec<f64>,
     /// Per row: velocity of driven bodies, velocity before the kick, bias of a compression.
     drift: Vec<f64>,
     approach: Vec<f64>,
@@ -101,6 +102,7 @@ impl WorldStepping {
             before: Vec::new(),
             free: Vec::new(),
             change: Vec::new(),
+            after: Vec::new(),
             drift: Vec::new(),
             approach: Vec::new(),
             compression_bias: Vec::new(),
@@ -217,9 +219,11 @@ impl WorldStepping {
             contacts::write_rows(numbers, &self.bodies, dimension, contact, used, linear);
             contacts::drift(world, &self.bodies, contact, used, linear, &mut self.drift);
             let operator = contacts::operator(problem);
-            for row in start..start + rows {
-                let before = operator.row_product(row, &self.before);
-                self.approach.push(before + self.drift[row]);
+            self.approach.extend_from_slice(&self.drift[start..]);
+            let mut before = [0.0; contacts::ROWS_MAX];
+            operator.contact_product(self.active.len(), &self.before, &mut before[..rows]);
+            for (approach, before) in self.approach[start..].iter_mut().zip(before) {
+                *approach += before;
             }
             let bias = &mut problem.bias_mut()[start..];
             contacts::bias(impact, theta, posing, &self.approach[start..], bias);
@@ -314,22 +318,25 @@ impl WorldStepping {
         self.memory.begin(h, self.found.len());
         record.present.clear();
         let mut works = [0.0; 3];
-        for (block, contact) in stage.problem.blocks().iter().zip(&self.active) {
+        for (index, (block, contact)) in stage.problem.blocks().iter().zip(&self.active).enumerate()
+        {
             let found = &self.found[contact.found as usize];
             let rows = contact.start as usize..contact.start as usize + usize::from(contact.rows);
             let p = &impulse[rows.clone()];
             let (push, moment) = contact.in_world(p);
             self.memory.keep(contact.found, push, moment);
             let [a, b] = found.key.owners.map(|owner| owner as usize);
-            let (va, vb) = (
-                self.bodies.point_velocity(a, found.place),
-                self.bodies.point_velocity(b, found.place),
-            );
             let (mut normal, mut tangential) = (0.0, 0.0);
+            let mut velocity = [0.0; 3];
+            let mut moved = [0.0; contacts::ROWS_MAX];
+            operator.contact_product(index, &self.after, &mut moved[..rows.len()]);
             for (i, row) in rows.clone().enumerate() {
-                let moved =
-                    operator.row_product(row, &self.free) + operator.row_product(row, &self.change);
-                let after = moved + self.drift[row];
+                let after = moved[i] + self.drift[row];
+                if i < usize::from(contact.linear) {
+                    for (v, d) in velocity.iter_mut().zip(contact.directions[i]) {
+                        *v += after * d;
+                    }
+                }
                 let work = 0.5 * p[i] * (self.approach[row] + after);
                 if i == 0 {
                     normal = work;
@@ -337,6 +344,14 @@ impl WorldStepping {
                     tangential += work;
                 }
                 works[2] -= p[i] * self.drift[row];
+            }
+            if contact.linear == 1 {
+                // Without friction there are no rows along the surface.
+                let (va, vb) = (
+                    self.bodies.point_velocity(a, found.place),
+                    self.bodies.point_velocity(b, found.place),
+                );
+                velocity = std::array::from_fn(|k| va[k] - vb[k]);
             }
             works[0] += normal;
             works[1] += tangential;
@@ -357,7 +372,7 @@ impl WorldStepping {
                 mode: mode(&block.section, p[0], &p[1..]),
                 impulse: push,
                 moment,
-                velocity: std::array::from_fn(|k| va[k] - vb[k]),
+                velocity,
                 work_normal: normal,
                 work_tangential: tangential,
             });
@@ -370,6 +385,9 @@ impl WorldStepping {
         self.change.clear();
         self.change.resize(self.free.len(), 0.0);
         contacts::operator(problem).add_velocity(&self.phases.impulse, &mut self.change);
+        self.after.clear();
+        self.after
+            .extend(self.free.iter().zip(&self.change).map(|(v, dv)| v + dv));
         let dimension = world.dimension;
         let freedoms = dimension.freedoms();
         left.clear();
