@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use stickslip::simulation::studies::branches::{BranchStudy, branches};
+use stickslip::simulation::studies::branches::branches;
 use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Method};
 use stickslip::stepping::MoreauContactDynamics;
 
@@ -57,7 +57,7 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         Err(error) => return complain(error),
     };
     if args.json {
-        return match serde_json::to_string_pretty(&json(&study)) {
+        return match serde_json::to_string_pretty(&study.to_json()) {
             Ok(text) => {
                 say(text);
                 ExitCode::SUCCESS
@@ -142,43 +142,6 @@ fn tell_impulses(solution: &FoundSolution) {
         say(format!("  met from  {}", list(&solution.range.least)));
         say(format!("       to   {}", list(&solution.range.largest)));
     }
-}
-
-/// The study for programs.
-fn json(study: &BranchStudy) -> serde_json::Value {
-    let set = |s: &FoundSolution| {
-        serde_json::json!({
-            "example": s.impulse,
-            "least": s.range.least,
-            "largest": s.range.largest,
-            "unique": s.continuum.is_none(),
-            "continuum": s.continuum,
-        })
-    };
-    let motion = |(k, s): (usize, &FoundSolution)| {
-        serde_json::json!({
-            "modes": s.modes,
-            "velocity": study.velocities[k],
-            "local_velocity": s.local_velocity,
-            "impact": study.impulsive[k],
-            "impulses": set(s),
-            "residual": s.residual,
-        })
-    };
-    let found = &study.enumeration;
-    let limit = study.degenerate.as_ref();
-    serde_json::json!({
-        "verdict": study.verdict.word(),
-        "text": study.verdict.to_string(),
-        "motions": found.solutions.len(),
-        "method": found.method,
-        "margins": study.margins,
-        "normal_rank": study.normal_rank.0,
-        "normal_rows": study.normal_rank.1,
-        "nearly_degenerate": limit.is_some(),
-        "solutions": found.solutions.iter().enumerate().map(motion).collect::<Vec<_>>(),
-        "as_the_step_vanishes": limit.map(|e| e.solutions.iter().map(set).collect::<Vec<_>>()),
-    })
 }
 
 fn list(values: &[f64]) -> String {

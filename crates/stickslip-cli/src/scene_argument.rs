@@ -60,10 +60,20 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
 impl SceneOptions {
     /// The changes these options ask for.
     pub fn changes(&self) -> Changes {
+        let (parameters, keys) = self.pairs();
         let mut changes = Changes::new();
-        for (name, value) in &self.set {
+        for (name, value) in parameters {
             changes = changes.parameter(name, value);
         }
+        for (name, value) in keys {
+            changes = changes.key(name, value);
+        }
+        changes
+    }
+
+    /// The same as pairs of names and texts: parameters, then settings.
+    pub fn pairs(&self) -> (Vec<(String, String)>, Vec<(String, String)>) {
+        let every = self.every.map(|every| every.to_string());
         let keys = [
             ("law", &self.law),
             ("impact", &self.impact),
@@ -75,16 +85,13 @@ impl SceneOptions {
             ("step", &self.step),
             ("until", &self.until),
             ("tolerance", &self.tolerance),
+            ("every", &every),
         ];
-        for (name, value) in keys {
-            if let Some(value) = value {
-                changes = changes.key(name, value);
-            }
-        }
-        match self.every {
-            Some(every) => changes.key("every", every),
-            None => changes,
-        }
+        let given = keys.into_iter().filter_map(|(name, value)| {
+            let value = value.as_ref()?;
+            Some((name.to_string(), value.clone()))
+        });
+        (self.set.clone(), given.collect())
     }
 }
 

@@ -2,10 +2,15 @@
 
 use std::path::PathBuf;
 
+use stickslip::records::Digest;
 use stickslip::scene::expression::{Graph, Scope, Tape, parse};
-use stickslip::scene::{Cell, MapAxis, MapQuantity, SceneChart, SceneMap};
+use stickslip::scene::{
+    Cell, MapAxis, MapQuantity, SceneChart, SceneMap, SceneSweep, SweepOutcome,
+};
 use stickslip::simulation::studies::map::grid;
+use stickslip::simulation::studies::sweep::Sweep;
 
+use crate::dask;
 use crate::exit::say;
 use crate::plot::map_figure;
 use crate::scene_argument::{self, SceneOptions};
@@ -43,9 +48,12 @@ pub struct MapArgs {
     gap: f64,
     #[command(flatten)]
     options: SceneOptions,
-    /// Folder for `map.svg`, `map.png` and `map.json`.
+    /// Folder for `map.svg`, `map.png`, `map.json`, and `map.npz` and `map.csv` in the form of `study sweep`.
     #[arg(long, value_name = "DIR", default_value = "study")]
     output: PathBuf,
+    /// Let the workers of a Dask scheduler compute the cells, through the Python package; the result is the same.
+    #[arg(long, value_name = "tcp://HOST:PORT")]
+    dask: Option<String>,
     /// Print the map as JSON.
     #[arg(long)]
     json: bool,
@@ -82,32 +90,40 @@ pub fn run(args: &MapArgs) -> Result<(), String> {
     let chart = SceneChart {
         source,
         // The verdict is one on Coulomb's law, whatever the scene runs with.
-        changes: match (&args.options.law, args.of.as_str()) {
-            (None, "regime") => args.options.changes().key("law", "coulomb"),
-            _ => args.options.changes(),
-        },
+        changes: options(args).changes(),
         quantity,
     };
     let formula = match &args.formula {
         Some(text) => Some(curve(text, &args.x)?),
         None => None,
     };
-    let map = chart
-        .map(args.x.clone(), args.y.clone(), args.level)
-        .map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(&args.output)
+        .map_err(|error| format!("{}: {error}", args.output.display()))?;
+    let (x, y) = (args.x.clone(), args.y.clone());
+    let subject = Subject::new(args, &chart)?;
+    let map = match &args.dask {
+        Some(scheduler) => chart.with_cells(x, y, subject.cells(scheduler, args)?, args.level),
+        None => chart.map(x, y, args.level).map_err(|e| e.to_string())?,
+    };
     let numbers = |cell: &Cell| matches!(cell, Cell::Number(x) if x.is_nan());
     if map.cells.iter().all(numbers) {
         return Err(format!("`{}` is no number or word of this scene", args.of));
     }
-    std::fs::create_dir_all(&args.output)
-        .and_then(|()| {
-            let line = formula
-                .as_ref()
-                .map(|f| (f.text.as_str(), f.points(&args.x)));
-            let title = format!("{name}: {}", args.of);
-            map_figure(&map, (title, &args.of), line).save(&args.output)
-        })
+    let line = formula
+        .as_ref()
+        .map(|f| (f.text.as_str(), f.points(&args.x)));
+    let title = format!("{name}: {}", args.of);
+    map_figure(&map, (title, &args.of), line)
+        .save(&args.output)
         .map_err(|error| format!("{}: {error}", args.output.display()))?;
+    let sweep = map
+        .to_sweep(&args.of, subject.digest)
+        .map_err(|e| e.to_string())?;
+    sweep
+        .save(&args.output.join("map.npz"))
+        .map_err(|e| e.to_string())?;
+    let csv = args.output.join("map.csv");
+    std::fs::write(&csv, sweep.to_csv()).map_err(|e| format!("{}: {e}", csv.display()))?;
     let text = serde_json::to_string(&map).map_err(|error| error.to_string())?;
     let file = args.output.join("map.json");
     std::fs::write(&file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -116,11 +132,69 @@ pub fn run(args: &MapArgs) -> Result<(), String> {
     } else {
         tell(&map, formula.as_ref());
         say(format!(
-            "Pictures {}: map (SVG and PNG), numbers in map.json",
+            "Pictures {}: map (SVG and PNG), numbers in map.json, map.npz and map.csv",
             args.output.display()
         ));
     }
     Ok(())
+}
+
+/// The changes; a regime is that of Coulomb's law unless another one is named.
+fn options(args: &MapArgs) -> SceneOptions {
+    let mut options = args.options.clone();
+    if args.of == "regime" && options.law.is_none() {
+        options.law = Some("coulomb".to_string());
+    }
+    options
+}
+
+/// What is mapped, in the form of a sweep.
+struct Subject {
+    sweep: SceneSweep,
+    options: SceneOptions,
+    also: String,
+    digest: String,
+}
+
+impl Subject {
+    fn new(args: &MapArgs, chart: &SceneChart) -> Result<Self, String> {
+        let options = options(args);
+        let sweep = SceneSweep {
+            source: chart.source.clone(),
+            changes: options.changes(),
+            outcomes: vec![SweepOutcome::parse(&args.of)],
+        };
+        let axes = vec![args.x.clone(), args.y.clone()];
+        let plain = sweep.sweep(axes).map_err(|e| e.to_string())?;
+        let also = format!("map of {}, gap {:?}", args.of, args.gap);
+        let digest = Digest::of(format!("{}\n{also}", plain.subject()).as_bytes());
+        Ok(Self {
+            sweep,
+            options,
+            also,
+            digest,
+        })
+    }
+
+    /// The cells, computed by the workers of a scheduler; those that `map.npz` holds already are taken from there.
+    fn cells(&self, scheduler: &str, args: &MapArgs) -> Result<Vec<Cell>, String> {
+        let axes = [args.x.clone(), args.y.clone()];
+        let path = args.output.join("map.npz");
+        dask::compute(&dask::Request {
+            scheduler,
+            subject: &self.sweep,
+            options: &self.options,
+            axes: &axes,
+            quantity: Some((&args.of, args.gap)),
+            also: &self.also,
+            path: &path,
+        })?;
+        let names = vec![args.of.clone()];
+        let mut found =
+            Sweep::new(axes.to_vec(), names, self.digest.clone()).map_err(|e| e.to_string())?;
+        found.resume(&path).map_err(|e| e.to_string())?;
+        SceneMap::cells_of(&found).ok_or_else(|| format!("{}: cells are missing", path.display()))
+    }
 }
 
 fn tell(map: &SceneMap, formula: Option<&Formula>) {

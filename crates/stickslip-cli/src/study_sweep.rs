@@ -6,6 +6,7 @@ use stickslip::scene::{SceneSweep, SweepOutcome};
 use stickslip::simulation::studies::map::grid;
 use stickslip::simulation::studies::sweep::{Sweep, SweepAxis};
 
+use crate::dask;
 use crate::exit::{note, say};
 use crate::interrupt::Interrupt;
 use crate::plot::sweep_figure;
@@ -40,6 +41,9 @@ pub struct SweepArgs {
     /// Number of threads; the result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Let the workers of a Dask scheduler compute the points, through the Python package; the result is the same.
+    #[arg(long, value_name = "tcp://HOST:PORT", conflicts_with = "threads")]
+    dask: Option<String>,
 }
 
 /// Reads `NAME=FROM:TO:COUNT` or `NAME=A,B,...`.
@@ -100,6 +104,21 @@ pub fn run(args: &SweepArgs) -> Result<bool, String> {
         }
     }
     let title = format!("{}: sweep", named.name);
+    if let Some(scheduler) = &args.dask {
+        // Whatever the workers leave undone is done here.
+        std::fs::create_dir_all(&args.output)
+            .map_err(|e| format!("{}: {e}", args.output.display()))?;
+        let request = dask::Request {
+            scheduler,
+            subject: &subject,
+            options: &args.options,
+            axes: &args.over,
+            quantity: None,
+            also: "",
+            path: &args.output.join("sweep.npz"),
+        };
+        dask::compute(&request)?;
+    }
     drive(
         sweep,
         ("sweep", &title),

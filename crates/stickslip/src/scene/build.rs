@@ -24,8 +24,8 @@ use crate::systems::past_motion::{InitialHistory, Kernel, PastError, PastReading
 use crate::systems::rigid::UnitQuaternion;
 use crate::systems::world::CollisionDetection;
 use crate::systems::{
-    BilateralConstraint, ContactFrame, ForceDependence, GeneralizedSystem, MechanicalSystem,
-    RigidBody, SystemError, UnilateralConstraint, World,
+    BilateralConstraint, ContactFrame, Drive, DrivenSystem, ForceDependence, GeneralizedSystem,
+    MechanicalSystem, RigidBody, SystemError, UnilateralConstraint, World,
 };
 
 use super::body::BodyModel;
@@ -70,12 +70,18 @@ impl Scene {
 
     /// The simulation of the scene, at its initial state.
     pub fn simulation(&self) -> Result<Simulation, SceneError> {
-        Ok(self.controlled_simulation()?.0)
+        Ok(self.controlled_simulation(Drive::default())?.0)
+    }
+
+    /// The simulation under a force and controllers that a program adds. Worlds and elastic bodies have loads of their own
+    /// and refuse it.
+    pub fn driven_simulation(&self, drive: Drive) -> Result<Simulation, SceneError> {
+        Ok(self.controlled_simulation(drive)?.0)
     }
 
     /// Every trajectory from the initial state, as a tree, up to `branches_max` of them; the first follows the rule.
     pub fn branch_tree(&self) -> Result<BranchTree, SceneError> {
-        let (mut simulation, control) = self.controlled_simulation()?;
+        let (mut simulation, control) = self.controlled_simulation(Drive::default())?;
         let control = control.unwrap_or_default();
         let most = self.settings.branches_max as usize;
         Ok(follow(&mut simulation, &control, self.settings.until, most))
@@ -98,10 +104,24 @@ impl Scene {
     /// The simulation, and what steers its branches where it lists all solutions.
     fn controlled_simulation(
         &self,
+        drive: Drive,
     ) -> Result<(Simulation, Option<Arc<BranchControl>>), SceneError> {
-        let system = self.system()?;
+        let mut system = self.system()?;
         let (q, v) = self.initial_state();
         let refuse = |diagnostic| SceneError::new(self.text.clone(), vec![diagnostic]);
+        if !drive.is_empty() {
+            let loads = match &self.mechanics {
+                Mechanics::Generalized(_) | Mechanics::Body(_) => None,
+                Mechanics::Elastic(_) => Some("elastic bodies: give loads in [[elastic.loads]]"),
+                Mechanics::World(_) => Some("worlds: give `force` and `torque` of the bodies"),
+            };
+            if let Some(instead) = loads {
+                let message =
+                    format!("forces and controllers of a program do not act on {instead}");
+                return Err(refuse(Diagnostic::general(message)));
+            }
+            system = Box::new(DrivenSystem::new(system, drive));
+        }
         let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
             _ if self.world().is_some() => self.world_scheme()?,
             Scheme::Moreau => Box::new(self.moreau()),

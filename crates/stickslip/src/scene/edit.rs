@@ -110,8 +110,8 @@ fn replace(
     edits.push((span, new));
 }
 
-/// Keys of the top level that hold a word, a number or a count.
-fn is_setting(name: &str) -> bool {
+/// Whether a key of the top level holds a word, a number or a count, so that it can be changed.
+pub fn is_setting(name: &str) -> bool {
     SCENE
         .get(name)
         .is_some_and(|key| matches!(key.kind, Kind::Word(_) | Kind::Expression(_) | Kind::Count))

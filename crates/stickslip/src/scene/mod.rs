@@ -87,7 +87,7 @@ mod world_shapes;
 pub use contact_places::ContactPlace;
 pub use diagnostic::{Diagnostic, Finding, SceneError};
 pub use drawing::{Drawing, DrawnShape, Shape};
-pub use edit::Changes;
+pub use edit::{Changes, is_setting};
 pub use gallery::{GalleryScene, find_in_gallery, gallery, nearest_in_gallery};
 pub use row_expression::RowExpression;
 pub use run_nodes::{RunNodes, RunNodesError};

@@ -7,6 +7,7 @@ use crate::simulation::RunSummary;
 use crate::simulation::studies::branches::branches;
 use crate::simulation::studies::one_step_problem;
 pub use crate::simulation::studies::sweep::SweepAxis as MapAxis;
+use crate::simulation::studies::sweep::{Sweep, SweepError, SweepPoint};
 use crate::solvers::enumeration::{EnumerationSettings, Verdict};
 use crate::solvers::one_contact::gamma;
 use crate::stepping::MoreauContactDynamics;
@@ -55,6 +56,9 @@ pub struct SceneMap {
     /// Points (x, y) where the word changes, or the number passes the level, located by bisection.
     pub boundary: Vec<[f64; 2]>,
 }
+
+/// Word of a cell whose scene was refused.
+const REFUSED: &str = "refused";
 
 /// Halvings of a cell while a boundary is located: a cell of one ends at 2e-10.
 const HALVINGS: usize = 32;
@@ -105,8 +109,20 @@ impl SceneChart {
         }
         let cells: Vec<Cell> = found
             .into_iter()
-            .map(|cell| cell.unwrap_or_else(|_| Cell::Word("refused".to_string())))
+            .map(|cell| cell.unwrap_or_else(|_| Cell::Word(REFUSED.to_string())))
             .collect();
+        Ok(self.with_cells(x, y, cells, level))
+    }
+
+    /// The map of cells that are known, row by row, with its boundary.
+    pub fn with_cells(
+        &self,
+        x: MapAxis,
+        y: MapAxis,
+        cells: Vec<Cell>,
+        level: Option<f64>,
+    ) -> SceneMap {
+        let value = |a: f64, b: f64| self.at((&x.name, a), (&y.name, b));
         let side = |cell: &Cell| -> Option<String> {
             match (cell, level) {
                 (Cell::Word(word), _) => Some(word.clone()),
@@ -137,12 +153,51 @@ impl SceneChart {
                 [a, 0.5 * (low + high)]
             })
             .collect();
-        Ok(SceneMap {
+        SceneMap {
             x,
             y,
             cells,
             boundary,
-        })
+        }
+    }
+}
+
+impl SceneMap {
+    /// The map in the form of a sweep, over x and y: a cell that is a word has no value and the word as its reason, and
+    /// only those that were refused are not certified.
+    pub fn to_sweep(&self, of: &str, subject: String) -> Result<Sweep, SweepError> {
+        let axes = vec![self.x.clone(), self.y.clone()];
+        let mut sweep = Sweep::new(axes, vec![of.to_string()], subject)?;
+        for (k, cell) in self.cells.iter().enumerate() {
+            let (i, j) = (k % self.x.values.len(), k / self.x.values.len());
+            let (value, reason) = match cell {
+                Cell::Number(number) => (*number, String::new()),
+                Cell::Word(word) => (f64::NAN, word.clone()),
+            };
+            let point = SweepPoint {
+                values: vec![value],
+                certified: reason != REFUSED,
+                reason,
+            };
+            sweep.enter(i * self.y.values.len() + j, point);
+        }
+        Ok(sweep)
+    }
+
+    /// The cells of a sweep over x and y that [`Self::to_sweep`] could have made; none where a point is not done.
+    pub fn cells_of(sweep: &Sweep) -> Option<Vec<Cell>> {
+        let [x, y] = sweep.axes() else { return None };
+        let (columns, rows) = (x.values.len(), y.values.len());
+        let cell = |k: usize| {
+            let (i, j) = (k % columns, k / columns);
+            let point = sweep.points()[i * rows + j].as_ref()?;
+            Some(match point.reason.as_str() {
+                "" => Cell::Number(point.values[0]),
+                word if word.starts_with(REFUSED) => Cell::Word(REFUSED.to_string()),
+                word => Cell::Word(word.to_string()),
+            })
+        };
+        (0..columns * rows).map(cell).collect()
     }
 }
 

@@ -38,6 +38,23 @@ enum Fold {
 }
 
 impl SweepOutcome {
+    /// The text that [`Self::parse`] reads as this outcome.
+    pub fn text(&self) -> String {
+        let asked = match &self.kind {
+            Kind::Summary(path) => path.clone(),
+            Kind::Rows(Fold::Final, inner) => format!("final({inner})"),
+            Kind::Rows(Fold::Max, inner) => format!("max({inner})"),
+            Kind::Rows(Fold::Min, inner) => format!("min({inner})"),
+            Kind::Rows(Fold::Mean, inner) => format!("mean({inner})"),
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        match self.name.chars().all(plain) && !self.name.is_empty() {
+            true => format!("{}={asked}", self.name),
+            // A name with other signs is the outcome itself, as it was asked for.
+            false => self.name.clone(),
+        }
+    }
+
     /// Reads `NAME=OUTCOME` or `OUTCOME`.
     pub fn parse(text: &str) -> Self {
         let named = text.split_once('=').filter(|(name, _)| {

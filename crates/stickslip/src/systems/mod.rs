@@ -9,6 +9,7 @@
 
 pub mod constraint;
 mod controller;
+mod driven_system;
 pub mod elastodynamic;
 pub mod frame;
 pub mod functions;
@@ -23,6 +24,7 @@ pub mod world;
 
 pub use constraint::UnilateralConstraint;
 pub use controller::SampledController;
+pub use driven_system::{Drive, DrivenSystem};
 pub use elastodynamic::ElastodynamicSystem;
 pub use frame::ContactFrame;
 pub use generalized::{GeneralizedSystem, GeneralizedSystemBuilder};

@@ -41,6 +41,45 @@ pub struct BranchStudy {
     pub degenerate: Option<Enumeration>,
 }
 
+impl BranchStudy {
+    /// The study for programs.
+    pub fn to_json(&self) -> serde_json::Value {
+        let set = |s: &FoundSolution| {
+            serde_json::json!({
+                "example": s.impulse,
+                "least": s.range.least,
+                "largest": s.range.largest,
+                "unique": s.continuum.is_none(),
+                "continuum": s.continuum,
+            })
+        };
+        let motion = |(k, s): (usize, &FoundSolution)| {
+            serde_json::json!({
+                "modes": s.modes,
+                "velocity": self.velocities[k],
+                "local_velocity": s.local_velocity,
+                "impact": self.impulsive[k],
+                "impulses": set(s),
+                "residual": s.residual,
+            })
+        };
+        let found = &self.enumeration;
+        let limit = self.degenerate.as_ref();
+        serde_json::json!({
+            "verdict": self.verdict.word(),
+            "text": self.verdict.to_string(),
+            "motions": found.solutions.len(),
+            "method": found.method,
+            "margins": self.margins,
+            "normal_rank": self.normal_rank.0,
+            "normal_rows": self.normal_rank.1,
+            "nearly_degenerate": limit.is_some(),
+            "solutions": found.solutions.iter().enumerate().map(motion).collect::<Vec<_>>(),
+            "as_the_step_vanishes": limit.map(|e| e.solutions.iter().map(set).collect::<Vec<_>>()),
+        })
+    }
+}
+
 /// Finds all solutions of the step of length h from (t, q, v) under Coulomb's law.
 ///
 /// The verdict is *inconsistent without impact* where no contact approaches and yet every solution has an impulse that

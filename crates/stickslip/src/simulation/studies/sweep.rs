@@ -128,9 +128,27 @@ impl Sweep {
         &self.outcomes
     }
 
+    /// Digest of what is swept.
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
     /// Points, the last axis fastest; none where not computed yet.
     pub fn points(&self) -> &[Option<SweepPoint>] {
         &self.points
+    }
+
+    /// Enters what was computed elsewhere.
+    ///
+    /// # Panics
+    /// If there is no such point, or the number of values is not that of the outcomes.
+    pub fn enter(&mut self, point: usize, found: SweepPoint) {
+        assert_eq!(
+            found.values.len(),
+            self.outcomes.len(),
+            "one value per outcome"
+        );
+        self.points[point] = Some(found);
     }
 
     /// Number of points that are computed.

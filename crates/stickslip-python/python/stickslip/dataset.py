@@ -1,0 +1,54 @@
+"""Runs as datasets of xarray, with named dimensions instead of flat column names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+    from .run import Run
+
+
+def run_dataset(run: Run) -> xarray.Dataset:
+    """The dataset of a run; columns without a better place keep their names."""
+    import xarray
+
+    rest = [name for name in run.columns if name != "t"]
+    variables: dict[str, Any] = {}
+    ends = (".gap", ".mode", ".p_n", ".u_n", ".gamma", ".margin")
+    contacts = [name[:-4] for name in rest if name.endswith(".gap") and name[:-4] + ".p_n" in rest]
+    coordinates: dict[str, Any] = {"t": run.t}
+    if contacts:
+        coordinates["contact"] = contacts
+        for end in ends:
+            names = [contact + end for contact in contacts]
+            kept = [run[name] for name in names]
+            variables[end[1:]] = (("t", "contact"), np.stack(kept, axis=1))
+            rest = [name for name in rest if name not in names]
+        tangents = max(sum(f"{c}.p_t{k}" in run.columns for k in (1, 2, 3)) for c in contacts)
+        if tangents:
+            coordinates["tangent"] = np.arange(1, tangents + 1)
+        for letter in "pu" if tangents else "":
+            full = np.full((len(run.t), len(contacts), tangents), np.nan)
+            for i, contact in enumerate(contacts):
+                for k in range(tangents):
+                    name = f"{contact}.{letter}_t{k + 1}"
+                    if name in rest:
+                        full[:, i, k] = run[name]
+                        rest.remove(name)
+            variables[f"{letter}_t"] = (("t", "contact", "tangent"), full)
+    terms = [name for name in run.summary["energy"]["totals"] if name in rest]
+    if terms:
+        coordinates["term"] = terms
+        variables["energy"] = (("t", "term"), np.stack([run[name] for name in terms], axis=1))
+        rest = [name for name in rest if name not in terms]
+    for name in rest:
+        variables[name] = (("t",), run[name])
+    settings = run.summary.get("settings", {})
+    attributes = {key: value for key, value in settings.items() if not isinstance(value, dict)}
+    attributes.update({f"parameter {k}": v for k, v in run.scene.parameters.items()})
+    attributes["certified"] = int(run.certified)
+    return xarray.Dataset(variables, coordinates, attributes)

@@ -1,0 +1,5 @@
+"""Common parts of the tests."""
+
+import matplotlib
+
+matplotlib.use("Agg")

@@ -1,0 +1,197 @@
+"""Sweeps: the same bits whoever computes them, resumed, with deaths of workers, in the file of the command line."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import stickslip
+
+pytest.importorskip("xarray")
+
+AXES = {"mu": [0.1, 0.3, 0.5], "v0": [1.0, 2.0]}
+
+
+@pytest.fixture
+def scene():
+    return stickslip.scene("sliding-block").replace(until=0.4)
+
+
+def bits(dataset, name):
+    return dataset[name].values.tobytes()
+
+
+def grid(start, end, count):
+    """The numbers of `start:end:count` on the command line, to the bit."""
+    return [start + (end - start) * k / (count - 1) for k in range(count)]
+
+
+def lost(run):
+    return run.summary["energy"]["start"] - run.summary["energy"]["end"]
+
+
+def test_points_are_runs(scene):
+    ds = stickslip.sweep(scene, AXES, of={"end": "x", "most": "max(v_x)", "steps": "steps", "lost": lost})
+    assert ds.end.dims == ("mu", "v0") and ds.certified.all() and ds.done.all()
+    for mu in AXES["mu"]:
+        for v0 in AXES["v0"]:
+            run = scene.replace(mu=mu, v0=v0).run()
+            at = ds.sel(mu=mu, v0=v0)
+            assert float(at.end) == run["x"][-1] and float(at.most) == run["v_x"].max()
+            assert float(at.steps) == 400 and float(at.lost) == lost(run)
+    assert (ds.seconds > 0).all()
+
+
+def test_default_outcomes_are_the_coordinates(scene):
+    ds = stickslip.sweep(scene, {"mu": [0.2]}, client=1)
+    assert {"x", "y"} <= set(ds.data_vars)
+
+
+def test_threads_processes_and_batches_give_the_same_bits(scene):
+    of = {"x": "x", "e": "energy.end"}
+    first = stickslip.sweep(scene, AXES, of=of, client=1, batch=1)
+    with ThreadPoolExecutor(3) as threads, ProcessPoolExecutor(2) as processes:
+        for client in (None, 4, threads, processes):
+            other = stickslip.sweep(scene, AXES, of=of, client=client)
+            assert bits(other, "x") == bits(first, "x") and bits(other, "e") == bits(first, "e")
+
+
+def test_an_interrupted_sweep_goes_on_where_it_stopped(scene, tmp_path):
+    path = tmp_path / "sweep.npz"
+    whole = stickslip.sweep(scene, AXES, of="x")
+
+    class Enough(Exception):
+        pass
+
+    def stop(done, total):
+        assert total == 6
+        if done >= 3:
+            raise Enough
+
+    with pytest.raises(Enough):
+        stickslip.sweep(scene, AXES, of="x", client=1, batch=1, path=path, progress=stop)
+    kept = int(stickslip.read_sweep(path).done.sum())
+    assert 3 <= kept < 6
+    rest = stickslip.sweep(scene, AXES, of="x", path=path)
+    assert bits(rest, "x") == bits(whole, "x")
+    assert int(np.isnan(rest.seconds).sum()) == kept, "what was done is not computed again"
+    with pytest.raises(stickslip.SweepError, match="another sweep"):
+        stickslip.sweep(scene, AXES, of="y", path=path)
+    with pytest.raises(stickslip.SweepError, match="another sweep"):
+        stickslip.sweep(scene.replace(m=2), AXES, of="x", path=path)
+    with pytest.raises(stickslip.SweepError, match=".npz"):
+        stickslip.sweep(scene, AXES, of="x", path="sweep.zarr")
+
+
+def test_the_command_line_goes_on_with_the_file_and_writes_the_same(scene, tmp_path):
+    (tmp_path / "block.toml").write_text(scene.text, encoding="utf-8")
+    own = stickslip.Scene.load(tmp_path / "block.toml")
+    ds = stickslip.sweep(own, AXES, of={"x": "x", "most": "max(v_x)"}, path=tmp_path / "sweep.npz")
+    before = (tmp_path / "sweep.npz").read_bytes()
+    words = [sys.executable, "-m", "stickslip", "study", "sweep", str(tmp_path / "block.toml"), "--over", "mu=0.1,0.3,0.5"]
+    words += ["--over", "v0=1,2", "--of", "x", "--of", "most=max(v_x)", "--output"]
+    told = subprocess.run([*words, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert "6 of 6 points are in" in told.stderr
+    assert (tmp_path / "sweep.npz").read_bytes() == before
+    subprocess.run([*words, str(tmp_path / "new")], capture_output=True, check=True)
+    fresh = stickslip.read_sweep(tmp_path / "new" / "sweep.npz")
+    assert bits(fresh, "x") == bits(ds, "x") and bits(fresh, "most") == bits(ds, "most")
+
+
+def test_refused_points_keep_their_reason(scene):
+    ds = stickslip.sweep(scene, {"m": [-1.0, 1.0]}, of={"x": "x", "lost": lost})
+    assert np.isnan(ds.x.sel(m=-1)) and np.isnan(ds.lost.sel(m=-1)) and not ds.certified.sel(m=-1)
+    assert "mass" in ds.reason.sel(m=-1).item() and ds.reason.sel(m=1).item() == ""
+    with pytest.raises(stickslip.SweepError, match="m=-1"):
+        stickslip.sweep(scene, {"m": [-1.0, 1.0]}, of="x", on_error="raise")
+
+
+def test_an_outcome_that_fails_is_recorded(scene):
+    ds = stickslip.sweep(scene, {"mu": [0.2, 0.4]}, of={"odd": lambda run: run["nothing"][0]})
+    assert ds.odd.isnull().all() and "no column `nothing`" in ds.reason.values[0]
+
+
+def test_words_are_labels_and_points_a_table(scene):
+    ds = stickslip.sweep(scene, {"law": ["frictionless", "coulomb"], "mu": [0.2]}, of="x")
+    assert float(ds.x.sel(law="frictionless", mu=0.2)) == pytest.approx(0.8)
+    assert float(ds.x.sel(law="coulomb", mu=0.2)) < 0.7
+    table = [{"mu": 0.1, "v0": 1.0}, {"mu": 0.5, "v0": 3.0}]
+    points = stickslip.sweep(scene, table, of="x")
+    assert points.x.dims == ("point",) and points.v0.values.tolist() == [1.0, 3.0]
+    assert float(points.x[1]) == scene.replace(mu=0.5, v0=3.0).run()["x"][-1]
+    pandas = pytest.importorskip("pandas")
+    assert bits(stickslip.sweep(scene, pandas.DataFrame(table), of="x"), "x") == bits(points, "x")
+
+
+def test_wrong_names_are_refused_before_anything_runs(scene):
+    with pytest.raises(stickslip.SweepError, match="no parameter and no setting `nu`"):
+        stickslip.sweep(scene, {"nu": [1]}, of="x")
+    with pytest.raises(TypeError, match="client"):
+        stickslip.sweep(scene, AXES, of="x", client="all")
+
+
+def test_runs_are_kept(scene, tmp_path):
+    ds = stickslip.sweep(scene, {"mu": [0.1, 0.3]}, of="x", keep=tmp_path / "runs")
+    for number in range(2):
+        run = stickslip.load(tmp_path / "runs" / f"{number:06d}")
+        assert run["x"][-1] == float(ds.x[number])
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+def test_a_killed_worker_costs_no_point_and_no_bit(cluster, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    scene = stickslip.scene("painleve-rod")
+    axes = {"theta0": grid(0.3, 1.4, 25), "mu": grid(0.5, 3, 20)}
+    alone = stickslip.sweep(scene, axes, of={"e": "energy.end"})
+    killed = []
+
+    def kill(done, total):
+        if not killed and done > total // 5:
+            import signal
+
+            pids = client.run(os.getpid)
+            killed.append(sorted(pids.values())[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+    with distributed.Client(cluster) as client:
+        ds = stickslip.sweep(scene, axes, of={"e": "energy.end"}, client=client, batch=5, path=tmp_path / "a.npz", progress=kill)
+    assert killed and ds.done.all()
+    assert bits(ds, "e") == bits(alone, "e") and bits(ds, "certified") == bits(alone, "certified")
+    words = [sys.executable, "-m", "stickslip", "study", "map", "painleve-rod", "--of", "energy.end", "--output", str(tmp_path)]
+    words += ["--x", "theta0=0.3:1.4:25", "--y", "mu=0.5:3:20"]
+    subprocess.run(words, check=True, capture_output=True)
+    found = stickslip.read_sweep(tmp_path / "map.npz")
+    assert found["energy.end"].values.tobytes() == ds.e.values.tobytes()
+
+
+def test_the_command_line_hands_its_points_to_dask(cluster, tmp_path):
+    address = cluster.scheduler_address
+    program = [sys.executable, "-m", "stickslip", "study"]
+    sweep = [*program, "sweep", "sliding-block", "--over", "mu=0.1:0.9:9", "--set", "v0=1.5", "--of", "x", "--of", "event_counts.slips"]
+    for folder, more in (("local", []), ("dask", ["--dask", address])):
+        subprocess.run([*sweep, "--output", str(tmp_path / folder), *more], check=True, capture_output=True)
+    a, b = (stickslip.read_sweep(tmp_path / f / "sweep.npz") for f in ("local", "dask"))
+    assert a.x.values.tobytes() == b.x.values.tobytes() and b.done.all()
+    assert (tmp_path / "local/sweep.npz").read_bytes() == (tmp_path / "dask/sweep.npz").read_bytes()
+    chart = [*program, "map", "painleve-rod", "--x", "theta0=0.2:1.5:6", "--y", "mu=0.5:3:5", "--of", "regime"]
+    for folder, more in (("local", []), ("dask", ["--dask", address])):
+        subprocess.run([*chart, "--output", str(tmp_path / folder), *more], check=True, capture_output=True)
+    for name in ("map.npz", "map.json", "map.csv"):
+        assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "dask" / name).read_bytes(), name
+
+
+def test_without_the_package_the_command_line_says_how_to_install_it(tmp_path):
+    words = [sys.executable, "-m", "stickslip", "study", "sweep", "sliding-block", "--over", "mu=0.1,0.2", "--of", "x"]
+    words += ["--output", str(tmp_path), "--dask", "tcp://127.0.0.1:1"]
+    environment = {**os.environ, "STICKSLIP_PYTHON": "/bin/false"}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 1 and "pip install" in done.stderr
