@@ -7,8 +7,8 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use stickslip::scene::{
-    Changes, ReadError, RunNodes, RunNodesError, SceneRun, SourceText, VerifyRunError,
-    find_in_gallery, nearest_in_gallery, read_manifest, read_scene,
+    Changes, NoFormulation, ReadError, RunNodes, RunNodesError, SceneRun, SourceText,
+    VerifyRunError, find_in_gallery, nearest_in_gallery, read_manifest, read_scene,
 };
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::branches::branches;
@@ -349,6 +349,9 @@ fn judge_folder(path: &Path, asked: Option<Formulation>) -> PyResult<String> {
     };
     read_manifest(path).map_err(|e| folder_error(&e))?;
     let scene = read_scene(path).map_err(|e| folder_error(&e))?;
+    if scene.world().is_some() {
+        return Ok(outside(&NoFormulation::World));
+    }
     let nodes = match RunNodes::open(path, &scene) {
         Ok(nodes) => nodes,
         Err(RunNodesError::NoFormulation(reason)) => return Ok(outside(&reason)),

@@ -136,7 +136,7 @@ def test_verdict_as_dict_with_our_solution_beside_it():
 
 def test_a_problem_with_several_answers_says_so():
     # Painleve: W_tn large and mu beyond W_nn/W_tn gives take-off or jam.
-    problem = ContactProblem([[1.0, -2.0], [-2.0, 5.0]], [0.1, 1.0], 1.0)
+    problem = ContactProblem([[1.0, 2.0], [2.0, 5.0]], [0.1, 1.0], 1.0)
     found = problem.branches()
     assert found["verdict"] == "indeterminate" and len(found["solutions"]) >= 2
     assert found["margins"][0] < 0

@@ -4,7 +4,7 @@
 >>> run = stickslip.scene("bouncing-ball").run()
 >>> run.certified
 True
->>> run["y"].max() <= run["y"][0]
+>>> bool(run["y"].max() <= run["y"][0])
 True
 
 Scenes are those of the gallery (:func:`scene`), files (:meth:`Scene.load`), texts (:class:`Scene`), or put together in

@@ -40,14 +40,15 @@ def run_dataset(run: Run) -> xarray.Dataset:
                         full[:, i, k] = run[name]
                         rest.remove(name)
             variables[f"{letter}_t"] = (("t", "contact", "tangent"), full)
-    terms = [name for name in run.summary["energy"]["totals"] if name in rest]
+    terms = [name for name in run.summary["energy"]["totals"] if f"energy.{name}" in rest]
     if terms:
         coordinates["term"] = terms
-        variables["energy"] = (("t", "term"), np.stack([run[name] for name in terms], axis=1))
-        rest = [name for name in rest if name not in terms]
+        stacked = np.stack([run[f"energy.{name}"] for name in terms], axis=1)
+        variables["energy"] = (("t", "term"), stacked)
+        rest = [name for name in rest if name.removeprefix("energy.") not in terms]
     for name in rest:
         variables[name] = (("t",), run[name])
-    settings = run.summary.get("settings", {})
+    settings = run.scene.settings
     attributes = {key: value for key, value in settings.items() if not isinstance(value, dict)}
     attributes.update({f"parameter {k}": v for k, v in run.scene.parameters.items()})
     attributes["certified"] = int(run.certified)

@@ -34,7 +34,12 @@ class SceneError(StickslipError, ValueError):
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """One dict per mistake: ``file``, ``line``, ``column``, ``text``, ``message`` and ``help``."""
+        """One dict per mistake: ``file``, ``line``, ``column``, ``text``, ``message`` and ``help``.
+
+        >>> import stickslip
+        >>> stickslip.SceneError("no").findings
+        []
+        """
         found: list[dict[str, Any]] = json.loads(self.args[1])
         return found
 

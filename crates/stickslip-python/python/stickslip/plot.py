@@ -127,9 +127,10 @@ class RunPlot:
         ax.plot(run.t, run["kinetic"] + run["potential"], color="black", label="sum")
         size = np.abs(run["kinetic"] + run["potential"]).max(initial=0.0)
         for k, name in enumerate(run.summary["energy"]["totals"]):
-            if name in run.columns and np.abs(run[name]).max(initial=0.0) > 1e-3 * size:
+            column = f"energy.{name}"
+            if column in run.columns and np.abs(run[column]).max(initial=0.0) > 1e-3 * size:
                 color = COLORS[(k + 2) % len(COLORS)]
-                ax.plot(run.t, run[name], "--", color=color, label=name.replace("_", " "))
+                ax.plot(run.t, run[column], "--", color=color, label=name.replace("_", " "))
         ax.legend(fontsize="small")
         ax.set_xlabel("t (s)")
         ax.set_ylabel("energy (J)")

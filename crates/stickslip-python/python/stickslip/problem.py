@@ -249,7 +249,8 @@ class ContactProblem:
         >>> problem.judge([[1, 0.5]]).accepted(1e-12)
         True
         >>> print(problem.judge([[0.9, 0.5]]))
-        residual 2.2e-02: approaches at 0.1, outside its cone by 0.05 (contact 0); contact work -2.38
+        residual 2.0e-02: approaches at 0.1 (contact 0), outside its cone by 0.05 (contact 0),
+        friction power off by 0.225 (contact 0); contact work -2.87
         """
         return Verdict(self, _numbers("impulses", impulses))
 
@@ -414,7 +415,7 @@ class Verdict:
             part(self.complementarity, "pushes while opening, power")
             if np.any((self.velocities[:, 0] > 0) & (self.complementarity > 1e-12))
             else None,
-            part(self.dissipation_defect, "friction short of dissipation by"),
+            part(self.dissipation_defect, "friction power off by"),
         ]
         said = [p for p in parts if p]
         words = ", ".join(said) if said else "the rigid law holds"

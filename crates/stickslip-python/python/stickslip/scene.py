@@ -126,7 +126,7 @@ class Scene(_stickslip.Scene):
         """Runs to the end of the scene and returns the :class:`Run`.
 
         ``force(t, q, v)`` is a Python function that is added to the forces of the scene; with ``force_depends_on="time"``
-        it is called once a step instead of two to four times. ``controllers`` sample and hold, see :class:`Controller`.
+        it is called less often, because steps need not be iterated. ``controllers`` sample and hold, see :class:`Controller`.
         With ``folder`` everything is written there as it is computed, as by ``stickslip run``, and memory does not grow.
 
         >>> import stickslip

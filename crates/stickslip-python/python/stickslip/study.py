@@ -103,7 +103,7 @@ def map(
     """A quantity over two parameters, given as ``("mu", "0.5:3:60")``: ``cells`` as an array (y, x), and the boundary.
 
     >>> import stickslip
-    >>> found = stickslip.study.map("painleve-rod", ("theta0", "0.2:1.5:4"), ("mu", "0.5:3:3"))
+    >>> found = stickslip.study.map("painleve-rod", ("theta0", "0.2:1.5:4"), ("mu", "0.5:3:3"), of="margin")
     >>> found["cells"].shape
     (3, 4)
     """
@@ -205,7 +205,7 @@ def bifurcation(scene: Scene | str, over: str, **options: Any) -> Mapping[str, A
     """Sections over a parameter, ``over="omega=1:3:200"``: options are those of ``stickslip study bifurcation``.
 
     >>> import stickslip
-    >>> found = stickslip.study.bifurcation("stick-slip", over="k=90,100", period="1", skip=1)
+    >>> found = stickslip.study.bifurcation("stick-slip", over="k=90,100", of="x", period="1", skip=1)
     >>> len(found) > 0
     True
     """

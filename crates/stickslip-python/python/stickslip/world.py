@@ -20,8 +20,8 @@ class World:
     >>> run = w.scene(until=0.5).run()
     >>> run.certified
     True
-    >>> abs(run["block.x"][-1] - 1 / (2 * 0.5 * 9.81)) < 2e-3
-    np.True_
+    >>> abs(float(run["block.x"][-1]) - 1 / (2 * 0.5 * 9.81)) < 2e-3
+    True
 
     Keys are those of the scene format: a material has density, friction, restitution; a body shape or shapes, position, rotation,
     velocity, spin, fixed, motion, force, repeat and so on.
