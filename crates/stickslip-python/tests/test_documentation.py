@@ -57,8 +57,9 @@ def test_every_public_name_has_a_docstring_with_an_example(name, thing):
 
 
 def test_stubs_are_true():
-    # The engine's module: its stub is compared with what is there.
-    words = [sys.executable, "-m", "mypy.stubtest", "stickslip", "--ignore-missing-stub", "--concise", "--mypy-config-file", str(ROOT / "pyproject.toml")]
+    # The rest of the package is its own stub. Where the rules of typing differ between versions, the allowlist says so.
+    words = [sys.executable, "-m", "mypy.stubtest", "stickslip._stickslip", "--concise", "--ignore-unused-allowlist"]
+    words += ["--mypy-config-file", str(ROOT / "pyproject.toml"), "--allowlist", str(Path(__file__).with_name("stubtest-allowlist.txt"))]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -71,7 +71,7 @@ class Simulation:
         cls,
         scene: Scene,
         force: tuple[Callable[..., Any], str] | None = None,
-        controllers: Sequence[tuple[str, Callable[..., Any], float, Sequence[float]]] = [],
+        controllers: Sequence[tuple[str, Callable[..., Any], float, Sequence[float]]] = ...,
         record: bool = True,
     ) -> Self: ...
     def step(self) -> float: ...
@@ -151,8 +151,8 @@ def evaluate_point(
     subject: Any,
     names: Sequence[str],
     values: Sequence[float],
-    parameters: _Pairs = [],
-    settings: _Pairs = [],
+    parameters: _Pairs = ...,
+    settings: _Pairs = ...,
 ) -> _Point: ...
 def map_cell(
     subject: Any, of: str, gap: float, x: tuple[str, float], y: tuple[str, float]
