@@ -149,7 +149,7 @@ impl Rest {
 
 /// The point of |z_T| ≤ μ z_N nearest to z.
 #[inline]
-fn on_cone<const R: usize>(z: &[f64], mu: f64) -> [f64; R] {
+pub(super) fn on_cone<const R: usize>(z: &[f64], mu: f64) -> [f64; R] {
     let mut out = [0.0; R];
     let size = z[1..].iter().map(|z| z * z).sum::<f64>().sqrt();
     if mu * size <= -z[0] {

@@ -3,7 +3,7 @@
 use super::alone::{Alone, AloneScratch};
 use super::batch::{Batch, Bodies};
 use super::drive::drive;
-use super::finish::FIRST_SWEEPS;
+use super::finish::{FIRST_SWEEPS, FLOW_SWEEPS};
 use super::group::{Group, Segment, Slot};
 use super::islands::Islands;
 use super::team::SpinBarrier;
@@ -26,11 +26,26 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Whether Newton's method may be tried on an island that is not solved yet.
-    pub(super) fn crawls(&self) -> bool {
-        self.few_bodies && !self.is_done()
+    /// Sweeps after which a second-order method is tried; none where sweeps are the better way to the end.
+    fn sweeps_before_newton(&self) -> Option<u32> {
+        if self.few_bodies {
+            Some(FIRST_SWEEPS)
+        } else {
+            self.tracks[0].flows().then_some(FLOW_SWEEPS)
+        }
     }
 
+    /// Whether a second-order method is tried on what the first sweeps have not solved.
+    pub(super) fn crawls(&self) -> bool {
+        self.sweeps_before_newton().is_some() && !self.is_done()
+    }
+
+    /// Whether an island of many bodies that hardly slides is left after all sweeps.
+    pub(super) fn stalled(&self) -> bool {
+        self.sweeps_before_newton().is_none() && !self.is_done()
+    }
+
+    /// Whether all islands have their answers.
     fn is_done(&self) -> bool {
         self.tracks.iter().all(|track| track.done || !track.present)
     }
@@ -77,18 +92,18 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
     /// Solves a part, or takes part in solving it.
     pub(super) fn solve(&self, part: usize, thread: usize, barrier: &SpinBarrier) {
         // SAFETY: as for the type; of several threads only the first writes, after the last barrier.
+        let own = unsafe { (*self.parts.add(part)).clone() };
+        let before_newton = own.sweeps_before_newton();
         let Part {
             segments,
             by_lane,
             islands,
             mut tracks,
             sweeps: swept,
-            few_bodies,
             ..
-        } = unsafe { (*self.parts.add(part)).clone() };
+        } = own;
         let sweeps_max = match self.stage {
-            Stage::First if few_bodies => self.sweeps_max.min(FIRST_SWEEPS),
-            Stage::First => self.sweeps_max,
+            Stage::First => before_newton.map_or(self.sweeps_max, |n| n.min(self.sweeps_max)),
             Stage::Rest if tracks.iter().all(|track| track.done || !track.present) => return,
             Stage::Rest => self.sweeps_max.saturating_sub(swept),
         };

@@ -1,5 +1,7 @@
 //! The solver against the scalar one, its bits, its laws and its islands.
 
+use super::finish::IslandProblem;
+use super::newton_krylov::NewtonKrylov;
 use super::*;
 use crate::algebra::dot;
 use crate::contact::{BlockKind, BodyOperator, ContactBlock, ContactKey, NO_BODY};
@@ -525,4 +527,30 @@ fn answers_of_newton_and_of_sweeps_stand_side_by_side() {
         (0, 22, 2)
     );
     assert!(sample.residual(&impulse) <= 1.01e-8);
+}
+
+#[test]
+fn newtons_method_without_a_matrix_solves_sliding_bodies_from_zero_impulses() {
+    for freedoms in [6, 3] {
+        let mut solved = 0;
+        for seed in 1..21 {
+            let bodies = 60;
+            let contacts = if freedoms == 6 { 100 } else { 60 };
+            let sample = Sample::random(freedoms, bodies, contacts, 1000 + seed);
+            let island = IslandProblem {
+                operator: sample.operator.clone(),
+                free: sample.free.clone(),
+                blocks: sample.blocks.clone(),
+                impulse: vec![0.0; sample.free.len()],
+            };
+            let mut method = NewtonKrylov::new(&island, 1e-9).expect("discs");
+            let (impulse, map, size) = method.run();
+            // Its own measure is that of dense algebra, solved or not.
+            let residual = sample.residual(&impulse);
+            let own = (map / size).sqrt();
+            assert!(residual <= 1.001 * own + 1e-14, "{residual} {own}");
+            solved += usize::from(residual <= 1e-9);
+        }
+        assert!(solved >= 19, "{freedoms}: {solved} of 20");
+    }
 }

@@ -38,6 +38,9 @@ const PATIENCE: u32 = 100;
 /// The caps tried in turn; after the last one the second again.
 const CAPS: [f64; 5] = [1.0, CAP, 0.5, 0.9, 0.0];
 
+/// The calibration before any sweep.
+const UNKNOWN: f64 = 0.0;
+
 /// Progress of one island.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Track {
@@ -75,20 +78,29 @@ impl Track {
         }
     }
 
+    /// The residual of an answer with |F|² and |r|².
+    pub(super) fn residual(&self, map: f64, size: f64) -> f64 {
+        residual(map, size.max(self.free_size))
+    }
+
     /// Takes the answer of another method, |F|² and |r|², over.
     pub(super) fn set_elsewhere(&mut self, map: f64, size: f64) {
         (self.map, self.size) = (map, size);
-        self.best = residual(map, size.max(self.free_size));
+        self.best = self.residual(map, size);
         (self.done, self.elsewhere) = (true, true);
+    }
+
+    /// Whether many of the contacts that press slide, by the guess.
+    pub(super) fn flows(&self) -> bool {
+        f64::from(self.sliding) > SLIDING_SHARE * f64::from(self.pressing.max(1))
     }
 
     /// Makes ready for sweeps from a new point.
     pub(super) fn start(&mut self) {
-        let share = f64::from(self.sliding) / f64::from(self.pressing.max(1));
-        self.cap = usize::from(share > SLIDING_SHARE);
+        self.cap = usize::from(self.flows());
         self.mark = (f64::INFINITY, 0);
         self.best = f64::INFINITY;
-        self.calibration = 1.0;
+        (self.calibration, self.raw) = (UNKNOWN, 0.0);
         self.since_check = 0;
         self.restart();
     }
@@ -108,6 +120,9 @@ impl Track {
         let [change, against, size] = sums;
         self.raw = (change / size.max(self.free_size).max(f64::MIN_POSITIVE)).sqrt();
         self.since_check += 1;
+        if self.calibration == UNKNOWN {
+            self.calibrate(self.best);
+        }
         if against > 0.0 {
             self.restart();
         } else {
@@ -115,18 +130,24 @@ impl Track {
             self.beta = ((self.theta - 1.0) / next).min(CAPS[self.cap]);
             self.theta = next;
         }
-        self.calibration * self.raw <= tolerance || self.since_check >= 20 + sweep / 4
+        (self.calibration != UNKNOWN && self.calibration * self.raw <= tolerance)
+            || self.since_check >= 20 + sweep / 4
+    }
+
+    /// Relates the change of the last sweep to a residual; before the first sweep there is nothing to relate.
+    fn calibrate(&mut self, residual: f64) {
+        self.calibration = if self.raw > 0.0 {
+            (0.9 * residual / self.raw).clamp(0.3, 1000.0)
+        } else {
+            UNKNOWN
+        };
     }
 
     /// Takes the residual of the present point in; true if it is the best so far.
     pub(super) fn after_check(&mut self, map: f64, size: f64, sweep: u32, tolerance: f64) -> bool {
         self.since_check = 0;
         let residual = residual(map, size.max(self.free_size));
-        self.calibration = if self.raw > 0.0 {
-            (0.9 * residual / self.raw).clamp(0.3, 1000.0)
-        } else {
-            1000.0
-        };
+        self.calibrate(residual);
         let better = residual < self.best;
         if better {
             (self.best, self.map, self.size) = (residual, map, size);

@@ -116,8 +116,13 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         self.run(settings, how, tolerance, Stage::First);
         if self.parts.iter().any(|part| part.crawls()) {
             self.write(problem, impulse);
-            newton = self.finish(problem, tolerance, impulse);
+            newton = self.finish(problem, tolerance, impulse, |part| part.crawls());
             self.run(settings, how, tolerance, Stage::Rest);
+        }
+        // What all sweeps have left: large islands that hardly slide.
+        if self.parts.iter().any(|part| part.stalled()) {
+            self.write(problem, impulse);
+            newton += self.finish(problem, tolerance, impulse, |part| part.stalled());
         }
         let mut outcome = self.outcome(settings.tolerance);
         outcome.islands += at_rest as u32;
@@ -348,9 +353,15 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
     }
 
     /// Newton's method for the islands that sweeps have not solved; the number of those it has.
-    fn finish(&mut self, problem: &Problem, tolerance: f64, impulse: &mut [f64]) -> u32 {
+    fn finish(
+        &mut self,
+        problem: &Problem,
+        tolerance: f64,
+        impulse: &mut [f64],
+        wanted: fn(&Part) -> bool,
+    ) -> u32 {
         let mut solved = 0;
-        for part in self.parts.iter_mut().filter(|part| part.crawls()) {
+        for part in self.parts.iter_mut().filter(|part| wanted(part)) {
             for (track, island) in part.tracks.iter_mut().zip(part.islands) {
                 if !track.present || track.done {
                     continue;
@@ -360,7 +371,15 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                 let Some(mut own) = IslandProblem::new(problem, contacts, bodies, impulse) else {
                     continue;
                 };
-                if let Some((map, size)) = own.solve(tolerance) {
+                // Small islands that are not solved are swept on.
+                let enough = if part.few_bodies {
+                    tolerance
+                } else {
+                    track.best
+                };
+                if let Some((map, size)) = own.solve(tolerance, part.few_bodies)
+                    && track.residual(map, size) <= enough
+                {
                     let mut at = 0;
                     for &contact in contacts {
                         let rows = problem.operator.rows_of(contact as usize);
@@ -370,7 +389,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                     }
                     track.set_elsewhere(map, size);
                     self.elsewhere[island as usize] = true;
-                    solved += 1;
+                    solved += u32::from(track.best <= tolerance);
                 }
             }
         }
