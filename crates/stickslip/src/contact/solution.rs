@@ -57,6 +57,8 @@ pub struct SolveCost {
     pub products: u64,
     /// Linear systems factored.
     pub factorizations: u64,
+    /// Islands of bodies that sweeps have left to second-order methods.
+    pub second_order: u64,
     /// Name of the method that found the point; empty where nothing had to be solved.
     pub method: &'static str,
     /// Wall-clock time, where the solver measures it.

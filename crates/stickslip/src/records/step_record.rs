@@ -200,6 +200,8 @@ pub struct StepRecord {
     pub potential_size: f64,
     /// Where the energy went.
     pub energy: EnergyEntry,
+    /// Whether sweeps left an island to second-order methods; worlds only.
+    pub second_order: bool,
     /// Whether positions were projected because bodies overlapped; worlds only.
     pub projected: bool,
     /// Where the momentum went; worlds only.

@@ -21,6 +21,9 @@ pub struct WorldWatch {
     pub sweeps_sum: u64,
     /// Steps in which positions were projected.
     pub projections: u64,
+    /// Steps in which sweeps left an island to second-order methods.
+    #[serde(default)]
+    pub second_order: u64,
     /// Steps whose contact problem was left above the tolerance of the solver.
     pub unsolved: u64,
     /// Steps.
@@ -40,6 +43,7 @@ impl WorldWatch {
         self.sweeps_most = self.sweeps_most.max(record.iterations as u64);
         self.sweeps_sum += record.iterations as u64;
         self.projections += u64::from(record.projected);
+        self.second_order += u64::from(record.second_order);
         self.unsolved += u64::from(!record.outcome.is_solved());
         for contact in &record.present {
             let overlap = -contact.gap;

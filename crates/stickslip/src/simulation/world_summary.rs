@@ -82,6 +82,9 @@ pub struct WorldSummary {
     pub sweeps: MostAndMean,
     /// Steps in which positions were projected.
     pub projections: u64,
+    /// Steps in which sweeps left an island to second-order methods.
+    #[serde(default)]
+    pub second_order: u64,
     /// Steps whose contact problem was left above the tolerance of the solver.
     pub unsolved: u64,
     /// The momentum account.
@@ -122,6 +125,7 @@ impl WorldSummary {
                 mean: watch.sweeps_sum as f64 / steps,
             },
             projections: watch.projections,
+            second_order: watch.second_order,
             unsolved: watch.unsolved,
             momentum: MomentumSummary {
                 worst_linear: momentum.worst_linear,

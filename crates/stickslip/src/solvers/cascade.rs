@@ -150,6 +150,7 @@ pub fn solve(
                 iterations: attempt as usize,
                 judgement: Some(judgement),
                 cost: SolveCost {
+                    second_order: 0,
                     products: attempt,
                     factorizations: 0,
                     method: method.name(),
@@ -629,6 +630,7 @@ fn finish(
         iterations: progress.products as usize,
         judgement: Some(judgement),
         cost: SolveCost {
+            second_order: 0,
             products: progress.products,
             factorizations,
             method,

@@ -121,6 +121,7 @@ pub fn solve_matrix_free(
         status,
         iterations: run.products as usize,
         cost: SolveCost {
+            second_order: 0,
             products: run.products,
             factorizations: 0,
             method: "matrix-free-gradient",

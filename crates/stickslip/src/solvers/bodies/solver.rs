@@ -41,7 +41,7 @@ pub struct BodySweepOutcome {
     pub islands: u32,
     /// Islands that the tolerance was not reached on.
     pub unsolved: u32,
-    /// Islands that Newton's method has solved.
+    /// Islands that were left to Newton's method.
     pub newton: u32,
 }
 
@@ -146,6 +146,7 @@ impl ContactSolver for BodySweepSolver {
         let outcome = self.solve(operator, free, blocks, &mut solution.impulse);
         solution.iterations = outcome.sweeps as usize;
         solution.cost.products = u64::from(outcome.sweeps);
+        solution.cost.second_order = u64::from(outcome.newton);
         solution.cost.method = "body-sweep";
         solution.status = if outcome.unsolved == 0 {
             SolveStatus::Converged

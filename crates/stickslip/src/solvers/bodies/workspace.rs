@@ -352,7 +352,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         }
     }
 
-    /// Newton's method for the islands that sweeps have not solved; the number of those it has.
+    /// Newton's method for the islands that sweeps have not solved; their number.
     fn finish(
         &mut self,
         problem: &Problem,
@@ -360,7 +360,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         impulse: &mut [f64],
         wanted: fn(&Part) -> bool,
     ) -> u32 {
-        let mut solved = 0;
+        let mut tried = 0;
         for part in self.parts.iter_mut().filter(|part| wanted(part)) {
             for (track, island) in part.tracks.iter_mut().zip(part.islands) {
                 if !track.present || track.done {
@@ -371,6 +371,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                 let Some(mut own) = IslandProblem::new(problem, contacts, bodies, impulse) else {
                     continue;
                 };
+                tried += 1;
                 // Small islands that are not solved are swept on.
                 let enough = if part.few_bodies {
                     tolerance
@@ -389,11 +390,10 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                     }
                     track.set_elsewhere(map, size);
                     self.elsewhere[island as usize] = true;
-                    solved += u32::from(track.best <= tolerance);
                 }
             }
         }
-        solved
+        tried
     }
 
     /// Sweeps groups to the tolerance: large islands by all threads together, the others one thread each.

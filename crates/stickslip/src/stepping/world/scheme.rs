@@ -471,6 +471,7 @@ impl TimeSteppingScheme for WorldStepping {
         record.outcome = outcome;
         record.residual = residual;
         record.iterations = stage.solution.iterations;
+        record.second_order = stage.solution.cost.second_order > 0;
         if outcome.is_fatal() {
             return;
         }
