@@ -13,6 +13,9 @@ mod exit;
 mod export;
 mod inspect;
 mod interrupt;
+mod lab;
+mod lab_guides;
+mod lab_pictures;
 mod list;
 mod plot;
 mod plot_command;
@@ -35,6 +38,7 @@ mod study_start;
 mod study_sweep;
 mod validate;
 mod verify;
+mod view;
 mod world_run;
 
 use clap::{Parser, Subcommand};
@@ -78,6 +82,8 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Branches(branches::BranchesArgs),
     Verify(verify::VerifyArgs),
+    View(view::ViewArgs),
+    Lab(lab::LabArgs),
 }
 
 /// Does what the arguments ask for, the name of the program first among them.
@@ -116,5 +122,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Branches(args) => branches::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::View(args) => view::run(&args),
+        Command::Lab(args) => lab::run(&args),
     })
 }

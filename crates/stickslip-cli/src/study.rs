@@ -347,6 +347,7 @@ fn plot(
     }
     panel.add_dots(shown, 3.5, dot_color(0), false, None);
     let figure = Figure {
+        scale: None,
         name: "convergence".into(),
         title: format!("{}: convergence", scene.scene.title),
         subtitle: format!("scheme {}, against {against}", scene.scene.settings.scheme),

@@ -167,6 +167,7 @@ fn picture(title: &str, expected: &Attainable, samples: &[Sampled]) -> Figure {
         panels.push(panel);
     }
     Figure {
+        scale: None,
         name: "attainable".to_string(),
         title: format!("{title}: attainable velocities"),
         subtitle: format!(

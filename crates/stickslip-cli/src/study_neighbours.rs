@@ -108,6 +108,7 @@ fn picture(title: &str, study: &NeighbourStudy) -> Figure {
         })
         .collect();
     Figure {
+        scale: None,
         name: "neighbours".to_string(),
         title: format!("{title}: end states from nudged starts"),
         subtitle: study.verdict.words().to_string(),

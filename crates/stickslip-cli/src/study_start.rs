@@ -151,6 +151,7 @@ fn figure(title: &str, names: &[String], curves: &[Curve]) -> Figure {
     });
     let legend = curves.iter().enumerate();
     Figure {
+        scale: None,
         name: "start".to_string(),
         title: format!("{title}: one start, every law"),
         subtitle: "branches in the order in which they were found".to_string(),

@@ -6,7 +6,7 @@
 //! ```text
 //! laws ------> contact <------ solvers
 //!   \             ^
-//!    > systems -> stepping -> simulation -> scene -> validation, command line
+//!    > systems -> stepping -> simulation -> scene -> view -> validation, command line
 //!                    |            ^
 //!                 records --------+
 //! ```
@@ -33,3 +33,4 @@ pub mod simulation;
 pub mod solvers;
 pub mod stepping;
 pub mod systems;
+pub mod view;

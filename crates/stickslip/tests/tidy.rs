@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each module may import of ours.
-const IMPORTS: [(&str, &[&str]); 9] = [
+const IMPORTS: [(&str, &[&str]); 10] = [
     ("algebra", &[]),
     ("laws", &["algebra"]),
     ("contact", &["algebra", "laws"]),
@@ -32,6 +32,17 @@ const IMPORTS: [(&str, &[&str]); 9] = [
             "records",
             "stepping",
             "simulation",
+        ],
+    ),
+    (
+        "view",
+        &[
+            "algebra",
+            "laws",
+            "records",
+            "systems",
+            "simulation",
+            "scene",
         ],
     ),
 ];

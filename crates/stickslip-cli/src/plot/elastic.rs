@@ -1,13 +1,12 @@
 //! Pictures of elastic bodies: the deformed mesh coloured by a field, and the forces of contact.
 
-use std::collections::BTreeMap;
-
-use stickslip::systems::elastodynamic::{ElementKind, contact_columns};
+use stickslip::systems::elastodynamic::contact_columns;
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
+use stickslip::view::ViewMesh;
 
 use super::canvas::{Color, Fill, Point, Stroke};
+use super::colour_scale::ColourScale;
 use super::figure::Figure;
-use super::legend::Sample;
 use super::obstacles::{Window, obstacles};
 use super::panel::{Item, Panel};
 use super::run_figures::{RunData, TIME};
@@ -59,52 +58,16 @@ struct Face {
     element: usize,
 }
 
-/// Corners of the faces of an element; of plane elements, their outline.
-fn outlines(kind: ElementKind) -> &'static [&'static [usize]] {
-    match kind {
-        ElementKind::Line2 | ElementKind::Line3 => &[&[0, 1]],
-        ElementKind::Tri3 => &[&[0, 1, 2]],
-        ElementKind::Tri6 => &[&[0, 3, 1, 4, 2, 5]],
-        ElementKind::Quad4 => &[&[0, 1, 2, 3]],
-        ElementKind::Quad8 | ElementKind::Quad9 => &[&[0, 4, 1, 5, 2, 6, 3, 7]],
-        ElementKind::Tet4 | ElementKind::Tet10 => &[&[0, 2, 1], &[0, 1, 3], &[1, 2, 3], &[0, 3, 2]],
-        ElementKind::Hex8 | ElementKind::Hex20 | ElementKind::Hex27 => &[
-            &[0, 3, 2, 1],
-            &[4, 5, 6, 7],
-            &[0, 1, 5, 4],
-            &[1, 2, 6, 5],
-            &[2, 3, 7, 6],
-            &[3, 0, 4, 7],
-        ],
-        ElementKind::Point => &[],
-    }
-}
-
 /// Faces that are seen: all of plane meshes, those of one element only in space.
 fn faces(system: &ElastodynamicSystem) -> Vec<Face> {
-    let Some(mesh) = system.mesh() else {
+    let Some(mesh) = ViewMesh::of(system) else {
         return Vec::new();
     };
-    let mut all = Vec::new();
-    let mut count: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
-    for (k, &e) in system.stressed_elements().iter().enumerate() {
-        let (kind, list) = mesh.element(e as usize);
-        for outline in outlines(kind) {
-            let nodes: Vec<u32> = outline.iter().map(|&i| list[i]).collect();
-            if kind.dimension() == 3 {
-                let mut key = nodes.clone();
-                key.sort_unstable();
-                *count.entry(key).or_default() += 1;
-            }
-            all.push(Face { nodes, element: k });
-        }
-    }
-    all.retain(|face| {
-        let mut key = face.nodes.clone();
-        key.sort_unstable();
-        count.get(&key).is_none_or(|&n| n == 1)
-    });
-    all
+    let face = |(corners, &element): (&Vec<u32>, &u32)| Face {
+        nodes: corners.iter().map(|&k| mesh.nodes[k as usize]).collect(),
+        element: element as usize,
+    };
+    mesh.faces.iter().zip(&mesh.elements).map(face).collect()
 }
 
 /// Place on paper and depth behind it.
@@ -226,12 +189,12 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
     if scale != 1.0 {
         figure.subtitle += &format!(", deformation x {scale}");
     }
-    for k in 0..=4 {
-        let share = f64::from(k) / 4.0;
-        let name = format!("{:.3e} {unit}", share * top);
-        let sample = Sample::Box(Fill::Solid(colour(share)));
-        figure.legend.push((name, sample));
-    }
+    figure.scale = Some(ColourScale {
+        name: what.to_string(),
+        unit: unit.to_string(),
+        top,
+        color: colour,
+    });
     for shot in shots {
         let mut panel = Panel {
             title: format!("t = {:.4} s", shot.t),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::canvas::{Anchor, Canvas};
+use super::colour_scale::{ColourScale, SCALE_HEIGHT};
 use super::legend::{LEGEND_LINE, Sample, draw_legend, legend_lines};
 use super::panel::Panel;
 use super::png::png;
@@ -24,6 +25,8 @@ pub struct Figure {
     pub subtitle: String,
     /// Names and samples that hold for all panels.
     pub legend: Vec<(String, Sample)>,
+    /// What the colours of a field stand for.
+    pub scale: Option<ColourScale>,
     /// Line by line.
     pub panels: Vec<Panel>,
     /// Panels in a line.
@@ -40,7 +43,8 @@ impl Figure {
         let (width, height) = self.panel_size;
         let top = if self.subtitle.is_empty() { 34.0 } else { 54.0 };
         let legend = legend_lines(&self.legend, width * columns as f64 - 40.0);
-        let head = top + legend.len() as f64 * LEGEND_LINE;
+        let bar = self.scale.as_ref().map_or(0.0, |_| SCALE_HEIGHT);
+        let head = top + legend.len() as f64 * LEGEND_LINE + bar;
         let mut canvas = Canvas::new(
             width * columns as f64 + 12.0,
             height * lines as f64 + head + 6.0,
@@ -50,6 +54,9 @@ impl Figure {
         canvas.bold_text([middle, 22.0], self.title.as_str(), 15.0, Anchor::Middle);
         canvas.text([middle, 41.0], self.subtitle.as_str(), 12.0, Anchor::Middle);
         draw_legend(&mut canvas, &self.legend, &legend, [26.0, top - 2.0]);
+        if let Some(scale) = &self.scale {
+            scale.draw(&mut canvas, [26.0, head - SCALE_HEIGHT]);
+        }
         let margins: Vec<f64> = (0..columns)
             .map(|column| {
                 let below = self.panels.iter().skip(column).step_by(columns);

@@ -71,6 +71,7 @@ pub fn map_figure(
         }
     }
     Figure {
+        scale: None,
         name: "map".to_string(),
         title,
         subtitle: format!("{quantity}, {} x {} points", xs.len(), ys.len()),

@@ -6,6 +6,7 @@
 mod axis;
 mod branch_figure;
 mod canvas;
+mod colour_scale;
 mod decimate;
 mod elastic;
 mod energy;

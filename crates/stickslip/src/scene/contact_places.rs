@@ -25,7 +25,39 @@ pub(super) struct PlaceModel {
     pub axes: Vec<Vec<Expression>>,
 }
 
+/// What is seen of a `[body]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BodyShape {
+    /// Mass.
+    pub mass: f64,
+    /// Centre in the body and radius of the ball of each contact.
+    pub balls: Vec<([f64; 3], f64)>,
+    /// Unit normal and offset of each plane that is met.
+    pub planes: Vec<([f64; 3], f64)>,
+}
+
 impl Scene {
+    /// What is seen of the rigid body of the scene, if it has one.
+    #[must_use]
+    pub fn body_shape(&self) -> Option<BodyShape> {
+        let Mechanics::Body(model) = &self.mechanics else {
+            return None;
+        };
+        let mut shape = BodyShape {
+            mass: model.mass,
+            ..BodyShape::default()
+        };
+        for contact in &model.contacts {
+            let length = dot(&contact.normal, &contact.normal).sqrt();
+            let plane = (contact.normal.map(|x| x / length), contact.offset / length);
+            shape.balls.push((contact.arm, contact.radius));
+            if !shape.planes.contains(&plane) {
+                shape.planes.push(plane);
+            }
+        }
+        Some(shape)
+    }
+
     /// The places of all contact points at time `t` and configuration `q`, in the order of the records; none for a contact that is
     /// given without a material point, which lies nowhere in particular.
     #[must_use]

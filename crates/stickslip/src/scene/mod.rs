@@ -84,7 +84,7 @@ mod world_motion;
 mod world_record;
 mod world_shapes;
 
-pub use contact_places::ContactPlace;
+pub use contact_places::{BodyShape, ContactPlace};
 pub use diagnostic::{Diagnostic, Finding, SceneError};
 pub use drawing::{Drawing, DrawnShape, Shape};
 pub use edit::{Changes, is_setting};
