@@ -128,8 +128,9 @@ def judge_siconos(name):
         system.link(kernel.Interaction(law, relation), body)
     problem = kernel.FrictionContact(2, numerics.SICONOS_FRICTION_2D_NSGS)
     problem.numericsSolverOptions().dparam[0] = 1e-12
+    problem.numericsSolverOptions().iparam[0] = 10000
     simulation = kernel.TimeStepping(system, kernel.TimeDiscretisation(0, h), kernel.MoreauJeanOSI(0.5), problem)
-    judge = stickslip.judge.siconos(simulation)
+    judge = stickslip.judge.siconos(simulation, problem)
     while simulation.hasNextEvent():
         simulation.computeOneStep()
         yield judge()

@@ -41,11 +41,8 @@ class FakeProblem:
     def getSizeOutput(self):
         return len(self.values[1])
 
-    def getDim(self):
-        return 2
-
     def frictionContactProblemPtr(self):
-        return type("Numerics", (), {"mu": self.values[3]})()
+        return type("Numerics", (), {"mu": self.values[3], "numberOfContacts": len(self.values[3])})()
 
     def q(self):
         return self.values[1]
@@ -54,13 +51,13 @@ class FakeProblem:
         return self.values[2]
 
     def M(self):
-        return self.values[0]
+        return type("Matrix", (), {"defaultMatrix": lambda s: self.values[0]})()
 
 
 def test_the_adapter_of_siconos_reads_the_one_step_problem():
     fake = FakeProblem(np.eye(2), [-1, -5], [1, 0.5], [0.5])
-    simulation = type("Simulation", (), {"oneStepNSProblem": lambda s, k: fake, "nextTime": lambda s: 0.1})()
-    judge = stickslip.judge.siconos(simulation)
+    simulation = type("Simulation", (), {"nextTime": lambda s: 0.1})()
+    judge = stickslip.judge.siconos(simulation, fake)
     assert judge().accepted(1e-12) and judge.report().rows[0]["t"] == 0.1
 
 

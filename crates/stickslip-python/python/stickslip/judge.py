@@ -221,10 +221,11 @@ def _full_mass(engine: Any, model: Any, data: Any, out: Any) -> None:
         engine.mj_fullM(model, data, out)
 
 
-def siconos(simulation: Any) -> Judge:
-    """A judge of the last step of Siconos: call it after ``computeOneStep`` of a ``TimeStepping`` with ``FrictionContact``.
+def siconos(simulation: Any, problem: Any) -> Judge:
+    """A judge of the last step of Siconos: call it after ``computeOneStep`` of a ``TimeStepping`` with the ``FrictionContact``
+    problem that was given to it.
 
-    W, q and the reactions are read from the one-step problem, in which Siconos writes the normal component first.
+    W, q, mu and the reactions are read from the one-step problem, in which Siconos writes the normal component first.
 
     >>> import stickslip
     >>> callable(stickslip.judge.siconos)
@@ -232,20 +233,14 @@ def siconos(simulation: Any) -> Judge:
     """
 
     def read() -> tuple[float, ContactProblem, Any] | None:
-        problem = simulation.oneStepNSProblem(0)
-        if problem.getSizeOutput() == 0:
+        size = int(problem.getSizeOutput())
+        if size == 0:
             return None
-        numerics = problem.frictionContactProblemPtr()
-        q = np.array(problem.q(), dtype=float).reshape(-1)[: problem.getSizeOutput()]
-        r = np.array(problem.z(), dtype=float).reshape(-1)[: problem.getSizeOutput()]
-        mu = np.array(numerics.mu, dtype=float).reshape(-1)
-        dense = _siconos_matrix(problem, len(q))
-        return float(simulation.nextTime()), ContactProblem(dense, q, mu[: len(q) // problem.getDim()]), r
+        given = problem.frictionContactProblemPtr()
+        matrix = np.array(problem.M().defaultMatrix(), dtype=float).reshape(size, size)
+        q = np.array(problem.q(), dtype=float).reshape(-1)[:size]
+        r = np.array(problem.z(), dtype=float).reshape(-1)[:size]
+        mu = np.array(given.mu, dtype=float).reshape(-1)[: int(given.numberOfContacts)]
+        return float(simulation.nextTime()), ContactProblem(matrix, q, mu), r
 
     return Judge(read)
-
-
-def _siconos_matrix(problem: Any, size: int) -> Any:
-    matrix = problem.M()
-    found = np.array(matrix.defaultMatrix() if hasattr(matrix, "defaultMatrix") else matrix, dtype=float)
-    return found.reshape(size, size)
