@@ -126,6 +126,14 @@ def test_words_are_labels_and_points_a_table(scene):
     assert bits(stickslip.sweep(scene, pandas.DataFrame(table), of="x"), "x") == bits(points, "x")
 
 
+def test_progress_is_told(scene, capsys):
+    seen = []
+    stickslip.sweep(scene, AXES, of="x", progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (6, 6) and sorted(seen) == seen
+    stickslip.sweep(scene, AXES, of="x", progress=True)
+    assert "6" in capsys.readouterr().err
+
+
 def test_wrong_names_are_refused_before_anything_runs(scene):
     with pytest.raises(stickslip.SweepError, match="no parameter and no setting `nu`"):
         stickslip.sweep(scene, {"nu": [1]}, of="x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
@@ -134,7 +135,7 @@ def sweep(
     batch: int | str = "auto",
     keep: str | os.PathLike[str] | None = None,
     on_error: str = "record",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | bool | None = None,
 ) -> xarray.Dataset:
     """Runs a scene over parameters and collects outcomes in a dataset with one dimension per parameter.
 
@@ -164,7 +165,7 @@ def sweep(
     ``on_error``
         ``"record"``: a point whose scene is refused has NaN and the reason in ``reason``; ``"raise"`` ends the sweep there.
     ``progress``
-        called with the numbers of done and of all points.
+        called with the numbers of done and of all points; True shows a bar of tqdm, or lines on the error stream without it.
 
     A point has the same bits whoever computes it. Points that are not certified are marked in ``certified``.
     """
@@ -178,6 +179,7 @@ def sweep(
     seconds = np.full(plan.size, np.nan)
     todo = plan.sweep.missing()
     done, saved = plan.size - len(todo), time.monotonic()
+    tell = _bar(plan.size) if progress is True else progress or None
 
     def enter(found: Sequence[Found]) -> None:
         nonlocal done, saved
@@ -187,8 +189,8 @@ def sweep(
             plan.sweep.enter(number, point)
             seconds[number] = lasted
         done += len(found)
-        if progress is not None:
-            progress(done, plan.size)
+        if tell is not None:
+            tell(done, plan.size)
         if path is not None and time.monotonic() - saved > SAVE_EVERY:
             plan.sweep.save(os.fspath(path))
             saved = time.monotonic()
@@ -201,6 +203,29 @@ def sweep(
         if path is not None:
             plan.sweep.save(os.fspath(path))
     return plan.dataset(seconds)
+
+
+def _bar(total: int) -> Callable[[int, int], None]:
+    """A bar of tqdm, or a line every tenth of the way."""
+    try:
+        import tqdm
+    except ImportError:
+        told = [0]
+
+        def line(done: int, total: int) -> None:
+            if 10 * done // total > told[0]:
+                told[0] = 10 * done // total
+                print(f"{done} of {total} points", file=sys.stderr, flush=True)
+
+        return line
+    bar: Any = tqdm.tqdm(total=total)
+
+    def move(done: int, total: int) -> None:
+        bar.update(done - bar.n)
+        if done == total:
+            bar.close()
+
+    return move
 
 
 class _Plan:
