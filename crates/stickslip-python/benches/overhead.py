@@ -15,14 +15,15 @@ import numpy as np
 import stickslip
 
 
-def best(function, times=7):
-    """Least CPU seconds of this thread."""
-    found = []
+def best(*functions, times=15):
+    """Least CPU seconds of this thread for each function, taken in turns, so that a busy machine is unfair to all alike."""
+    found = [[] for _ in functions]
     for _ in range(times):
-        began = time.thread_time()
-        function()
-        found.append(time.thread_time() - began)
-    return min(found)
+        for seconds, function in zip(found, functions):
+            began = time.thread_time()
+            function()
+            seconds.append(time.thread_time() - began)
+    return [min(seconds) for seconds in found]
 
 
 def steps(name):
@@ -42,8 +43,8 @@ def steps(name):
     def nothing():
         scene.simulation()
 
-    start = best(nothing)
-    inside, outside = best(engine) - start, best(python) - start
+    inside, outside, start = best(engine, python, nothing)
+    inside, outside = inside - start, outside - start
     print(
         f"{name}: step in Rust with records {1e6 * inside / count:.2f} us, from Python {1e6 * outside / count:.2f} us, "
         f"ratio {outside / inside:.3f}"
@@ -64,13 +65,14 @@ def forces(name, dof):
         calls[0] += 1
         return -0.1 * v
 
-    plain = best(lambda: scene.simulation().advance(2000), 5)
     for word, force in (("constant list", given), ("-0.1*v with NumPy", viscous)):
         calls[0] = 0
-        began = best(lambda: scene.simulation(force=force).advance(2000), 5)
-        made = calls[0] / 5
+        plain, driven = best(
+            lambda: scene.simulation().advance(2000), lambda: scene.simulation(force=force).advance(2000)
+        )
+        made = calls[0] / 15
         print(
-            f"{name}: force ({word}), {dof} coordinates: {1e6 * (began - plain) / made:.2f} us a call more than without, "
+            f"{name}: force ({word}), {dof} coordinates: {1e6 * (driven - plain) / made:.2f} us a call, iterations of the step included, "
             f"{made / 2000:.2f} calls a step"
         )
 
@@ -82,8 +84,7 @@ def trajectory():
     run = stickslip.Run.of(sim)
     shared = np.shares_memory(run.trajectory, np.frombuffer(rows))
     kind = run.trajectory.dtype
-    seconds = best(lambda: np.frombuffer(sim.rows(), dtype=kind))
-    copied = best(lambda: run.trajectory.copy())
+    seconds, copied = best(lambda: np.frombuffer(sim.rows(), dtype=kind), lambda: run.trajectory.copy())
     print(
         f"trajectory of {run.trajectory.nbytes / 1e6:.2f} MB handed over in {1e6 * seconds:.1f} us (a copy takes {1e6 * copied:.0f} us); "
         f"memory shared: {shared}"
