@@ -17,7 +17,7 @@ from . import judge, study
 from ._stickslip import __version__
 from .errors import ProblemError, RunError, SceneError, StickslipError, SweepError
 from .problem import ContactProblem, Solution, Verdict
-from .run import Run, load, resume, verify
+from .run import Run, View, load, resume, verify
 from .scene import Scene, gallery, inspect, scene
 from .simulation import Controller, Simulation
 from .sweep import read_sweep, sweep
@@ -38,6 +38,7 @@ __all__ = [
     "SweepError",
     "System",
     "Verdict",
+    "View",
     "World",
     "__version__",
     "gallery",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import subprocess
+import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -207,6 +211,29 @@ class Run:
             self.save(Path(folder) / "run")
             return verify(Path(folder) / "run", problem)
 
+    def view(self, path: str | os.PathLike[str] | None = None, *, fps: float | None = None) -> View:
+        """The run as one page that can be turned, played and mailed, as by ``stickslip view``; notebooks show it.
+
+        ``path`` is where the page is written (a temporary file if left out), ``fps`` the frames per second of simulated time.
+
+        >>> import stickslip
+        >>> page = stickslip.scene("bouncing-ball").run().view()
+        >>> page.path.exists() and "<html" in page.html
+        True
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            run = self if self.folder is not None else self.save(Path(folder) / "run")
+            if path is None:
+                handle, name = tempfile.mkstemp(suffix=".html", prefix=f"{self.scene.name}-")
+                os.close(handle)
+                path = name
+            words = [sys.executable, "-m", "stickslip", "view", str(run.folder), "--html", os.fspath(path)]
+            words += [] if fps is None else ["--fps", repr(float(fps))]
+            done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", check=False)
+        if done.returncode != 0:
+            raise RunError(done.stderr.strip().removeprefix("error: ") or f"exit code {done.returncode}")
+        return View(Path(path))
+
     def to_pandas(self) -> pandas.DataFrame:
         """The trajectory as a table with the time as its index.
 
@@ -260,6 +287,34 @@ class Run:
         from .html import run_html
 
         return run_html(self)
+
+
+@dataclass(frozen=True)
+class View:
+    """A page that :meth:`Run.view` wrote: a file for the browser, and a frame in a notebook.
+
+    >>> import stickslip
+    >>> page = stickslip.scene("bouncing-ball").run().view()
+    >>> page._repr_html_().startswith("<iframe")
+    True
+    """
+
+    #: The file.
+    path: Path
+
+    @property
+    def html(self) -> str:
+        """The page.
+
+        >>> import stickslip
+        >>> len(stickslip.scene("bouncing-ball").run().view().html) > 10_000
+        True
+        """
+        return self.path.read_text(encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 600px; border: 0"></iframe>'
 
 
 def load(folder: str | os.PathLike[str]) -> Run:
