@@ -14,23 +14,39 @@ const work = mkdtempSync(join(tmpdir(), "stickslip-browser-"));
 const call = (...args) => execFileSync(program, args, { cwd: work, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 if (pictures) mkdirSync(pictures, { recursive: true });
 
-const browser = await chromium.launch({
-  executablePath: process.env.BROWSER,
-  headless: true,
-  args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
-});
+/** A browser that cannot be had is no failure: 77 says so. */
+async function begin() {
+  try {
+    const browser = await chromium.launch({
+      executablePath: process.env.BROWSER,
+      headless: true,
+      timeout: 120000,
+      args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
+    });
+    const page = await browser.newPage();
+    const draws = await page.evaluate(() => document.createElement("canvas").getContext("webgl2") !== null);
+    await page.close();
+    if (draws) return browser;
+    console.error("the browser has no WebGL");
+  } catch (error) {
+    console.error(String(error).split("\n")[0]);
+  }
+  process.exit(77);
+}
+const browser = await begin();
 
 /** Opens a page from disk; whatever it says on the console as an error, and whatever it asks of a network, fails the test. */
 async function open(file, { hash = "", dark = false, size = { width: 1120, height: 720 } } = {}) {
   const context = await browser.newContext({ offline: true, viewport: size, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
   const page = await context.newPage();
+  page.setDefaultTimeout(180000);
   const problems = [];
   page.on("console", (m) => m.type() === "error" && problems.push(m.text()));
   page.on("pageerror", (e) => problems.push(String(e)));
   page.on("request", (r) => /^(file|data|blob):/.test(r.url()) || problems.push(`request ${r.url()}`));
   const began = performance.now();
   await page.goto(pathToFileURL(join(work, file)) + hash);
-  await page.waitForSelector("html[data-ready]", { timeout: 60000, state: "attached" });
+  await page.waitForSelector("html[data-ready]", { timeout: 180000, state: "attached" });
   const opened = performance.now() - began;
   return {
     page,
@@ -213,7 +229,7 @@ async function live() {
   const again = async (change) => {
     const before = await runs();
     await change();
-    await p.page.waitForFunction((n) => Number(document.documentElement.dataset.live) > n, before, { timeout: 30000 });
+    await p.page.waitForFunction((n) => Number(document.documentElement.dataset.live) > n, before, { timeout: 180000 });
   };
   const end = await state();
   const slide = (name, value) => p.page.locator(`input[data-name="${name}"]`).evaluate((s, v) => { s.value = String(v); s.dispatchEvent(new Event("input")); }, value);
@@ -231,7 +247,7 @@ async function live() {
   call("lab", "--output", "site", "--no-pictures", "painleve-start", "slender-rod");
   const lab = await open("site/lab.html", { hash: "#scene=painleve-start" });
   const verdict = () => lab.page.locator("#uniqueness").getAttribute("data-verdict");
-  const becomes = (word) => lab.page.waitForFunction((w) => document.getElementById("uniqueness").dataset.verdict === w, word, { timeout: 30000 });
+  const becomes = (word) => lab.page.waitForFunction((w) => document.getElementById("uniqueness").dataset.verdict === w, word, { timeout: 180000 });
   const mu = (v) => lab.page.locator('input[data-name="mu"]').evaluate((s, v) => { s.value = String(v); s.dispatchEvent(new Event("input")); }, v);
   await becomes("indeterminate");
   await mu(0.6);
@@ -239,7 +255,7 @@ async function live() {
   await mu(2);
   await becomes("indeterminate");
   assert.ok((await lab.page.locator("#uniqueness button").count()) >= 2, await verdict());
-  await lab.page.waitForSelector("#map[data-whole]", { timeout: 60000, state: "attached" });
+  await lab.page.waitForSelector("#map[data-whole]", { timeout: 180000, state: "attached" });
   await lab.app(() => window.stickslip.seek(0.02));
   await lab.page.waitForTimeout(100);
   await lab.shot("lab-painleve");

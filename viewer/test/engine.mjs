@@ -1,6 +1,8 @@
 // The kept engine for browsers against the program: the same end states to 1e-9, and what it refuses.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import assert from "node:assert/strict";
 
@@ -10,7 +12,7 @@ const module = new WebAssembly.Module(inflateSync(packed));
 assert.deepEqual(WebAssembly.Module.imports(module), [], "the engine asks nothing of its host");
 const engine = new WebAssembly.Instance(module, {}).exports;
 
-export function ask(request) {
+function ask(request) {
   const bytes = new TextEncoder().encode(JSON.stringify(request));
   const at = engine.request(bytes.length);
   new Uint8Array(engine.memory.buffer).set(bytes, at);
@@ -18,10 +20,11 @@ export function ask(request) {
   return JSON.parse(new TextDecoder().decode(new Uint8Array(engine.memory.buffer, engine.text(), engine.text_length())));
 }
 
+const work = mkdtempSync(join(tmpdir(), "stickslip-engine-"));
+process.on("exit", () => rmSync(work, { recursive: true, force: true }));
 const scene = (name) => readFileSync(new URL(`../../scenes/${name}.toml`, import.meta.url), "utf8");
 for (const [name, until] of [["bouncing-ball", 1], ["slender-rod", 0.5], ["block-on-incline", 0.2]]) {
-  const folder = `${process.env.TMPDIR ?? "/tmp"}/stickslip-engine-${process.pid}-${name}`;
-  const text = execFileSync(program, ["run", name, "--until", String(until), "--json", "--no-plots", "--output", folder], { encoding: "utf8" });
+  const text = execFileSync(program, ["run", name, "--until", String(until), "--json", "--no-plots", "--output", join(work, name)], { encoding: "utf8" });
   const native = JSON.parse(text);
   const { summary } = ask({ task: "run", name, scene: scene(name), keys: { until: String(until) } });
   assert.equal(summary.outcome, "finished");
