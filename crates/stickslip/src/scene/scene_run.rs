@@ -171,11 +171,12 @@ impl SceneRun {
     /// Starts a run in `path`, which must not hold one, among whatever other files it holds.
     pub fn start_among(name: &str, scene: Scene, path: &Path) -> Result<Self, SceneRunError> {
         let simulation = scene.simulation()?;
+        // A folder that is being written is told as such, whether its run has left a checkpoint yet or not.
+        let lock = RunLock::acquire(path)?;
         if path.join("checkpoint.json").exists() {
             let path = path.to_path_buf();
             return Err(RunFolderError::Occupied { path }.into());
         }
-        let lock = RunLock::acquire(path)?;
         let text = scene.text().text().as_bytes();
         write_whole(&path.join(SCENE_FILE), text)?;
         let mut files = vec![RunFile::new(SCENE_FILE, text)];
