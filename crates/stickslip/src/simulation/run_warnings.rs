@@ -144,10 +144,10 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
     // What brought energy in, each source by its name.
     let work = |name: &str| summary.energy.contact_works.get(name).unwrap_or(0.0);
     let matters = |x: f64| x > 1e-9 * moved && x > 0.0;
-    if matters(work("theta")) {
+    if matters(work("theta_gain")) {
         warnings.push(format!(
             "theta above the bound 1/(1+e) of the dissipative scheme added {:.2e} J at the contacts: theta = 0.5 adds none",
-            work("theta")
+            work("theta_gain")
         ));
     }
     if matters(contact) && matters(work("supports")) {

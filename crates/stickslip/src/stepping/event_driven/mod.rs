@@ -7,6 +7,7 @@ mod integrator;
 mod modes;
 mod projection;
 mod runge_kutta;
+mod scales;
 mod selection;
 mod transition;
 
@@ -33,11 +34,11 @@ use modes::{Friction, Mode};
 /// Settings of the event-driven integration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventDrivenSettings {
-    /// Tolerance of one integration step, relative to 1 + |y|.
+    /// Tolerance of one integration step, relative to the lengths and speeds of the run.
     pub tolerance: f64,
     /// Longest integration step.
     pub step_max: f64,
-    /// A bounce that rises less than this (in the unit of the gap) ends in contact.
+    /// A bounce that rises less than this part of the lengths of the run ends in contact.
     pub bounce_min: f64,
     /// Compliance of the contacts; none for rigid ones.
     pub compliance: Option<NormalCompliance>,
@@ -199,7 +200,7 @@ impl fmt::Debug for WatchFunction {
 /// # Behaviour to know
 /// For small systems: every instant evaluates all frames, every event tries up to 4ᵏ combinations of k
 /// touching contacts. Bounces that rise less than `bounce_min` end in contact, with the time at which the
-/// series of flights would end; a slip in several tangents ends at 1e-9 m/s. An impact without collision
+/// series of flights would end; a slip in several tangents ends at 1e-9 of the speeds of the run, and gaps below 1e-9 of its lengths touch. An impact without collision
 /// (Painlevé) is taken where no acceleration fits and only one contact touches; with several such
 /// contacts the step reports no solution. Stiff forces cost many steps: the method is explicit.
 ///
@@ -234,6 +235,8 @@ struct Memory {
     t: f64,
     #[serde(default)]
     bounces: Vec<u64>,
+    #[serde(default)]
+    scales: scales::Scales,
 }
 
 impl EventDriven {
@@ -437,6 +440,7 @@ impl TimeSteppingScheme for EventDriven {
             v: self.integrator.v().to_vec(),
             t: self.integrator.t,
             bounces: self.integrator.bounces.clone(),
+            scales: self.integrator.scales.clone(),
         };
         serde_json::to_value(memory).ok()
     }
@@ -454,6 +458,7 @@ impl TimeSteppingScheme for EventDriven {
             v: memory.v,
             t: memory.t,
             bounces: memory.bounces,
+            scales: memory.scales,
         });
         self.started = false;
         true
