@@ -484,31 +484,8 @@ impl Parser<'_> {
             Functional::VaryingDelay => (&arguments[..1], &arguments[3]),
             _ => (&arguments[..1], &arguments[1]),
         };
-        // A delay may also be of a velocity.
-        let (last, expected) = match functional {
-            Functional::Delay => (2 * coordinates, "a coordinate or a velocity"),
-            _ => (coordinates, "a coordinate"),
-        };
-        let mut inputs = Vec::new();
         let before = self.errors.len();
-        for operand in operands
-            .iter()
-            .filter(|operand| operand.sort != Sort::Unknown)
-        {
-            match self.graph.node(operand.expression) {
-                Node::Input(k) if (1..=last).contains(&(k as usize)) => inputs.push(k as usize),
-                _ => {
-                    let mistake = Mistake::PastOperand {
-                        name: name.to_owned(),
-                        expected,
-                    };
-                    self.errors.push(ExpressionError {
-                        span: operand.span.clone(),
-                        mistake,
-                    });
-                }
-            }
-        }
+        let (inputs, operand) = self.past_operands(functional, name, operands, coordinates);
         let value = self.graph.constant_value(length.expression);
         let length_value = value.filter(|&tau| tau > 0.0 && tau.is_finite());
         if length_value.is_none() && length.sort != Sort::Unknown {
@@ -525,17 +502,83 @@ impl Parser<'_> {
             None => PastDetail::None,
         };
         match length_value {
-            Some(length) if self.errors.len() == before && inputs.len() == operands.len() => {
+            Some(length) if self.errors.len() == before && !inputs.is_empty() => {
                 let term = PastTerm {
                     functional,
                     inputs,
+                    operand,
                     length,
                     detail,
                 };
-                Ok((self.graph.past(term), Sort::Number))
+                Ok((self.past_value(term), Sort::Number))
             }
             _ => Ok((self.graph.constant(f64::NAN), Sort::Unknown)),
         }
+    }
+
+    /// A term as an expression. A delay of an expression is the expression of the delays of its inputs.
+    fn past_value(&mut self, term: PastTerm) -> Expression {
+        let delays = matches!(
+            term.functional,
+            Functional::Delay | Functional::VaryingDelay
+        );
+        let Some(expression) = term.operand.filter(|_| delays) else {
+            return self.graph.past(term);
+        };
+        let mut delayed = Vec::new();
+        for &input in &term.inputs {
+            let one = PastTerm {
+                inputs: vec![input],
+                operand: None,
+                ..term.clone()
+            };
+            delayed.push((input, self.graph.past(one)));
+        }
+        let replacement = |k: usize| delayed.iter().find(|d| d.0 == k).map(|d| d.1);
+        self.graph.substitute(&[expression], replacement)[0]
+    }
+
+    /// What a functional is read of: inputs, or the inputs of an expression with the expression; mistakes are reported.
+    fn past_operands(
+        &mut self,
+        functional: Functional,
+        name: &str,
+        operands: &[Value],
+        coordinates: usize,
+    ) -> (Vec<usize>, Option<Expression>) {
+        // A delay may also be of a velocity; a distance is one of coordinates.
+        let (last, expected) = match functional {
+            Functional::Delay => (
+                2 * coordinates,
+                "coordinates and velocities, or an expression of them",
+            ),
+            Functional::Deviation => (coordinates, "coordinates"),
+            _ => (coordinates, "a coordinate, or an expression of coordinates"),
+        };
+        let readable = |k: usize| (1..=last).contains(&k);
+        let (mut inputs, mut function) = (Vec::new(), None);
+        for operand in operands
+            .iter()
+            .filter(|operand| operand.sort != Sort::Unknown)
+        {
+            let read = self.graph.inputs_of(operand.expression);
+            let plain = matches!(self.graph.node(operand.expression), Node::Input(_));
+            let allowed = plain || functional != Functional::Deviation;
+            if allowed && !read.is_empty() && read.iter().all(|&k| readable(k)) {
+                inputs.extend(read);
+                function = (!plain).then_some(operand.expression);
+                continue;
+            }
+            let mistake = Mistake::PastOperand {
+                name: name.to_owned(),
+                expected,
+            };
+            self.errors.push(ExpressionError {
+                span: operand.span.clone(),
+                mistake,
+            });
+        }
+        (inputs, function)
     }
 
     /// The further arguments of a functional; mistakes are reported.
