@@ -162,3 +162,23 @@ fn attainable_sets_at_gamma_zero_and_fans_of_neighbours_are_told() {
     let (out, _) = folder.expect(0, &fan);
     assert!(out.contains("shrink"), "{out}");
 }
+
+/// A scene with rigid contacts is made compliant by its study, and the order is that of the compliance time.
+#[test]
+fn the_limit_of_stiff_contacts_is_studied_for_rigid_scenes_too() {
+    let folder = Folder::new("stiff");
+    for scene in ["bar-impact", "bar-penalty"] {
+        let study = [
+            "study",
+            "convergence",
+            scene,
+            "--compliance-times",
+            "8e-3,4e-3,2e-3",
+            "--until",
+            "0.2",
+        ];
+        let found = folder.json(0, &study);
+        let order = found["order"].as_f64().expect("an order");
+        assert!((order - 1.0).abs() < 0.25, "{scene}: {found}");
+    }
+}

@@ -94,9 +94,14 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
     let largest = gains().max_by(|a, b| energy(a).total_cmp(&energy(b)))?;
     let total: f64 = gains().map(|e| energy(&e)).sum();
     Some(format!(
-        "{} impacts gained energy, {total:.2e} J in all (largest {:.2e} J at t = {} s, contact {}): with friction, {} law of \
+        "{} {} gained energy, {total:.2e} J in all (largest {:.2e} J at t = {} s, contact {}): with friction, {} law of \
          impact can create energy; Fremond's and the energetic law cannot (--impact fremond)",
         gains().count(),
+        if gains().count() == 1 {
+            "impact"
+        } else {
+            "impacts"
+        },
         energy(&largest),
         largest.t,
         largest.contact,

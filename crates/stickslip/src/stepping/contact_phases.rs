@@ -1,6 +1,6 @@
 //! The contact solve of a step: one phase, or two where Poisson's or the energetic law acts.
 
-use crate::contact::{BlockKind, ContactProblem};
+use crate::contact::{BlockKind, ContactBlock, ContactProblem};
 use crate::laws::{ImpactLaw, energetic_impact_in_space};
 use crate::records::StepOutcome;
 
@@ -51,9 +51,10 @@ impl ContactPhases {
         // The generalized law has its own normal stage.
         let cone_law = stage.problem.generalized_rule().is_none();
         let closing = assembly.active.iter().filter(|_| cone_law).any(|contact| {
-            let start = stage.problem.blocks()[contact.block].start;
+            let block = &stage.problem.blocks()[contact.block];
             matches!(contact.impact, ImpactLaw::Poisson { .. })
-                && assembly.before[start] < -APPROACH_MIN
+                && is_rigid(block)
+                && assembly.before[block.start] < -APPROACH_MIN
         });
         self.compression.clear();
         self.compression.resize(stage.problem.size(), 0.0);
@@ -142,6 +143,9 @@ impl ContactPhases {
                     continue;
                 };
                 let block = &problem.blocks()[contact.block];
+                if !is_rigid(block) {
+                    continue;
+                }
                 let rows = block.range();
                 let u: Vec<f64> = rows
                     .clone()
@@ -180,6 +184,11 @@ impl ContactPhases {
         }
         Ok(!closed.is_empty())
     }
+}
+
+/// Whether impacts happen to a contact at all: a spring whose force is known has none.
+fn is_rigid(block: &ContactBlock) -> bool {
+    !matches!(block.kind, BlockKind::KnownNormal { .. })
 }
 
 /// Row i of W times impulses.
