@@ -7,9 +7,6 @@ use crate::records::StepOutcome;
 use super::ContactStage;
 use super::assembly::ContactAssembly;
 
-/// An approach slower than this is not an impact and has no compression phase.
-const APPROACH_MIN: f64 = 1e-10;
-
 /// Buffers of the phases.
 ///
 /// Poisson's compression: the impulses `p_C` that stop the approach velocity of the start, without
@@ -54,7 +51,7 @@ impl ContactPhases {
             let block = &stage.problem.blocks()[contact.block];
             matches!(contact.impact, ImpactLaw::Poisson { .. })
                 && is_rigid(block)
-                && assembly.before[block.start] < -APPROACH_MIN
+                && assembly.before[block.start] < -resting(assembly, stage, block)
         });
         self.compression.clear();
         self.compression.resize(stage.problem.size(), 0.0);
@@ -151,7 +148,7 @@ impl ContactPhases {
                     .clone()
                     .map(|i| assembly.before[i] + row_response(problem, i, &self.compression))
                     .collect();
-                if u[0] >= -APPROACH_MIN {
+                if u[0] >= -resting(assembly, stage, block) {
                     continue;
                 }
                 let key = block.key;
@@ -189,6 +186,19 @@ impl ContactPhases {
 /// Whether impacts happen to a contact at all: a spring whose force is known has none.
 fn is_rigid(block: &ContactBlock) -> bool {
     !matches!(block.kind, BlockKind::KnownNormal { .. })
+}
+
+/// An approach slower than this is not an impact and has no compression phase: a part of the speeds of the run, from the
+/// unit of the gap to that of the contact's normal.
+fn resting(assembly: &ContactAssembly, stage: &ContactStage, block: &ContactBlock) -> f64 {
+    let constraint = block.key.constraint();
+    let (rate, normal) = (assembly.approach[constraint], assembly.before[block.start]);
+    let per_rate = if rate != 0.0 {
+        (normal / rate).abs()
+    } else {
+        0.0
+    };
+    per_rate * stage.scales.resting_rate(constraint)
 }
 
 /// Row i of W times impulses.
