@@ -158,6 +158,14 @@ impl Psi {
         }
     }
 
+    /// The coordinates it reads.
+    pub(crate) fn coordinates(&self) -> &[usize] {
+        match self {
+            Self::Coordinate(i) | Self::Negative(i) | Self::Absolute(i) => std::slice::from_ref(i),
+            Self::Function(function) => &function.coordinates,
+        }
+    }
+
     /// Whether its largest value over an affine piece lies at an end of it.
     pub(crate) fn is_convex(&self) -> bool {
         !matches!(self, Self::Function(_))
