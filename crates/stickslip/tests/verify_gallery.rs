@@ -330,3 +330,62 @@ fn runs_by_other_schemes_and_laws_are_accepted() {
     );
     assert!(judged > 100, "{judged}");
 }
+
+/// Every scene under every law and scheme that it accepts, the whole motion in a few steps.
+#[test]
+fn every_scene_is_accepted_under_every_law_and_scheme_it_takes() {
+    let laws = ["coulomb", "generalized", "argmin", "frictionless"];
+    let schemes = ["moreau-jean", "moreau", "sweeping-process"];
+    let (mut wrong, mut judged, mut refused) = (Vec::new(), 0, 0);
+    for (name, _) in OWN {
+        let own = scene(name);
+        let (step, until) = (own.settings.step, own.settings.until);
+        // Long runs are those of the test of the own formulations.
+        let coarse = step.max(until / 150.0);
+        let mut taken = 0;
+        for law in laws {
+            for scheme in schemes {
+                let changes = Changes::new()
+                    .key("law", law)
+                    .key("scheme", scheme)
+                    .key("step", coarse)
+                    .key("until", until.min(150.0 * coarse));
+                let source = find_in_gallery(name).expect("a scene").source();
+                let source = changes.apply(&source).unwrap_or_else(|e| panic!("{e}"));
+                // Some laws and schemes cannot be combined, and keys of one scheme are unknown to others.
+                let Ok(scene) = Scene::parse(source) else {
+                    refused += 1;
+                    continue;
+                };
+                let Ok(mut run) = scene.simulation() else {
+                    refused += 1;
+                    continue;
+                };
+                taken += 1;
+                let mut motion = Motion::of_run(scene.discretisation().expect("steps"));
+                motion.push(run.record());
+                // A law may have no solution on the way: the steps before it are judged.
+                run.run_until(scene.settings.until, |record| {
+                    motion.push(record);
+                    ControlFlow::Continue(())
+                });
+                match scene.verify(&motion, None) {
+                    Ok(report) if report.accepted() => judged += 1,
+                    Ok(report) => wrong.push(format!(
+                        "{name} {law} {scheme} {}: {:?}",
+                        report.formulation, report.violations
+                    )),
+                    Err(reason) => wrong.push(format!("{name} {law} {scheme}: {reason}")),
+                }
+            }
+        }
+        assert!(taken > 0, "{name}");
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {}: {wrong:#?}",
+        wrong.len(),
+        wrong.len() + judged
+    );
+    assert!(judged > 300, "{judged} judged, {refused} refused");
+}

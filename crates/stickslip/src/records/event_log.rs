@@ -57,6 +57,9 @@ pub struct ContactWorks {
     pub supports: f64,
     /// What the weight theta of the scheme adds to both.
     pub theta: f64,
+    /// The part of it with which contacts gave energy although their laws took some: theta above its bound.
+    #[serde(default)]
+    pub theta_gain: f64,
 }
 
 /// Impacts of one contact that follow each other ever faster.
@@ -132,7 +135,10 @@ impl EventLog {
             let total = contact.work_normal + contact.work_tangential;
             self.works.law += contact.work_law;
             self.works.supports += contact.work_support;
-            self.works.theta += total - contact.work_law - contact.work_support;
+            let theta = total - contact.work_law - contact.work_support;
+            self.works.theta += theta;
+            self.works.theta_gain +=
+                (contact.work_law + theta).max(0.0) - contact.work_law.max(0.0);
         }
         if let Some(located) = &record.located {
             for (mode, contact) in self.modes.iter_mut().zip(&record.contacts) {

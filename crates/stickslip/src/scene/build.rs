@@ -20,7 +20,9 @@ use crate::stepping::{
     self, EventDriven, EventDrivenSettings, MoreauContactDynamics, MoreauJean, MoreauJeanSettings,
     NormalCompliancePenalty, SweepingProcess, WorldStepping,
 };
-use crate::systems::past_motion::{InitialHistory, Kernel, PastError, PastReading, Psi};
+use crate::systems::past_motion::{
+    InitialHistory, Kernel, PastError, PastFunction, PastReading, Psi,
+};
 use crate::systems::rigid::UnitQuaternion;
 use crate::systems::world::CollisionDetection;
 use crate::systems::{
@@ -413,6 +415,14 @@ fn past_read(
     let length = term.length;
     // Inputs of coordinates count from 1, those of velocities follow.
     let coordinate = (term.inputs[0] - 1) % n;
+    let function = |sign: f64| {
+        let read = term.operand?;
+        let program = Program::compile(graph, &[read], n);
+        let coordinates: Vec<usize> = term.inputs.iter().map(|input| input - 1).collect();
+        Some(PastFunction::new(&coordinates, move |q| {
+            sign * program.value(0.0, q)
+        }))
+    };
     Ok(match term.functional {
         Functional::Delay => {
             reading.point_delay(length)?;
@@ -429,14 +439,19 @@ fn past_read(
             }
         }
         Functional::Maximum => {
-            PastRead::Maximum(reading.window_maximum(length, Psi::Coordinate(coordinate))?)
+            let psi = function(1.0).map_or(Psi::Coordinate(coordinate), Psi::Function);
+            PastRead::Maximum(reading.window_maximum(length, psi)?)
         }
         Functional::Minimum => {
-            PastRead::Minimum(reading.window_maximum(length, Psi::Negative(coordinate))?)
+            let psi = function(-1.0).map_or(Psi::Negative(coordinate), Psi::Function);
+            PastRead::Minimum(reading.window_maximum(length, psi)?)
         }
-        Functional::Mean => {
-            PastRead::Mean(reading.integral(coordinate, length, Kernel::Constant)?)
-        }
+        Functional::Mean => match function(1.0) {
+            Some(read) => {
+                PastRead::FunctionMean(reading.function_integral(read, length, Kernel::Constant)?)
+            }
+            None => PastRead::Mean(reading.integral(coordinate, length, Kernel::Constant)?),
+        },
         Functional::Integral | Functional::Fading | Functional::Weighted => {
             let kernel = match term.detail {
                 PastDetail::Rate(rate) => Kernel::Exponential { rate },
@@ -446,7 +461,12 @@ fn past_read(
                 }
                 _ => Kernel::Constant,
             };
-            PastRead::Integral(reading.integral(coordinate, length, kernel)?)
+            match function(1.0) {
+                Some(read) => {
+                    PastRead::FunctionIntegral(reading.function_integral(read, length, kernel)?)
+                }
+                None => PastRead::Integral(reading.integral(coordinate, length, kernel)?),
+            }
         }
         Functional::VaryingDelay => {
             // The parser gives every varying delay its expression.

@@ -318,8 +318,8 @@ pub(super) const SCENE: TableKeys = TableKeys {
         key(
             "contact_gap",
             CONSTANT,
-            "1e-12",
-            "Scheme moreau: gap up to which a contact takes part in a step, in metres.",
+            "0",
+            "Scheme moreau: gap up to which a contact takes part in a step, in the unit of the gap; rounding of the lengths of the run always counts as closed.",
         ),
         key("step", CONSTANT, "0.001", "Time step, in seconds."),
         key(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::algebra::SymmetricMatrix;
 use crate::systems::constraint::FrictionMemory;
 use crate::systems::functions::{Force, FrameRows, Inertia, Potential, ScalarFunction};
-use crate::systems::past_motion::{PastIntegral, PastView, WindowMaximum};
+use crate::systems::past_motion::{FunctionIntegral, PastIntegral, PastView, WindowMaximum};
 use crate::systems::{ForceDependence, Instant};
 
 use super::expression::{Expression, Graph, Tape};
@@ -158,6 +158,8 @@ pub(super) enum PastRead {
     Minimum(WindowMaximum),
     Mean(PastIntegral),
     Integral(PastIntegral),
+    FunctionMean(FunctionIntegral),
+    FunctionIntegral(FunctionIntegral),
     Deviation {
         coordinates: Vec<usize>,
         window: f64,
@@ -178,6 +180,8 @@ impl PastRead {
             Self::Minimum(handle) => -view.maximum(handle),
             Self::Mean(handle) => view.mean(handle),
             Self::Integral(handle) => view.integral(handle),
+            Self::FunctionMean(handle) => view.function_mean(handle),
+            Self::FunctionIntegral(handle) => view.function_integral(handle),
             Self::Deviation {
                 coordinates,
                 window,

@@ -80,7 +80,7 @@ impl Default for Settings {
             branches_max: 16,
             friction_per: SetUnit::CoulombCone,
             firmness: 1e-11,
-            contact_gap: 1e-12,
+            contact_gap: 0.0,
             contact_stiffness: Vec::new(),
             step: 1e-3,
             adaptive: None,

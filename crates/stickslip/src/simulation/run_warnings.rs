@@ -94,9 +94,14 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
     let largest = gains().max_by(|a, b| energy(a).total_cmp(&energy(b)))?;
     let total: f64 = gains().map(|e| energy(&e)).sum();
     Some(format!(
-        "{} impacts gained energy, {total:.2e} J in all (largest {:.2e} J at t = {} s, contact {}): with friction, {} law of \
+        "{} {} gained energy, {total:.2e} J in all (largest {:.2e} J at t = {} s, contact {}): with friction, {} law of \
          impact can create energy; Fremond's and the energetic law cannot (--impact fremond)",
         gains().count(),
+        if gains().count() == 1 {
+            "impact"
+        } else {
+            "impacts"
+        },
         energy(&largest),
         largest.t,
         largest.contact,
@@ -144,10 +149,10 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
     // What brought energy in, each source by its name.
     let work = |name: &str| summary.energy.contact_works.get(name).unwrap_or(0.0);
     let matters = |x: f64| x > 1e-9 * moved && x > 0.0;
-    if matters(work("theta")) {
+    if matters(work("theta_gain")) {
         warnings.push(format!(
             "theta above the bound 1/(1+e) of the dissipative scheme added {:.2e} J at the contacts: theta = 0.5 adds none",
-            work("theta")
+            work("theta_gain")
         ));
     }
     if matters(contact) && matters(work("supports")) {

@@ -9,7 +9,7 @@ use crate::laws::{FlowRule, ImpactLaw};
 use crate::records::{
     EnergyLedger, EventLog, PainleveWatch, StepOutcome, StepRecord, TrajectoryLayout,
 };
-use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
+use crate::stepping::{ContactLayout, ContactScales, ContactStage, State, TimeSteppingScheme};
 use crate::systems::constraint::ContactPoint;
 use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem, World};
@@ -329,6 +329,11 @@ impl Simulation {
             closing: None,
             control: None,
         };
+        if simulation.world.is_none() {
+            let State { t, q, v, .. } = &simulation.state;
+            let scales = ContactScales::of(simulation.system.as_ref(), (*t, q, v), h);
+            simulation.stage.scales = scales;
+        }
         simulation.start();
         if let StepOutcome::SeveralLayers { contact } = simulation.record.outcome {
             return Err(SimulationError::SeveralLayers {
@@ -400,9 +405,11 @@ impl Simulation {
                 gradient.iter().zip(v).map(|(g, v)| g * v).sum::<f64>() + function.rate(t, q);
             (rate, 1e-12 * size)
         };
-        let contact = self.system.constraints().iter().any(|constraint| {
+        let scales = &self.stage.scales;
+        let mut constraints = self.system.constraints().iter().enumerate();
+        let contact = constraints.any(|(c, constraint)| {
             let (rate, rounding) = approaches(constraint.gap());
-            constraint.gap().value(t, q) <= 1e-12 && rate < -rounding
+            constraint.gap().value(t, q) <= scales.closed_gap(c) && rate < -rounding
         });
         contact
             || self.system.joints().iter().any(|joint| {

@@ -190,7 +190,7 @@ pub struct EnergySummary {
     /// Every term of the account, summed over the run.
     pub totals: NamedValues,
     /// How the work of the contacts came about: `law` (contact, friction and impact), `supports` (moving obstacles),
-    /// `theta` (the weight of the scheme).
+    /// `theta` (the weight of the scheme), and the part of the last that gave energy where the law took it (`theta_gain`).
     #[serde(default)]
     pub contact_works: NamedValues,
     /// Largest imbalance of one step.
@@ -588,6 +588,7 @@ fn contact_works(simulation: &Simulation) -> NamedValues {
         ("law", works.law),
         ("supports", works.supports),
         ("theta", works.theta),
+        ("theta_gain", works.theta_gain),
     ];
     NamedValues(terms.map(|(name, x)| (name.to_string(), x)).to_vec())
 }

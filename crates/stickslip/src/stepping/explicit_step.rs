@@ -134,8 +134,9 @@ impl ExplicitStep {
         self.assembly.begin(system, &mut stage.problem);
         for c in 0..system.constraints().len() {
             let rounding = self.assembly.gap_rounding(c, &self.q);
+            let closed = rounding.max(stage.scales.closed_gap(c));
             let active = match contacts {
-                Contacts::Touching(tolerance) => self.assembly.gaps[c] <= tolerance.max(rounding),
+                Contacts::Touching(tolerance) => self.assembly.gaps[c] <= tolerance.max(closed),
                 Contacts::Pressed(_) => self.assembly.gaps[c] < 0.0,
             };
             if active || stage.takes_part(c) {

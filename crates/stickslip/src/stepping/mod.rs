@@ -6,6 +6,7 @@
 
 mod assembly;
 mod contact_phases;
+mod contact_scales;
 mod contact_stage;
 mod event_driven;
 mod explicit_step;
@@ -27,6 +28,7 @@ mod sweeping_process;
 pub mod world;
 
 pub use assembly::{ContactLayout, ContactSlot};
+pub use contact_scales::ContactScales;
 pub use contact_stage::ContactStage;
 pub use event_driven::{
     EventDriven, EventDrivenSettings, ReferenceEvent, ReferenceEventKind, ReferenceMotion,

@@ -43,12 +43,12 @@ pub struct MoreauContactDynamics {
 
 impl Default for MoreauContactDynamics {
     fn default() -> Self {
-        Self::new(1e-12)
+        Self::new(0.0)
     }
 }
 
 impl MoreauContactDynamics {
-    /// Scheme whose contacts are those with `φ(q₁) ≤ gap_tolerance`.
+    /// Scheme whose contacts are those with `φ(q₁) ≤ gap_tolerance`, or rounding of the lengths of the run if that is more.
     pub fn new(gap_tolerance: f64) -> Self {
         Self {
             gap_tolerance,

@@ -92,9 +92,11 @@ impl MoreauJean {
             let tolerance = self
                 .settings
                 .gap_tolerance
-                .max(self.assembly.gap_rounding(c, q));
+                .max(self.assembly.gap_rounding(c, q))
+                .max(stage.scales.closed_gap(c));
+            let resting = stage.scales.resting_rate(c);
             let closing = self.settings.activation != Activation::Paper
-                || approach <= self.settings.velocity_tolerance;
+                || approach <= self.settings.velocity_tolerance.max(resting);
             let forecast = self.assembly.gaps[c] + h * approach <= tolerance && closing;
             if forecast || stage.takes_part(c) {
                 self.assembly

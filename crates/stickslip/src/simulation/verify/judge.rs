@@ -183,6 +183,14 @@ impl<'a> Judge<'a> {
         Some(self.system.constraints()[constraint].name())
     }
 
+    /// About the largest rate of a contact row at the speed of the motion.
+    pub fn row_speed(&self, place: &Place, i: usize) -> f64 {
+        let parts = place.rows[i].iter().enumerate();
+        let rates =
+            parts.map(|(k, r)| r.abs() / place.mass.get(k, k).max(f64::MIN_POSITIVE).sqrt());
+        self.speed * rates.sum::<f64>()
+    }
+
     /// Largest momentum of a component.
     pub fn momentum_scale(&self, place: &Place, i: usize) -> f64 {
         place.mass.get(i, i).max(0.0).sqrt() * self.speed

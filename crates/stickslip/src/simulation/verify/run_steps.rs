@@ -14,6 +14,10 @@ use super::{
     Discretisation, Formulation, Line, MotionNode, MotionSource, MotionSourceError, Verification,
 };
 
+/// Parts of the lengths and speeds of a run up to which a scheme may take a gap for closed, and its rate for none.
+const CLOSED: f64 = 1e-11;
+const RESTING: f64 = 1e-9;
+
 /// What a judge remembers from one step to the next.
 struct Walk<'a> {
     past: Past<'a>,
@@ -111,10 +115,13 @@ impl Judge<'_> {
                 Discretisation::Theta { .. } => place.gaps[c] + h * place.gap_rate(c, v),
                 _ => place.gaps[c],
             };
-            // Two ways to add up one gap differ by rounding; in between either answer is right.
+            // Two ways to add up one gap differ by rounding of the lengths of the run; in between either answer is right.
             let limit = rule.contact_gap().max(place.roundings[c]);
-            let (sure, perhaps) = rule.takes_part(place.gap_rate(c, v));
-            (gap <= 1.25 * limit && perhaps, gap <= 0.75 * limit && sure)
+            let speed = self.row_speed(place, contact.start);
+            let length = place.roundings[c] / (16.0 * f64::EPSILON) + place.gaps[c].abs();
+            let within = limit.max(CLOSED * (length + 10.0 * h * speed));
+            let (sure, perhaps) = rule.takes_part(place.gap_rate(c, v), RESTING * speed);
+            (gap <= 1.25 * within && perhaps, gap <= 0.75 * limit && sure)
         });
     }
 
