@@ -80,11 +80,11 @@ def forces(name, dof):
 def trajectory():
     sim = stickslip.scene("slender-rod").simulation()
     sim.run()
-    rows = sim.rows()
+    rows = sim._rows()
     run = stickslip.Run.of(sim)
     shared = np.shares_memory(run.trajectory, np.frombuffer(rows))
     kind = run.trajectory.dtype
-    seconds, copied = best(lambda: np.frombuffer(sim.rows(), dtype=kind), lambda: run.trajectory.copy())
+    seconds, copied = best(lambda: np.frombuffer(sim._rows(), dtype=kind), lambda: run.trajectory.copy())
     print(
         f"trajectory of {run.trajectory.nbytes / 1e6:.2f} MB handed over in {1e6 * seconds:.1f} us (a copy takes {1e6 * copied:.0f} us); "
         f"memory shared: {shared}"
@@ -110,7 +110,7 @@ def sweep():
     began = time.thread_time()
     for mu in axes["mu"]:
         for theta in axes["theta0"]:
-            scene.replace(mu=mu, theta0=theta).simulation(record=False).run_until(None)
+            scene.replace(mu=mu, theta0=theta).simulation(record=False)._run_until()
     alone = time.thread_time() - began
     print(f"the same runs one after the other: CPU {alone:.2f} s, so that a sweep has {alone / cpu_two:.0%} of their throughput per CPU second")
 

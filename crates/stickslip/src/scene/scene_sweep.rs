@@ -10,6 +10,9 @@ use crate::simulation::{RunEnd, RunSummary};
 use super::row_expression::RowExpression;
 use super::{Changes, Scene, SourceText};
 
+/// Reason of a point whose run finished, but not with the residuals that count.
+pub(super) const NOT_CERTIFIED: &str = "not certified";
+
 /// What is asked of a run.
 ///
 /// `certified`, `steps`, `event_counts.impacts`, `coordinates.x`: an entry of the summary. `final(e)`, `max(e)`, `min(e)`, `mean(e)`:
@@ -216,7 +219,7 @@ impl SceneSweep {
             reason: match summary.reason.is_empty() {
                 false => format!("stopped at t = {}: {}", summary.time, summary.reason),
                 true if summary.certified => String::new(),
-                true => "not certified".to_string(),
+                true => NOT_CERTIFIED.to_string(),
             },
         })
     }
@@ -253,6 +256,10 @@ pub(super) fn first_line(error: &dyn std::fmt::Display) -> String {
 fn entry(summary: &serde_json::Value, path: &str) -> Option<f64> {
     let mut value = summary;
     for key in path.split('.') {
+        // A part that this run does not have: no Painlevé margin without friction.
+        if value.is_null() {
+            return Some(f64::NAN);
+        }
         value = match key.parse::<usize>() {
             Ok(index) if value.is_array() => value.get(index)?,
             _ => value.get(key)?,
