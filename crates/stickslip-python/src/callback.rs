@@ -11,7 +11,7 @@ use pyo3::types::{PyFloat, PyList, PyTuple};
 use stickslip::systems::functions::Force;
 use stickslip::systems::{ForceDependence, Instant, SampledController};
 
-use crate::array::array;
+use crate::array::{Reused, array};
 
 /// The first exception that a function raised in a step; it comes out of the call that made the step.
 #[derive(Clone, Default)]
@@ -45,6 +45,7 @@ pub struct PythonForce {
     pub dependence: ForceDependence,
     pub raised: Raised,
     pub known: Known,
+    pub arrays: Mutex<[Option<Reused>; 2]>,
 }
 
 /// The last two answers of a force of time alone: the end of a step is the start of the next, so that one call a step is enough.
@@ -79,8 +80,13 @@ impl Force for PythonForce {
             return;
         }
         let called = Python::attach(|py| {
-            let (q, v) = (array(py, at.q.to_vec())?, array(py, at.v.to_vec())?);
-            let answer = self.function.bind(py).call1((at.t, q, v))?;
+            let arrays = || self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
+            // Not held during the call: the function may be called again by itself.
+            let [q, v] = std::mem::take(&mut *arrays());
+            let (q, v) = (Reused::filled(q, py, at.q)?, Reused::filled(v, py, at.v)?);
+            let function = self.function.bind(py);
+            let answer = function.call1((at.t, q.array(py), v.array(py)))?;
+            *arrays() = [Some(q), Some(v)];
             read("force", &answer, out)
         });
         if let Err(error) = called {

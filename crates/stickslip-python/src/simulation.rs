@@ -67,6 +67,7 @@ fn drive(
             dependence,
             raised: raised.clone(),
             known: Known::default(),
+            arrays: Default::default(),
         }));
     }
     if controllers.is_empty() {

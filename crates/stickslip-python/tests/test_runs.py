@@ -146,6 +146,25 @@ def test_a_force_of_time_is_not_iterated():
     assert len(calls) > few
 
 
+def test_what_a_force_keeps_does_not_change():
+    # The engine fills its arrays again only when nobody holds them, nor a view of them.
+    kept, views, seen = [], [], []
+
+    def force(t, q, v):
+        kept.append(q)
+        views.append(v[:1])
+        seen.append((q.tolist(), v.tolist()))
+        q[0] = 1e9
+        return [0.0, 0.0]
+
+    run = stickslip.scene("sliding-block").replace(until=0.02).run(force=force)
+    assert len({id(q) for q in kept}) == len(kept) > 30
+    assert [view[0] for view in views] == [v[0] for _, v in seen]
+    assert all(q[1] == before[1] for q, (before, _) in zip(kept, seen))
+    free = stickslip.scene("sliding-block").replace(until=0.02).run()
+    assert np.abs(run["x"] - free["x"]).max() < 1e-15, "what it writes there is lost"
+
+
 def test_an_exception_in_a_force_comes_out_as_itself_and_the_simulation_goes_on():
     class Broken(Exception):
         pass

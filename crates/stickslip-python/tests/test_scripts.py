@@ -1,7 +1,6 @@
 """Whole scripts of users, from the first import to the last line."""
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -62,16 +61,3 @@ def test_arrays_alone_in_the_letters_of_fclib():
     f, w, mu = np.array([6.0, -0.02]), np.zeros(2), [0.3]
     verdict = stickslip.ContactProblem.from_mass(M, H, f, w, mu).judge([0.02, -0.006])
     assert verdict.accepted(1e-12)
-
-
-def test_the_program_is_that_of_the_package(tmp_path):
-    import shutil
-    import subprocess
-
-    program = shutil.which("stickslip", path=str(__import__("pathlib").Path(sys.executable).parent))
-    if program is None:
-        pytest.skip("the package lies beside the interpreter, not in it")
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    assert told.strip() == f"stickslip {stickslip.__version__}"
-    done = subprocess.run([program, "run", "bouncing-ball", "--output", str(tmp_path / "run")], capture_output=True, check=False)
-    assert done.returncode == 0 and stickslip.load(tmp_path / "run").certified

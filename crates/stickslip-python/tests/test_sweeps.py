@@ -57,6 +57,16 @@ def test_default_outcomes_are_those_of_the_summary(scene):
     assert np.isnan(free.margin[0]) and free.certified.all(), "no margin without contacts"
 
 
+def test_outcomes_at_a_time_and_of_events(scene):
+    of = {"early": "at(0.1, x)", "between": "at(0.10049, x)", "never": "at(5, x)", "first": "events.0.t", "tenth": "events.9.t"}
+    ds = stickslip.sweep(scene, {"mu": [0.2, 0.5]}, of=of)
+    for k, mu in enumerate((0.2, 0.5)):
+        run = scene.replace(mu=mu).run()
+        assert float(ds.early[k]) == run["x"][100] and float(ds.between[k]) == run["x"][101]
+        assert float(ds["first"][k]) == run.events["t"][0]
+    assert np.isnan(ds.never).all() and np.isnan(ds.tenth).all() and ds.certified.all()
+
+
 def test_any_setting_can_be_swept(scene):
     ds = stickslip.sweep(scene, {"every": [1, 7], "step": [1e-3, 2e-3]}, of={"rows": lambda run: len(run.t)})
     assert ds.rows.values.tolist() == [[401, 201], [59, 30]] and not ds.reason.any()

@@ -62,8 +62,9 @@ def sweep(
         name to values: the product of all; or a list of dicts, or a table of pandas: one point each, along the dimension
         ``point``. A name is a parameter or a setting such as ``step``; words (``law=["coulomb", "argmin"]``) become labels.
     ``of``
-        name to outcome: an entry of the summary (``"energy.end"``), an expression over the columns at the end (``"x^2"``), its
-        ``max(..)``, ``min(..)``, ``mean(..)``, or a function of the :class:`Run`. Left out: end energy, events by kind, worst
+        name to outcome: an entry of the summary (``"energy.end"``, ``"event_counts.slips"``, ``"events.0.t"``), an expression over
+        the columns at the end (``"x^2"``) or at a time (``"at(0.5, x)"``), its ``max(..)``, ``min(..)``, ``mean(..)``, or a function of
+        the :class:`Run`. Left out: end energy, events by kind, worst
         residual, smallest Painleve margin and the coordinates at the end.
     ``client``
         None: threads, one per core; a number: so many threads; a ``distributed.Client``, or anything with ``submit``.
