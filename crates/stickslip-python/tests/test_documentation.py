@@ -146,6 +146,28 @@ def test_numpy_alone_is_imported():
     assert done.stdout.strip() == "[]"
 
 
+def test_what_is_not_installed_is_told_with_the_extra_that_brings_it():
+    # An interpreter that finds none of the optional packages.
+    code = """
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split('.')[0] in ('matplotlib', 'pandas', 'xarray'):
+            raise ModuleNotFoundError(f'No module named {name!r}', name=name.split('.')[0])
+sys.meta_path.insert(0, Hidden())
+import stickslip
+run = stickslip.scene('bouncing-ball').run()
+for ask in (run.plot, run.plot.energy, run.to_pandas, run.to_xarray, lambda: stickslip.sweep('bouncing-ball', {'step': [1e-3]})):
+    try:
+        ask()
+    except (ImportError, stickslip.SweepError) as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    told = done.stdout.splitlines()
+    assert [line.split("'")[-2] for line in told] == [f"stickslip[{e}]" for e in ("plot", "plot", "xarray", "xarray", "sweep")]
+
+
 def blocks(path):
     """Python of a page, fence by fence."""
     return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.S)

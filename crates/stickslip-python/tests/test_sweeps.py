@@ -324,3 +324,15 @@ def test_without_the_package_the_command_line_says_how_to_install_it(tmp_path):
     environment = {**os.environ, "STICKSLIP_PYTHON": "/bin/false"}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 1 and "pip install" in done.stderr
+
+
+def test_a_scheduler_that_does_not_answer_is_told(monkeypatch, capsys):
+    pytest.importorskip("distributed")
+    import stickslip.dask
+
+    monkeypatch.setattr(stickslip.dask, "PATIENCE", 0.5)
+    scene = stickslip.scene("sliding-block")
+    request = {"scheduler": "tcp://127.0.0.1:1", "file": scene.file, "text": scene.text, "parameters": [], "settings": []}
+    request |= {"outcomes": ["x"], "names": ["x"], "axes": [["mu", [0.1]]], "quantity": None, "also": "", "path": "none.npz"}
+    assert stickslip.dask.main(request) == 1
+    assert "no scheduler answers at tcp://127.0.0.1:1" in capsys.readouterr().err

@@ -11,6 +11,10 @@ from ._sweep_file import Keeper, tenths
 from ._workers import Distribution, Place, Subject, Task, workers_of
 
 
+#: Seconds that a scheduler has to answer.
+PATIENCE = 10
+
+
 def main(request: dict[str, Any] | None = None) -> int:
     """Computes the points that the file of a request does not hold yet on the workers of a scheduler."""
     import distributed
@@ -34,7 +38,12 @@ def main(request: dict[str, Any] | None = None) -> int:
     def place(number: int) -> Place:
         return Place(number, names, sweep.parameters(number), {})
 
-    with connect(asked["scheduler"]) as client:
+    try:
+        connected = connect(asked["scheduler"], timeout=PATIENCE)
+    except OSError:
+        print(f"no scheduler answers at {asked['scheduler']}", file=sys.stderr)
+        return 1
+    with connected as client:
         keeper = Keeper(sweep, lambda: sweep.save(asked["path"]), tenths())
         try:
             work = Distribution(task, workers_of(client), len(asked["names"]), keeper.enter)

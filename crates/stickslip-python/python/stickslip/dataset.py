@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._extras import needed
+
 if TYPE_CHECKING:
     import xarray
 
@@ -29,8 +31,7 @@ UNITS = {
 
 def run_dataset(run: Run) -> xarray.Dataset:
     """The dataset of a run; columns without a better place keep their names."""
-    import xarray
-
+    datasets: Any = needed("xarray", "xarray")
     rest = [name for name in run.columns if name != "t"]
     variables: dict[str, Any] = {}
     ends = (".gap", ".mode", ".p_n", ".u_n", ".gamma", ".margin")
@@ -67,7 +68,7 @@ def run_dataset(run: Run) -> xarray.Dataset:
     attributes = {key: value for key, value in settings.items() if not isinstance(value, dict)}
     attributes.update({f"parameter {k}": v for k, v in run.scene.parameters.items()})
     attributes["certified"] = int(run.certified)
-    dataset = xarray.Dataset(variables, coordinates, attributes)
+    dataset: xarray.Dataset = datasets.Dataset(variables, coordinates, attributes)
     for name, unit in UNITS.items():
         if name in dataset.variables:
             dataset[name].attrs["units"] = unit

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._extras import needed
 from .errors import ProblemError
 from .problem import ContactProblem, Verdict
 
@@ -97,9 +98,8 @@ class Report:
         >>> len(stickslip.judge.Report().to_pandas())
         0
         """
-        import pandas
-
-        return pandas.DataFrame(self.rows)
+        table: pandas.DataFrame = needed("pandas", "xarray").DataFrame(self.rows)
+        return table
 
     def __str__(self) -> str:
         if not self.rows:

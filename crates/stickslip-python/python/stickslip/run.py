@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _stickslip
+from ._extras import needed
 from .errors import RunError
 from .scene import Scene
 
@@ -246,11 +247,11 @@ class Run:
         >>> table.index.name, len(table.columns) > 3
         ('t', True)
         """
-        import pandas
-
+        frames: Any = needed("pandas", "xarray")
         names = [name for name in self.columns if name != "t"]
-        index = pandas.Index(self.t, name="t")
-        return pandas.DataFrame({name: self[name] for name in names}, index=index)
+        index = frames.Index(self.t, name="t")
+        table: pandas.DataFrame = frames.DataFrame({name: self[name] for name in names}, index=index)
+        return table
 
     def to_xarray(self) -> xarray.Dataset:
         """The run with named dimensions: ``t``, ``contact``, ``tangent``, ``term`` of the energy account.
