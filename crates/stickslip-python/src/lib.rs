@@ -11,6 +11,7 @@ mod program;
 mod scene;
 mod simulation;
 mod sweep;
+mod threads;
 
 use pyo3::prelude::*;
 
@@ -29,5 +30,6 @@ fn _stickslip(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scene::verify_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::evaluate_point, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::map_cell, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::work_alone, module)?)?;
     Ok(())
 }

@@ -12,7 +12,8 @@ use super::style;
 /// Steps of the scale of a map of numbers.
 const SHADES: usize = 9;
 
-/// Cells as areas, one filling per word or per step of a scale; dots on the computed boundary, a line for a formula.
+/// Cells as areas, one filling per word or per step of a scale; dots on the computed boundary, rings on points that are not certified, a
+/// line for a formula.
 pub fn map_figure(
     map: &SceneMap,
     (title, quantity): (String, &str),
@@ -46,6 +47,13 @@ pub fn map_figure(
     }
     for (name, fill) in keys {
         panel.legend.push((name, Sample::Box(fill)));
+    }
+    let doubtful = (0..map.cells.len()).filter(|&k| !map.certified[k]);
+    let rings: Vec<[f64; 2]> = doubtful
+        .map(|k| [xs[k % xs.len()], ys[k / xs.len()]])
+        .collect();
+    if !rings.is_empty() {
+        panel.add_dots(rings, 2.5, style::color(1), true, Some("not certified"));
     }
     if !map.boundary.is_empty() {
         panel.add_dots(

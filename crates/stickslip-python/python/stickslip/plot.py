@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._extras import needed
+
 if TYPE_CHECKING:
     from .run import Run
 
@@ -18,9 +20,7 @@ MODE_COLORS = {"stick": "#2a9d5b", "slip": "#d9730d", "closed": "#1f6fb4"}
 def _axes(ax: Any) -> Any:
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots()[1]
+    return needed("matplotlib.pyplot", "plot").subplots()[1]
 
 
 class RunPlot:
@@ -39,8 +39,7 @@ class RunPlot:
 
     def __call__(self) -> Any:
         """Coordinates, contact forces and energy, one above the other."""
-        import matplotlib.pyplot as plt
-
+        plt = needed("matplotlib.pyplot", "plot")
         figure, axes = plt.subplots(3, sharex=True, figsize=(7, 8), layout="constrained")
         figure.suptitle(str(self.run).splitlines()[0], fontsize="medium")
         self.coordinates(ax=axes[0])
