@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use stickslip::records::EventKind;
 use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary, Status, TheoremCover};
 
+use crate::quantity::{count, number, quantity};
+
 /// What happened, where the energy went, how far the certificate can be trusted, what to beware of.
 pub fn report(summary: &RunSummary) -> String {
     let mut out = String::new();
@@ -36,11 +38,11 @@ fn headline(summary: &RunSummary) -> String {
         RunOutcome::Stopped => "stopped",
     };
     format!(
-        "{}: {how} at t = {} s after {} steps of {} s ({}, law {}, impact {}) in {:.2} s",
+        "{}: {how} at t = {} s after {} steps of {} ({}, law {}, impact {}) in {:.2} s",
         settings.title,
         number(summary.time),
-        summary.steps,
-        number(settings.step),
+        count(summary.steps as usize),
+        quantity(settings.step, "s"),
         settings.scheme,
         settings.law,
         settings.impact,
@@ -104,8 +106,8 @@ fn happenings(summary: &RunSummary) -> String {
         if let Some(hardest) = hardest {
             let _ = write!(
                 line,
-                ", largest impulse {} N s at t = {} s ({})",
-                number(hardest.impulse),
+                ", largest impulse {} at t = {} s ({})",
+                quantity(hardest.impulse, "N s"),
                 number(hardest.t),
                 hardest.contact
             );
@@ -117,7 +119,7 @@ fn happenings(summary: &RunSummary) -> String {
         .iter()
         .take(8)
         .map(|c| match c.mode.as_str() {
-            "open" => format!("{} open (gap {} m)", c.name, number(c.gap)),
+            "open" => format!("{} open (gap {})", c.name, quantity(c.gap, "m")),
             mode => format!("{} {}", c.name, state_word(mode)),
         })
         .collect();
@@ -127,6 +129,11 @@ fn happenings(summary: &RunSummary) -> String {
     lines.push(values("Coordinates", &summary.coordinates.0));
     lines.push(values("Velocities ", &summary.velocities.0));
     lines.join("\n")
+}
+
+/// An energy.
+fn joule(value: f64) -> String {
+    quantity(value, "J")
 }
 
 fn state_word(mode: &str) -> &str {
@@ -161,12 +168,12 @@ fn elastic(summary: &RunSummary) -> String {
             (body.numerical, "the scheme itself"),
         ];
         let mut line = format!(
-            "{}: {} J at the start, {} J at the end ({} J kinetic, {} J elastic)",
+            "{}: {} at the start, {} at the end ({} kinetic, {} elastic)",
             body.name,
-            number(body.start),
-            number(body.kinetic + body.elastic),
-            number(body.kinetic),
-            number(body.elastic)
+            joule(body.start),
+            joule(body.kinetic + body.elastic),
+            joule(body.kinetic),
+            joule(body.elastic)
         );
         let energies = [body.start, body.kinetic, body.elastic];
         let moved = moved(&works, &energies);
@@ -182,8 +189,8 @@ fn elastic(summary: &RunSummary) -> String {
         ];
         let mut parts = moved(&works, &[summary.energy.start]);
         parts.push(format!(
-            "{} N s of normal impulse in all, {} closed at the end",
-            number(surface.impulse),
+            "{} of normal impulse in all, {} closed at the end",
+            quantity(surface.impulse, "N s"),
             surface.closed
         ));
         lines.push(format!("{}: {}.", surface.name, parts.join(", ")));
@@ -201,7 +208,7 @@ fn moved(works: &[(f64, &str)], energies: &[f64]) -> Vec<String> {
     let told = works.iter().filter(|(value, _)| value.abs() > 1e-9 * scale);
     told.map(|(value, what)| {
         let verb = if *value < 0.0 { "took" } else { "gave" };
-        format!("{what} {verb} {} J", number(value.abs()))
+        format!("{what} {verb} {}", joule(value.abs()))
     })
     .collect()
 }
@@ -221,11 +228,11 @@ fn energy(energy: &EnergySummary) -> String {
         (scheme, "the scheme itself"),
     ];
     let mut lines = vec![format!(
-        "{} J at the start, {} J at the end ({} J kinetic, {} J potential).",
-        number(energy.start),
-        number(energy.end),
-        number(energy.kinetic),
-        number(energy.potential)
+        "{} at the start, {} at the end ({} kinetic, {} potential).",
+        joule(energy.start),
+        joule(energy.end),
+        joule(energy.kinetic),
+        joule(energy.potential)
     )];
     let moved = moved(&terms, &[energy.start, energy.kinetic, energy.potential]);
     if !moved.is_empty() {
@@ -293,7 +300,7 @@ fn trust(summary: &RunSummary) -> String {
     } else {
         format!(
             "all {} contact problems satisfy their unrelaxed law to {:.1e} (limit {:.0e}){}",
-            certificate.problems,
+            count(certificate.problems as usize),
             certificate.worst,
             certificate.limit,
             match certificate.at_rounding_floor {
@@ -305,43 +312,11 @@ fn trust(summary: &RunSummary) -> String {
     format!(
         "Certified: {contacts}; {account}.\n\
          This vouches for every step, not for the step size: see what --step {} changes.",
-        number(0.5 * summary.settings.step)
+        0.5 * summary.settings.step
     )
-}
-
-/// Five significant digits, without superfluous zeros.
-pub fn number(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_string();
-    }
-    let size = value.abs();
-    if !(1e-3..1e6).contains(&size) {
-        let text = format!("{value:.4e}");
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-        return format!("{mantissa}e{exponent}");
-    }
-    let decimals = (4 - size.log10().floor() as i32).clamp(0, 8) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
 }
 
 fn indented(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
     lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::number;
-
-    #[test]
-    fn numbers_are_short() {
-        let texts = [0.0, 1.0, 0.25, 123.456789, 1e-7, -2.5e8].map(number);
-        assert_eq!(texts, ["0", "1", "0.25", "123.46", "1e-7", "-2.5e8"]);
-    }
 }

@@ -25,6 +25,8 @@ fn _stickslip(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<problem::ContactProblem>()?;
     module.add_class::<sweep::Sweep>()?;
     module.add_function(wrap_pyfunction!(program::program, module)?)?;
+    module.add_function(wrap_pyfunction!(program::energy_svg, module)?)?;
+    module.add_function(wrap_pyfunction!(program::palette, module)?)?;
     module.add_function(wrap_pyfunction!(scene::gallery, module)?)?;
     module.add_function(wrap_pyfunction!(scene::is_setting, module)?)?;
     module.add_function(wrap_pyfunction!(scene::verify_folder, module)?)?;
