@@ -26,6 +26,7 @@ pub use builder::WorldBuilder;
 pub use contact_source::{ContactSource, FoundContact};
 pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
+pub(crate) use geometry::separating_direction;
 pub use geometry::{
     CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError,
     ShapeMeasure, Surface, Weight,
