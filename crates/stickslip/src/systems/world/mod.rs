@@ -33,7 +33,7 @@ pub use geometry::{
 };
 pub use laws::{PairLaw, PairTable};
 pub use pose::{Pose, Twist};
-pub use recording::{BodyGroup, Monitor, MonitorQuantity, Recording};
+pub use recording::{BodyGroup, ForceSums, Monitor, MonitorQuantity, Recording};
 pub use shape::{PlacedShape, Shape};
 pub use state::WorldState;
 pub use vtp::{ContactGlyph, VtpSeries, WorldShot};
