@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::laws::ImpactLaw;
+use crate::records::world_rows::{BodySelection, fill_contacts};
 use crate::records::{EnergyEntry, StepRecord, TrajectoryReader};
 use crate::simulation::RunEnd;
 use crate::simulation::verify::world::{
@@ -253,7 +254,7 @@ impl<'a> Rows<'a> {
         numbers.extend(node.totals.terms().map(|(_, value)| value));
         let mut off = difference(&row.account[..ACCOUNT.min(row.account.len())], &numbers);
         off = off.max(difference(&[row.t, row.h], &[node.t, node.h]));
-        let selection = crate::records::BodySelection {
+        let selection = BodySelection {
             bodies: self.recorded.clone(),
             planar: self.world.dimension == Dimension::Plane,
         };
@@ -266,7 +267,7 @@ impl<'a> Rows<'a> {
         off = off.max(difference(&row.bodies, &numbers));
         if self.contacts.is_some() {
             numbers.clear();
-            crate::records::fill_contacts(record, &mut numbers);
+            fill_contacts(record, &mut numbers);
             off = off.max(difference(&row.contacts.concat(), &numbers));
         }
         off
@@ -311,10 +312,11 @@ fn contact(c: &[f64], t: f64) -> NodeContact {
 
 fn next_row(reader: &mut Option<TrajectoryReader>) -> Result<Option<Vec<f64>>, MotionSourceError> {
     let mut row = Vec::new();
-    match reader {
-        Some(reader) if reader.next_row(&mut row).map_err(boxed)? => Ok(Some(row)),
-        _ => Ok(None),
-    }
+    let Some(reader) = reader else {
+        return Ok(None);
+    };
+    let found = reader.next_row(&mut row).map_err(boxed)?;
+    Ok(found.then_some(row))
 }
 
 fn boxed(error: impl std::error::Error + Send + Sync + 'static) -> MotionSourceError {

@@ -119,7 +119,7 @@ pub fn branches(
             let mut out = vec![0.0; problem.dof()];
             problem.velocity(&s.impulse, &mut out);
             if let Some(world) = system.as_world() {
-                world.from_whitened(v, &mut out);
+                world.unwhiten(v, &mut out);
             }
             out
         })

@@ -156,7 +156,7 @@ impl World {
 
     /// Turns whitened velocities (√M v, the unknowns of a step over bodies) of free bodies into velocities; the others get those of
     /// `told`.
-    pub fn from_whitened(&self, told: &[f64], velocities: &mut [f64]) {
+    pub fn unwhiten(&self, told: &[f64], velocities: &mut [f64]) {
         let freedoms = self.dimension.freedoms();
         let bodies = self
             .bodies

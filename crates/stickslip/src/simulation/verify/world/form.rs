@@ -155,7 +155,7 @@ impl Form {
     }
 
     /// How far a point is from the surface.
-    pub fn from_surface(&self, p: Vector) -> f64 {
+    pub fn off_surface(&self, p: Vector) -> f64 {
         match self {
             Self::Swept {
                 points,
@@ -322,9 +322,9 @@ mod tests {
                 let a = 0.37 * f64::from(k);
                 let d = unit([a.sin(), (1.7 * a).cos(), (0.3 * a).sin()]).unwrap();
                 let p = form.support(d).unwrap();
-                assert!(form.from_surface(p) < 1e-12, "{shape:?} {p:?}");
+                assert!(form.off_surface(p) < 1e-12, "{shape:?} {p:?}");
                 assert!(
-                    form.from_surface(along(p, 0.05, d)) > 1e-3,
+                    form.off_surface(along(p, 0.05, d)) > 1e-3,
                     "{shape:?} {p:?}"
                 );
                 assert!(form.off_normal(p, d, 1e-3) < 1e-12, "{shape:?}");

@@ -8,6 +8,8 @@ use super::vector::{Vector, along, dot, sub, unit};
 
 /// Places and normals are right to this part of the size: geometry is kept while bodies move by a millionth of it.
 const PRECISION: f64 = 1e-5;
+/// The same for contacts that are open and carry nothing: corners and edges near each other are measured from rounded cores.
+const PRECISION_OF_OPEN: f64 = 0.04;
 
 /// The forms of all bodies.
 pub(super) struct Geometry<'a> {
@@ -87,6 +89,17 @@ impl<'a> Geometry<'a> {
         PRECISION * self.size(a, b) + 4e-6 * radius
     }
 
+    /// How far a contact may be off.
+    fn slack_of(&self, contact: &NodeContact) -> f64 {
+        let [a, b] = contact.bodies;
+        let open = contact.gap > self.world.slop_of(a, b) && contact.impulse == [0.0; 3];
+        if open {
+            PRECISION_OF_OPEN * self.size(a, b)
+        } else {
+            self.slack(a, b)
+        }
+    }
+
     /// The first contact that is not where its bodies touch: its points lie on both surfaces at its gap, with the normal of
     /// a smooth surface; and the least gap of two convex shapes is their separation along its normal, which makes it their
     /// distance.
@@ -97,20 +110,26 @@ impl<'a> Geometry<'a> {
                 worst = Some((k, defect));
             }
         };
-        let mut least: Vec<([usize; 4], f64, usize)> = Vec::new();
+        let mut found: Vec<([usize; 4], f64, usize, f64)> = Vec::new();
         for (k, contact) in contacts.iter().enumerate() {
             let [a, b] = contact.bodies;
-            let slack = self.slack(a, b);
             let (shapes, defect) = self.nearest_shapes(poses, contact);
-            note(k, defect / slack);
-            least.push(([a, b, shapes[0], shapes[1]], contact.gap, k));
+            found.push(([a, b, shapes[0], shapes[1]], contact.gap, k, defect));
         }
-        least.sort_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
-        least.dedup_by_key(|x| x.0);
-        for ([a, b, i, j], _, k) in least {
+        found.sort_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
+        for pair in found.chunk_by(|x, y| x.0 == y.0) {
+            let ([a, b, i, j], least, first, _) = pair[0];
             let (x, y) = (self.placed(a, i, &poses[a]), self.placed(b, j, &poses[b]));
-            if let Some(apart) = separation(&x, &y, contacts[k].normal) {
-                note(k, (contacts[k].gap - apart).abs() / self.slack(a, b));
+            if let Some(apart) = separation(&x, &y, contacts[first].normal) {
+                note(
+                    first,
+                    (least - apart).abs() / self.slack_of(&contacts[first]),
+                );
+            }
+            for &(_, gap, k, defect) in pair {
+                // The far end of a round shape that leans touches where it would lie flat.
+                let lean = (gap - least) * (gap - least) / self.size(a, b);
+                note(k, defect / (self.slack_of(&contacts[k]) + lean));
             }
         }
         worst
@@ -131,7 +150,7 @@ impl<'a> Geometry<'a> {
                     placed.pose.body_direction(outward),
                 );
                 let off = placed.form.off_normal(p, n, size);
-                let defect = placed.form.from_surface(p).max(off);
+                let defect = placed.form.off_surface(p).max(off);
                 if defect < best.1 {
                     best = (shape, defect);
                 }
