@@ -7,8 +7,8 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use stickslip::scene::{
-    Changes, NoFormulation, ReadError, RunNodes, RunNodesError, SceneRun, SourceText,
-    VerifyRunError, find_in_gallery, nearest_in_gallery, read_manifest, read_scene,
+    Changes, ReadError, SceneRun, SourceText, VerifyRunError, find_in_gallery, nearest_in_gallery,
+    read_manifest, read_scene,
 };
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::branches::branches;
@@ -268,13 +268,9 @@ impl Scene {
                 starts,
                 ..EnumerationSettings::default()
             };
-            let (h, mut scheme) = (scene.settings.step, MoreauContactDynamics::new(gap));
-            if system.as_world().is_some() {
-                return Err(run_error(
-                    "branches: the contacts of a world are found step by step, not declared",
-                ));
-            }
-            let found = branches(system.as_ref(), &mut scheme, (0.0, &q, &v), h, &settings);
+            let (h, mut scheme) = (scene.settings.step, one_step_scheme(&scene, gap)?);
+            let scheme = scheme.as_mut();
+            let found = branches(system.as_ref(), scheme, (0.0, &q, &v), h, &settings);
             Ok(found.map_err(run_error)?.to_json().to_string())
         })
     }
@@ -288,11 +284,6 @@ impl Scene {
         velocities: Vec<(usize, f64)>,
     ) -> PyResult<String> {
         let system = self.scene.system().map_err(|e| scene_error(&e))?;
-        if system.as_world().is_some() {
-            return Err(run_error(
-                "inspect: the contacts of a world are found step by step, not declared",
-            ));
-        }
         let (mut q, mut v) = self.scene.initial_state();
         for (list, values) in [(&mut q, positions), (&mut v, velocities)] {
             for (i, x) in values {
@@ -304,20 +295,27 @@ impl Scene {
             serde_json::json!({ "name": c.name(), "gap": value, "active": value <= gap })
         };
         let gaps: Vec<_> = system.constraints().iter().map(constraint).collect();
-        let mut scheme = MoreauContactDynamics::new(gap);
-        let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
+        let mut scheme = one_step_scheme(&self.scene, gap)?;
+        let problem = one_step_problem(system.as_ref(), scheme.as_mut(), (0.0, &q, &v), 0.0);
         let contact = |block: &stickslip::contact::ContactBlock| {
             let (rows, n) = (block.range(), block.size);
             let w: Vec<Vec<f64>> = rows
                 .clone()
                 .map(|i| rows.clone().map(|j| problem.w(i, j)).collect())
                 .collect();
-            let sparse = problem.rows().is_sparse();
+            // Rows over the bodies of a world have no coordinates of their own.
+            let sparse = problem.rows().is_sparse() || system.as_world().is_some();
+            let name = match system.as_world() {
+                Some(world) => world.contact_name(block.key),
+                None => system.constraints()[block.key.constraint()]
+                    .name()
+                    .to_string(),
+            };
             let row = |i: usize| (!sparse).then(|| problem.row(i).to_vec());
             let frictional = n > 1;
             let gamma = frictional.then(|| gamma(&w[0], &block.section));
             serde_json::json!({
-                "name": system.constraints()[block.key.constraint()].name(),
+                "name": name,
                 "point": block.key.point(),
                 "rows": rows.clone().map(row).collect::<Vec<_>>(),
                 "W": w,
@@ -364,6 +362,18 @@ impl Scene {
             })
         })
     }
+}
+
+/// The scheme that poses the problem of one step: with a gap for constraints, or that of a world.
+fn one_step_scheme(
+    scene: &stickslip::scene::Scene,
+    gap: f64,
+) -> PyResult<Box<dyn stickslip::stepping::TimeSteppingScheme>> {
+    if scene.world().is_none() {
+        return Ok(Box::new(MoreauContactDynamics::new(gap)));
+    }
+    let scheme = scene.world_stepping().map_err(|e| scene_error(&e))?;
+    Ok(Box::new(scheme))
 }
 
 /// Runs to the end or to Ctrl-C, after which the folder can be gone on with.
@@ -414,16 +424,8 @@ fn judge_folder(path: &Path, asked: Option<Formulation>) -> PyResult<String> {
     };
     read_manifest(path).map_err(|e| folder_error(&e))?;
     let scene = read_scene(path).map_err(|e| folder_error(&e))?;
-    if scene.world().is_some() {
-        return Ok(outside(&NoFormulation::World));
-    }
-    let nodes = match RunNodes::open(path, &scene) {
-        Ok(nodes) => nodes,
-        Err(RunNodesError::NoFormulation(reason)) => return Ok(outside(&reason)),
-        Err(error) => return Err(run_error(error)),
-    };
-    match scene.verify_run(&nodes, asked) {
-        Ok(report) => {
+    match scene.verify_folder(path, asked) {
+        Ok((report, _)) => {
             // Plain numbers, words and lists always become JSON.
             let mut json = serde_json::to_value(&report).unwrap_or_default();
             json["accepted"] = report.accepted().into();

@@ -80,6 +80,25 @@ impl EnergyEntry {
         ]
     }
 
+    /// The entry whose terms come one after the other, in the order of [`Self::terms`].
+    pub(crate) fn from_terms(mut next: impl FnMut() -> f64) -> Self {
+        Self {
+            kinetic_change: next(),
+            potential_change: next(),
+            external: next(),
+            damping: next(),
+            numerical_mass: next(),
+            numerical_stiffness: next(),
+            potential_defect: next(),
+            covariant_defect: next(),
+            joints: next(),
+            contact_normal: next(),
+            contact_tangential: next(),
+            supports: next(),
+            projection: next(),
+        }
+    }
+
     /// Sum of the absolute terms, without those of contacts.
     fn absolute_sum(&self) -> f64 {
         self.kinetic_change.abs()
@@ -95,7 +114,7 @@ impl EnergyEntry {
             + self.projection.abs()
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.kinetic_change += other.kinetic_change;
         self.potential_change += other.potential_change;
         self.external += other.external;

@@ -125,7 +125,7 @@ impl Scene {
             system = Box::new(DrivenSystem::new(system, drive));
         }
         let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
-            _ if self.world().is_some() => self.world_scheme()?,
+            _ if self.world().is_some() => Box::new(self.world_stepping()?),
             Scheme::Moreau => Box::new(self.moreau()),
             Scheme::SweepingProcess => Box::new(SweepingProcess::default()),
             Scheme::MoreauJean => {
@@ -175,21 +175,20 @@ impl Scene {
     }
 
     /// The scheme of a world: one of two, with the contacts it finds.
-    fn world_scheme(&self) -> Result<Box<dyn stepping::TimeSteppingScheme>, SceneError> {
+    pub fn world_stepping(&self) -> Result<WorldStepping, SceneError> {
         let Mechanics::World(model) = &self.mechanics else {
             let diagnostic = Diagnostic::general("the scene is not a world");
             return Err(SceneError::new(self.text.clone(), vec![diagnostic]));
         };
         let source = Box::new(CollisionDetection::clone(&model.detection));
         if self.settings.scheme == Scheme::Moreau {
-            return Ok(Box::new(WorldStepping::moreau(source)));
+            return Ok(WorldStepping::moreau(source));
         }
         let theta = self.settings.theta.unwrap_or(1.0);
-        let scheme = WorldStepping::moreau_jean(theta, source).map_err(|error| {
+        WorldStepping::moreau_jean(theta, source).map_err(|error| {
             let diagnostic = Diagnostic::general(error.to_string());
             SceneError::new(self.text.clone(), vec![diagnostic])
-        })?;
-        Ok(Box::new(scheme))
+        })
     }
 
     /// Accounts of elastic bodies and their surfaces.

@@ -112,6 +112,7 @@ const SCENES: &[GalleryScene] = scenes![
     "brazil-nut",
     "ball-cradle",
     "top-of-shapes",
+    "rattleback-of-shapes",
     "dice",
 ];
 

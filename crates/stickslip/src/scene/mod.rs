@@ -81,6 +81,7 @@ mod world_fill;
 mod world_keys;
 mod world_materials;
 mod world_motion;
+mod world_nodes;
 mod world_record;
 mod world_shapes;
 

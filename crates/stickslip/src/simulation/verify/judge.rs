@@ -240,6 +240,9 @@ fn obstacle(
     formulation: Formulation,
 ) -> Option<String> {
     let count = system.constraints().len();
+    if formulation == Formulation::World {
+        return Some("the formulation `world` is about worlds of bodies".to_string());
+    }
     if formulation.one_constraint() && count > 1 {
         return Some(format!(
             "{formulation} has one constraint, the system has {count}"

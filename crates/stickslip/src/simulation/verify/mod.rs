@@ -20,6 +20,7 @@ mod reactions;
 mod report;
 mod run_steps;
 mod sum_of_sets;
+pub mod world;
 
 pub use discretisation::{Discretisation, Opening};
 pub use formulation::Formulation;

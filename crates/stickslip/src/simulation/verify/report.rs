@@ -40,6 +40,14 @@ pub enum Line {
     ImpactLaw,
     /// Contact gives no energy over any interval.
     Dissipation,
+    /// Contacts of a world lie where its bodies touch.
+    ContactGeometry,
+    /// Recorded velocities and modes of contacts are those of the motion.
+    ContactRecord,
+    /// Positions of a world are corrected only where bodies overlapped, and by no more than that.
+    Projection,
+    /// Recorded energies are those of the motion.
+    Energy,
 }
 
 impl Line {
@@ -62,6 +70,10 @@ impl Line {
             Self::Variational => "variational form of the friction law against test reactions",
             Self::ImpactLaw => "impact law",
             Self::Dissipation => "contact gives energy",
+            Self::ContactGeometry => "a contact that is not where its bodies touch",
+            Self::ContactRecord => "a contact whose velocity or mode is not that of the motion",
+            Self::Projection => "positions corrected without an overlap",
+            Self::Energy => "energies that are not those of the motion",
         }
     }
 }
