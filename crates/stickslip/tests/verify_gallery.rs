@@ -11,11 +11,16 @@ use stickslip::stepping::Activation;
 use Formulation::{Fremond, P2, P3, P3Prime, P4Prime, P5, P6};
 
 /// Scenes that belong to a formulation.
-const OWN: [(&str, Formulation); 50] = [
+const OWN: [(&str, Formulation); 55] = [
     ("bouncing-ball", P2),
     ("corner-billiard", P2),
     ("newtons-cradle", P2),
     ("delayed-oscillator-free", P2),
+    ("ring-slide", P2),
+    ("joint-pendulum", P2),
+    ("pd-arm", P2),
+    ("stribeck-belt", P3),
+    ("spinning-ball", P5),
     ("machining-chatter", P2),
     ("machining-varying-speed", P2),
     ("elastic-bar", P2),
@@ -84,7 +89,8 @@ fn scene(name: &str) -> Scene {
 }
 
 fn motion(scene: &Scene) -> Motion {
-    let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"));
+    let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"))
+        .with_corrected_positions(scene.simulation().expect("valid").corrects_positions());
     let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
     motion.push(run.record());
     let end = run.run_until(scene.settings.until, |record| {

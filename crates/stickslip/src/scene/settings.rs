@@ -6,7 +6,7 @@ use super::value::{Table, Value};
 use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver};
 use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::simulation::studies::branches::ChoiceRule;
-use crate::stepping::{Activation, InternalForce, JointVelocity};
+use crate::stepping::{Activation, InternalForce, JointVelocity, Projection};
 
 /// How a scene is run.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Settings {
     pub internal_force: InternalForce,
     /// Velocity on which the theta scheme enforces joints.
     pub joint_velocity: JointVelocity,
+    /// Whether positions are corrected.
+    pub projection: Projection,
     /// How friction sets act together under the generalized law.
     pub sections: Sections,
     /// Normal space of the generalized law.
@@ -71,6 +73,7 @@ impl Default for Settings {
             activation: Activation::Guard,
             internal_force: InternalForce::AtTheta,
             joint_velocity: JointVelocity::End,
+            projection: Projection::Combined,
             sections: Sections::PerConstraint,
             active_space: ActiveSpace::All,
             on_several: OnSeveral::Choose,
@@ -130,6 +133,9 @@ impl Settings {
             joint_velocity: text("joint_velocity")
                 .and_then(JointVelocity::from_word)
                 .unwrap_or(default.joint_velocity),
+            projection: text("projection")
+                .and_then(Projection::from_word)
+                .unwrap_or(default.projection),
             sections: text("sections")
                 .and_then(Sections::from_word)
                 .unwrap_or(default.sections),
@@ -180,6 +186,13 @@ impl Settings {
                 .unwrap_or(default.solver),
             every: count(table, "every").unwrap_or(default.every),
         };
+        if let Some(value) = table.value("projection").filter(|_| {
+            settings.projection == Projection::Combined && settings.activation != Activation::Guard
+        }) {
+            let message = "the activations `paper` and `forecast` are rules of the bare scheme";
+            let help = "use projection = \"none\" with them, or activation = \"guard\"";
+            reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
+        }
         if let Some(value) = table.value("scheme").filter(|_| {
             settings.scheme == Scheme::Penalty && table.get("compliance_time").is_none()
         }) {

@@ -67,6 +67,16 @@ pub trait TimeSteppingScheme: Send + Sync {
         false
     }
 
+    /// Whether the scheme projects positions of this system.
+    fn corrects_positions(&self, _system: &dyn MechanicalSystem) -> bool {
+        false
+    }
+
+    /// Whether penetration is part of the contact law of this scheme and not an error.
+    fn is_compliant(&self) -> bool {
+        false
+    }
+
     /// Whether the scheme keeps the past motion itself, finer than its steps.
     fn keeps_past(&self) -> bool {
         false

@@ -10,7 +10,7 @@ use crate::systems::MechanicalSystem;
 use super::past::Past;
 use super::place::{Place, force};
 use super::{
-    Discretisation, Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError,
+    Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError,
     Verification,
 };
 
@@ -56,15 +56,16 @@ pub fn verify(
     verify_nodes(system, motion, motion, formulation, settings).expect("nodes in memory")
 }
 
-/// Tests every line of `formulation` on a run whose nodes are gone through twice and kept nowhere.
+/// Tests every line of `formulation` on a run whose nodes are gone through twice and kept nowhere; `run` tells how its
+/// steps were made and has no nodes of its own.
 pub fn verify_run(
     system: &dyn MechanicalSystem,
     nodes: &dyn MotionSource,
-    rule: Discretisation,
+    run: &Motion,
     formulation: Formulation,
     settings: &VerifySettings,
 ) -> Result<Verification, MotionSourceError> {
-    verify_nodes(system, &Motion::of_run(rule), nodes, formulation, settings)
+    verify_nodes(system, run, nodes, formulation, settings)
 }
 
 /// The nodes of a run come from anywhere, those of an exact motion are its own.
@@ -316,7 +317,9 @@ impl<'a> Survey<'a> {
             && reactions
                 .iter()
                 .all(|r| r.is_empty() || r.len() == self.rows);
+        let moved = node.moved.is_empty() || node.moved.len() == n;
         let numbers = [
+            &node.moved,
             &node.q,
             &node.v_left,
             &node.v_right,
@@ -324,7 +327,7 @@ impl<'a> Survey<'a> {
             &node.atom,
         ];
         let finite = node.t.is_finite() && numbers.iter().all(|x| x.iter().all(|y| y.is_finite()));
-        sizes && finite && node.t > before
+        sizes && moved && finite && node.t > before
     }
 
     /// Speed at the node, and what the forces at the last one give until then.

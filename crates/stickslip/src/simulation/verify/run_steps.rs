@@ -83,17 +83,33 @@ impl Judge<'_> {
             depths,
             last: a,
         } = walk;
+        let moved = self.projection(b);
         let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
-        self.kinematics(rule, a, b, report);
+        self.kinematics(rule, a, b, moved, report);
         self.penetration((here, &there), (a, b), depths, report);
-        let place = if rule.at_end() {
-            &mut there
-        } else {
-            &mut *here
+        let mut along = moved.map(|_| self.along(rule, (here, &there), (a, b)));
+        let place = match &mut along {
+            Some(along) => along,
+            None if rule.at_end() => &mut there,
+            None => &mut *here,
         };
         self.close(place, rule, b.t - a.t, &a.v_right);
-        past.reading(|s| self.equation_of_step(s, place, rule, (a, b), report));
-        self.contact_laws(place, rule, &a.v_right, b, report);
+        if moved.is_some() {
+            self.admit(place, (a, b));
+        }
+        let step = Step {
+            rule,
+            moved,
+            ends: (a, b),
+        };
+        past.reading(|s| self.equation_of_step(s, place, step, report));
+        past.reading(|s| self.read_slip(s, place, step));
+        if self.coasts(rule, moved) {
+            let (before, after) = self.around_impulses(rule.weight(), (a, b));
+            self.contact_laws(place, rule, &before.v_right, &after, report);
+        } else {
+            self.contact_laws(place, rule, &a.v_right, b, report);
+        }
         past.enter(b);
         *here = if past.is_read() && !rule.at_end() {
             past.reading(|s| Place::at(s, b.t, &b.q, &b.v_right))
@@ -118,20 +134,37 @@ impl Judge<'_> {
         });
     }
 
-    /// q₁ = q₀ ⊕ h v with v the mean of both velocities that the scheme names.
+    /// q₁ = q₀ ⊕ h v with v the mean of both velocities that the scheme names, moved by what is told of a projection.
     fn kinematics(
         &self,
         rule: Discretisation,
         a: &MotionNode,
         b: &MotionNode,
+        moved: Option<&[f64]>,
         report: &mut Verification,
     ) {
         let h = b.t - a.t;
         let v = mean(&a.v_right, &b.v_right, rule.weight());
-        let mut q = vec![0.0; a.q.len()];
-        self.system.displace(&a.q, &v, h, &mut q);
+        let (mut q, mut goal) = (vec![0.0; a.q.len()], b.q.clone());
+        if let Some(moved) = moved {
+            goal = self.before_projection(b, moved);
+        }
+        if self.coasts(rule, moved) {
+            // Both ways from the ends to the place of the impulses.
+            let theta = rule.weight();
+            let (mut from, mut unread) = (vec![0.0; a.q.len()], vec![0.0; v.len()]);
+            let reach = (1.0 - theta) * h;
+            self.system
+                .coast(&a.q, &a.v_right, reach, &mut q, &mut unread);
+            let back = -theta * h;
+            self.system
+                .coast(&goal, &b.v_right, back, &mut from, &mut unread);
+            goal = from;
+        } else {
+            self.system.displace(&a.q, &v, h, &mut q);
+        }
         let fastest = v.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        for ((expected, found), before) in q.iter().zip(&b.q).zip(&a.q) {
+        for ((expected, found), before) in q.iter().zip(&goal).zip(&a.q) {
             let off = (expected - found).abs();
             let size = (found - before).abs().max(h * fastest);
             if !(off <= self.settings.tolerance * size + 1e-13 * (1.0 + found.abs())) {
@@ -177,26 +210,39 @@ impl Judge<'_> {
         &self,
         system: &dyn MechanicalSystem,
         place: &Place,
-        rule: Discretisation,
-        (a, b): (&MotionNode, &MotionNode),
+        step: Step,
         report: &mut Verification,
     ) {
-        let (h, n) = (b.t - a.t, self.system.dof());
-        let theta = rule.weight();
+        let Step { rule, moved, .. } = step;
+        let (coasting, theta) = (self.coasts(rule, moved), rule.weight());
+        let (a, b) = if coasting {
+            &self.around_impulses(theta, step.ends)
+        } else {
+            &(step.ends.0.clone(), step.ends.1.clone())
+        };
+        let (h, n) = (step.ends.1.t - step.ends.0.t, self.system.dof());
         let middle = mean(&a.v_right, &b.v_right, theta);
         let mut q = vec![0.0; a.q.len()];
-        system.displace(&a.q, &middle, h * theta, &mut q);
+        let reach = if coasting { 0.0 } else { h * theta };
+        system.displace(&a.q, &middle, reach, &mut q);
         let (t, q, v) = match rule {
             Discretisation::EndOfStep { .. } => (b.t, &b.q, &a.v_right),
             Discretisation::StartOfStep { .. } => (a.t, &a.q, &a.v_right),
-            Discretisation::Theta { .. } => (a.t + theta * h, &q, &middle),
+            Discretisation::Theta { .. } => (step.ends.0.t + theta * h, &q, &middle),
         };
-        let force = if rule.discrete_gradient() {
-            let gradient = discrete_gradient(system, place, (&a.q, q, &b.q), &middle, h);
+        let mut force = if rule.discrete_gradient() {
+            let end = moved.map_or_else(|| b.q.clone(), |moved| self.before_projection(b, moved));
+            let gradient = discrete_gradient(system, place, (&a.q, q, &end), &middle, h);
             force_beside(system, (t, q, v), &gradient)
         } else {
             force(system, t, q, v)
         };
+        if coasting && system.has_covariant_force() {
+            // The body turns before and after the impulses.
+            let mut covariant = vec![0.0; n];
+            system.covariant_force(q, v, &mut covariant);
+            force.iter_mut().zip(covariant).for_each(|(f, c)| *f -= c);
+        }
         let mut mass = place.mass.clone();
         if rule.implicit() && !system.mass_is_constant() {
             system.mass(q, &mut mass);
@@ -252,7 +298,16 @@ impl Judge<'_> {
         b: &MotionNode,
         report: &mut Verification,
     ) {
-        let (before, after) = (place.local(v), place.local(&b.v_right));
+        let (mut before, mut after) = (place.local(v), place.local(&b.v_right));
+        // Laws read the approach of the start; the turning since is taken on the mean velocity of the step.
+        let weight = match rule {
+            Discretisation::Theta { theta, .. } => theta,
+            _ => 0.5,
+        };
+        for (i, turning) in place.turning.iter().enumerate() {
+            before[i] -= turning;
+            after[i] += (1.0 - weight) / weight * turning;
+        }
         for contact in place.contacts.iter().filter(|c| c.sure) {
             let i = contact.start;
             // What has opened may close again as far as the step moves it outwards.
@@ -295,7 +350,10 @@ impl Judge<'_> {
         let left = if rule.implicit() {
             before.clone()
         } else {
-            place.local(&b.v_left)
+            let mut left = place.local(&b.v_left);
+            let turning = left.iter_mut().zip(&place.turning);
+            turning.for_each(|(u, turning)| *u -= turning);
+            left
         };
         let work = |weight: f64| dot(&impulse, &mean(&left, &after, weight));
         let least = if rule.implicit() {
@@ -305,6 +363,15 @@ impl Judge<'_> {
         };
         self.dissipation(b.t, least, report);
     }
+}
+
+/// One step of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub rule: Discretisation,
+    /// Displacement of the projection of its end, if positions of the run are corrected.
+    pub moved: Option<&'a [f64]>,
+    pub ends: (&'a MotionNode, &'a MotionNode),
 }
 
 /// A gradient whose work over a step from q₀ to q₁ is the change of the potential: the system's own, or that at the
