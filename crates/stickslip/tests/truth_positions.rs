@@ -162,9 +162,13 @@ fn a_particle_leaves_a_round_hill_where_its_weight_no_longer_holds_it() {
             .expect("valid");
         let sim = run(system, scheme, (&[0.0, 1.0], &[v0, 0.0]), (1e-4, 0.9));
         let events = &sim.events().events;
-        // Moreau's scheme moves before it looks for contacts: it leaves the top for one step and falls back.
+        // An explicit scheme meets the top with the velocity of a chord: a first approach of the order of the step.
         let starting = events.iter().filter(|e| e.t < 3e-4).count();
-        assert!(starting == 0 || name == "moreau", "{name}: {events:?}");
+        let small = events[..starting].iter().all(|e| e.approach > -2e-3);
+        assert!(
+            starting == 0 || (small && name != "moreau-jean"),
+            "{name}: {events:?}"
+        );
         assert_eq!(events.len() - starting, 1, "{name}: {events:?}");
         let t = events[starting].t;
         // Time on the hill by quadrature of the energy integral.

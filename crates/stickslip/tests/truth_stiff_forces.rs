@@ -42,7 +42,12 @@ fn a_force_that_cannot_be_solved_is_named() {
     let scene = Scene::parse(SourceText::new("wild.toml", text)).expect("valid");
     let mut sim = scene.simulation().expect("valid");
     let end = sim.run_until(1.0, |_| ControlFlow::Continue(()));
-    let summary = RunSummary::new(&sim, scene.run_settings("wild"), end, 0.0);
+    let summary = RunSummary::new(
+        &sim,
+        (scene.run_settings("wild"), &Default::default()),
+        end,
+        0.0,
+    );
     if summary.certificate.nonlinear_failures > 0 {
         let named = summary
             .warnings
@@ -72,7 +77,12 @@ fn a_gap_that_is_no_number_stops_the_run_with_its_expression() {
             sim.state().q
         );
         if stopped {
-            let summary = RunSummary::new(&sim, scene.run_settings("wall"), end, 0.0);
+            let summary = RunSummary::new(
+                &sim,
+                (scene.run_settings("wall"), &Default::default()),
+                end,
+                0.0,
+            );
             assert!(summary.reason.contains("wall") && summary.reason.contains("sqrt(d - x)"));
             assert!(!summary.certified);
         }
@@ -90,7 +100,12 @@ fn an_obstacle_crossed_within_a_step_is_told() {
         let scene = changed(&source, &Changes::new().key("scheme", scheme));
         let mut sim = scene.simulation().expect("valid");
         let end = sim.run_until(0.1, |_| ControlFlow::Continue(()));
-        let summary = RunSummary::new(&sim, scene.run_settings("plate"), end, 0.0);
+        let summary = RunSummary::new(
+            &sim,
+            (scene.run_settings("plate"), &Default::default()),
+            end,
+            0.0,
+        );
         let beyond = sim.state().q[0] < 0.0;
         assert_eq!(
             beyond,
@@ -118,7 +133,12 @@ fn a_bare_scheme_that_drifts_is_not_certified() {
             let scene = changed(&entry.source(), &changes);
             let mut sim = scene.simulation().expect("valid");
             let end = sim.run_until(5.0, |_| ControlFlow::Continue(()));
-            let summary = RunSummary::new(&sim, scene.run_settings("drift"), end, 0.0);
+            let summary = RunSummary::new(
+                &sim,
+                (scene.run_settings("drift"), &Default::default()),
+                end,
+                0.0,
+            );
             assert_eq!(
                 summary.certified, !drifts,
                 "{name}: {:?}",
