@@ -85,6 +85,11 @@ pub enum StepOutcome {
         /// The contact.
         contact: ContactKey,
     },
+    /// The iteration on slip speeds that friction depends on did not come to an end.
+    SlipNotConverged {
+        /// The contact.
+        contact: ContactKey,
+    },
     /// A gap or its rate is NaN or infinite.
     GapNotFinite {
         /// Constraint.
@@ -111,6 +116,7 @@ impl StepOutcome {
                 | Self::SeveralLayers { .. }
                 | Self::NonFinite
                 | Self::SlipNotUnique { .. }
+                | Self::SlipNotConverged { .. }
                 | Self::GapNotFinite { .. }
                 | Self::BadCoefficient { .. }
                 | Self::SingularMass

@@ -251,7 +251,7 @@ pub(super) const SCENE: TableKeys = TableKeys {
             "projection",
             Kind::Word(Projection::WORDS),
             "combined",
-            "Whether positions are corrected; flat gaps without joints are the same either way.",
+            "Whether positions are corrected: at the end of a step, and along it where obstacles are curved or joints hold.",
         ),
         key(
             "sections",

@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::records::{StepRecord, TrajectoryFileError, TrajectoryReader};
 use crate::simulation::RunEnd;
 use crate::simulation::verify::{Motion, MotionNode, MotionSource, MotionSourceError};
+use crate::stepping::PositionCorrection;
 use crate::systems::MechanicalSystem;
 
 use super::diagnostic::SceneError;
@@ -68,8 +69,9 @@ impl<'a> RunNodes<'a> {
     /// The nodes of the run of `scene` in `folder`.
     pub fn open(folder: &Path, scene: &'a Scene) -> Result<Self, RunNodesError> {
         let manifest = read_manifest(folder)?;
-        let corrected = scene.simulation()?.corrects_positions();
-        let run = Motion::of_run(scene.discretisation()?).with_corrected_positions(corrected);
+        let correction = scene.simulation()?.position_correction();
+        let run = Motion::of_run(scene.discretisation()?).with_correction(correction);
+        let corrected = correction != PositionCorrection::None;
         let system = scene.system()?;
         let path = folder.join("trajectory.npy");
         let columns = TrajectoryReader::open(&path)?.columns().to_vec();

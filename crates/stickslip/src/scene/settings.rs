@@ -109,7 +109,7 @@ impl Settings {
         let step = reader.number(table, "step", "positive", positive);
         let until = reader.number(table, "until", "positive", positive);
         let law = text("law").and_then(Law::from_word).unwrap_or(default.law);
-        let settings = Self {
+        let mut settings = Self {
             scheme: text("scheme")
                 .and_then(Scheme::from_word)
                 // The generalized law has one scheme.
@@ -186,13 +186,7 @@ impl Settings {
                 .unwrap_or(default.solver),
             every: count(table, "every").unwrap_or(default.every),
         };
-        if let Some(value) = table.value("projection").filter(|_| {
-            settings.projection == Projection::Combined && settings.activation != Activation::Guard
-        }) {
-            let message = "the activations `paper` and `forecast` are rules of the bare scheme";
-            let help = "use projection = \"none\" with them, or activation = \"guard\"";
-            reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-        }
+        settings.check_projection(reader, table);
         if let Some(value) = table.value("scheme").filter(|_| {
             settings.scheme == Scheme::Penalty && table.get("compliance_time").is_none()
         }) {
@@ -208,6 +202,38 @@ impl Settings {
             reader.report(Diagnostic::at(place.span.clone(), message));
         }
         settings
+    }
+
+    /// Refuses a projection that the scheme does not have, and takes the one it has where none is asked for.
+    fn check_projection(&mut self, reader: &mut Reader, table: &Table) {
+        let guard = self.activation == Activation::Guard;
+        let (own, message, help) = match self.scheme {
+            _ if table.get("world").is_some() => (
+                Projection::Combined,
+                "worlds always remove the overlaps of their bodies",
+                "leave `projection` out",
+            ),
+            Scheme::Penalty => (
+                Projection::None,
+                "compliant contacts penetrate by their law, nothing is projected",
+                "use moreau-jean, moreau or sweeping-process, or projection = \"none\"",
+            ),
+            Scheme::EventDriven => (
+                Projection::None,
+                "the scheme `event-driven` keeps contacts and joints closed in its equations, nothing is projected at the end of a step",
+                "use moreau-jean, moreau or sweeping-process, or projection = \"none\"",
+            ),
+            Scheme::MoreauJean if !guard => (
+                Projection::None,
+                "the activations `paper` and `forecast` are rules of the bare scheme",
+                "use projection = \"none\" with them, or activation = \"guard\"",
+            ),
+            Scheme::MoreauJean | Scheme::Moreau | Scheme::SweepingProcess => return,
+        };
+        if let Some(value) = table.value("projection").filter(|_| self.projection != own) {
+            reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
+        }
+        self.projection = own;
     }
 }
 

@@ -87,6 +87,7 @@ fn position_warnings(summary: &RunSummary) -> Vec<String> {
     let mut warnings = Vec::new();
     let cure = match summary.settings.projection.as_str() {
         "combined" => "a smaller step makes this smaller",
+        _ if summary.settings.scheme == "event-driven" => "a smaller step makes this smaller",
         _ => "projection = \"combined\" corrects positions",
     };
     if !(positions.drift.value <= positions.limit) {

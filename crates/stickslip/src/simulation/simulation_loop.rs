@@ -10,7 +10,7 @@ use crate::records::{
     EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepOutcome, StepRecord,
     TrajectoryLayout,
 };
-use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
+use crate::stepping::{ContactLayout, ContactStage, PositionCorrection, State, TimeSteppingScheme};
 use crate::systems::constraint::ContactPoint;
 use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem, World};
@@ -795,7 +795,7 @@ impl Simulation {
         &self.ledger
     }
 
-    /// The accounts of a world: momentum, contacts, sweeps.
+    /// The accounts of a world: contacts, sweeps, overlaps.
     pub fn world_accounts(&self) -> Option<&WorldAccounts> {
         self.world.as_ref().map(|(accounts, _)| accounts)
     }
@@ -851,9 +851,9 @@ impl Simulation {
         self.positions.verdict(self.system.as_ref(), at)
     }
 
-    /// Whether the scheme corrects positions, or lets the system coast between impulses.
-    pub fn corrects_positions(&self) -> bool {
-        self.scheme.corrects_positions(self.system.as_ref())
+    /// What the scheme does about positions.
+    pub fn position_correction(&self) -> PositionCorrection {
+        self.scheme.position_correction(self.system.as_ref())
     }
 
     /// The system.
@@ -899,9 +899,9 @@ impl Simulation {
             self.system.coordinate_names(),
             self.system.velocity_names(),
             &self.layout.names(self.system.as_ref()),
-            match self.scheme.corrects_positions(self.system.as_ref()) {
-                true => self.system.velocity_names(),
-                false => &[],
+            match self.position_correction() {
+                PositionCorrection::None => &[],
+                _ => self.system.velocity_names(),
             },
             &accounts,
         )

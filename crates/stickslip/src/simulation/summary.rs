@@ -410,9 +410,7 @@ impl RunSummary {
         };
         let energy = energy(simulation);
         let world = WorldSummary::of(simulation);
-        let closed = energy.closed
-            && simulation.momentum_ledger().is_closed()
-            && world.as_ref().is_none_or(|world| world.momentum.closed);
+        let closed = energy.closed && simulation.momentum_ledger().is_closed();
         let certificate = certificate(simulation, settings.tolerance, closed);
         let positions = positions(simulation);
         let certified = certificate.certified && positions.hold && outcome != RunOutcome::Stopped;
@@ -525,6 +523,11 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              at most {:.3e} has one",
             contact_name(simulation, contact),
             simulation.record().step_advised
+        ),
+        StepOutcome::SlipNotConverged { contact } => format!(
+            "the iteration on the slip speed of contact `{}`, which its friction depends on, did not converge: take a \
+             smaller step",
+            contact_name(simulation, contact)
         ),
         StepOutcome::GapNotFinite { constraint } => {
             let name = simulation.system().constraints()[constraint].name();

@@ -5,7 +5,9 @@ use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 
 use super::assembly::ContactAssembly;
-use super::position_projection::{GAP_ROUNDING, PositionProjection, Projection, can_drift};
+use super::position_projection::{
+    GAP_ROUNDING, PositionCorrection, PositionProjection, Projection,
+};
 use super::step_energy;
 
 /// A pressed contact that opens by less than this part of what its normal turns in the step stays closed: a chord misses
@@ -21,7 +23,7 @@ const MISSED: f64 = 0.6;
 pub(crate) struct ExplicitPositions {
     /// Whether positions are corrected where they can drift.
     pub projection: Projection,
-    corrected: Option<bool>,
+    correction: Option<PositionCorrection>,
     /// Middle of the chord that ends at the place of the laws.
     middle: Vec<f64>,
     start: Vec<f64>,
@@ -36,16 +38,17 @@ pub(crate) struct ExplicitPositions {
 }
 
 impl ExplicitPositions {
-    fn is_corrected(&mut self, system: &dyn MechanicalSystem) -> bool {
-        let combined = self.projection == Projection::Combined;
+    fn correction(&mut self, system: &dyn MechanicalSystem) -> PositionCorrection {
+        let projection = self.projection;
         *self
-            .corrected
-            .get_or_insert_with(|| combined && can_drift(system))
+            .correction
+            .get_or_insert_with(|| PositionCorrection::of(projection, system, false))
     }
 
     /// Middle of the chord that ends at time t, for a step whose positions are corrected.
     pub fn middle(&self, t: f64, h: f64) -> Option<(f64, &[f64])> {
-        (self.corrected == Some(true)).then_some((t - 0.5 * h, self.middle.as_slice()))
+        (self.correction == Some(PositionCorrection::Path))
+            .then_some((t - 0.5 * h, self.middle.as_slice()))
     }
 
     /// Splits the approach of the active contacts at the end q of a chord with velocity v into what was there in its
@@ -58,7 +61,7 @@ impl ExplicitPositions {
         assembly: &mut ContactAssembly,
         problem: &ContactProblem,
     ) {
-        if !self.is_corrected(system) {
+        if self.correction(system) != PositionCorrection::Path {
             return;
         }
         // The middle of the chord is that of joints too.
@@ -125,10 +128,32 @@ impl ExplicitPositions {
     ) {
         self.work = 0.0;
         self.displacement.clear();
-        if !self.is_corrected(system) || h == 0.0 {
+        let correction = self.correction(system);
+        if correction == PositionCorrection::None || h == 0.0 {
             return;
         }
         self.held.clear();
+        if correction == PositionCorrection::Path {
+            self.hold(system, (h, t), before, (q, v), impulses);
+        }
+        self.free.clear();
+        self.free.extend_from_slice(q);
+        if self.projector.project(system, t, q, &self.held) {
+            self.work =
+                step_energy::potential(system, q) - step_energy::potential(system, &self.free);
+        }
+        self.displacement.clone_from(&self.projector.displacement);
+    }
+
+    /// Chooses the pressed contacts whose surface the chord misses by what their normal turns.
+    fn hold(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (h, t): (f64, f64),
+        before: &[f64],
+        (q, v): (&[f64], &[f64]),
+        impulses: &[f64],
+    ) {
         let mut row = 0;
         for (c, constraint) in system.constraints().iter().enumerate() {
             let first = row;
@@ -146,13 +171,6 @@ impl ExplicitPositions {
                 }
             }
         }
-        self.free.clear();
-        self.free.extend_from_slice(q);
-        if self.projector.project(system, t, q, &self.held) {
-            self.work =
-                step_energy::potential(system, q) - step_energy::potential(system, &self.free);
-        }
-        self.displacement.clone_from(&self.projector.displacement);
     }
 }
 

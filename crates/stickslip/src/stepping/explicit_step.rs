@@ -286,7 +286,9 @@ impl ExplicitStep {
         };
         let parts = (&self.assembly, &mut self.phases);
         let refined = solved.and_then(|residual| {
-            let again = self.slip.refine(parts.0, parts.1, &reading, stage, record)?;
+            let again = self
+                .slip
+                .refine(parts.0, parts.1, &reading, stage, record)?;
             Ok(residual.max(again))
         });
         let compression = match refined {

@@ -42,7 +42,7 @@ pub use moreau_jean::MoreauJean;
 pub(crate) use moreau_jean_settings::default_theta;
 pub use moreau_jean_settings::{Activation, InternalForce, MoreauJeanSettings, ThetaError};
 pub use normal_compliance_penalty::NormalCompliancePenalty;
-pub use position_projection::Projection;
+pub use position_projection::{PositionCorrection, Projection};
 pub use scheme::{State, StepLimit, TimeSteppingScheme};
 pub use sweeping_bounds::{SweepingBounds, SweepingData, SweepingRealised};
 pub use sweeping_process::SweepingProcess;

@@ -7,8 +7,7 @@ use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
 use super::explicit_step::{Contacts, ExplicitStep};
-use super::position_projection::can_drift;
-use super::{ContactStage, Projection, State, TimeSteppingScheme};
+use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingScheme};
 
 /// Moreau's explicit time stepping.
 ///
@@ -102,8 +101,8 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         }
     }
 
-    fn corrects_positions(&self, system: &dyn MechanicalSystem) -> bool {
-        self.step.positions.projection == Projection::Combined && can_drift(system)
+    fn position_correction(&self, system: &dyn MechanicalSystem) -> PositionCorrection {
+        PositionCorrection::of(self.step.positions.projection, system, false)
     }
 
     fn warnings(&self, _system: &dyn MechanicalSystem) -> Vec<String> {

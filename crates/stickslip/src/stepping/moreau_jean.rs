@@ -10,10 +10,9 @@ use super::contact_phases::ContactPhases;
 use super::implicit_step::{ImplicitStep, StepFrame};
 use super::joints::JointSystem;
 use super::moreau_jean_settings::{Activation, MoreauJeanSettings, ThetaError, default_theta};
-use super::position_projection::can_drift;
 use super::slip_friction::{SlipReading, SlipSpeeds};
 use super::step_positions::StepPositions;
-use super::{ContactStage, Projection, State, TimeSteppingScheme, restitution};
+use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingScheme, restitution};
 
 /// Iterations after which the slope of a force is taken again.
 const SLOPE_EVERY: usize = 4;
@@ -47,7 +46,7 @@ const SLOPE_EVERY: usize = 4;
 /// normal since on the mean velocity (no work, no invented impact), admits every contact that the step would leave
 /// behind, and projects the end position ([`Projection`]). A body that turns coasts to that place and on from it by
 /// the midpoint rule and the Cayley map, impulses in between: its momenta then change by those of the impulses, to
-/// rounding. Systems with flat gaps and no joints keep the bits of the bare scheme.
+/// rounding. Flat gaps without joints have the steps of the bare scheme, and an end that overshot is projected.
 ///
 /// # Cost
 /// One factorization of M̂ per (h, θ) with constant mass, one per iteration with M(q); one solve
@@ -460,8 +459,8 @@ impl TimeSteppingScheme for MoreauJean {
         self.positions.take_back(q_place, v_place);
     }
 
-    fn corrects_positions(&self, system: &dyn MechanicalSystem) -> bool {
-        self.projection() == Projection::Combined && (can_drift(system) || system.turns())
+    fn position_correction(&self, system: &dyn MechanicalSystem) -> PositionCorrection {
+        PositionCorrection::of(self.projection(), system, system.turns())
     }
 
     fn warnings(&self, system: &dyn MechanicalSystem) -> Vec<String> {

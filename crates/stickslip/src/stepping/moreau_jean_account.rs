@@ -27,20 +27,12 @@ impl MoreauJean {
             &self.phases.impulse,
             &self.step.v_theta,
             &self.sliding,
+            (&self.phases.left, &self.velocity),
             record,
         );
         let (mut entry, mut kinetic, mut potential) = self.account(system, frame, state, record);
         record.momentum = self.momentum(system, frame, state);
-        if self.positions.corrected && frame.h > 0.0 {
-            let (assembly, impulse) = (&self.assembly, &self.phases.impulse);
-            let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
-            let touching = |c| assembly.gap_rounding(c, frame.q).max(floor);
-            self.positions.hold(assembly, touching, |contact| {
-                let row = stage.problem.blocks()[contact.block].start;
-                let mean = stage.problem.row_dot(row, v) + assembly.drift[row];
-                let size = assembly.before[row].abs() + assembly.turning[row].abs();
-                impulse[row] > 0.0 && mean <= STEADY * size
-            });
+        if self.leaves_constraints(frame, stage) {
             let before = (kinetic, potential);
             if self
                 .positions
@@ -71,6 +63,27 @@ impl MoreauJean {
         record.energy = entry;
         record.kinetic = kinetic;
         record.potential = potential;
+    }
+
+    /// Whether the end position may have to be projected; chooses the contacts that stay closed.
+    fn leaves_constraints(&mut self, frame: &StepFrame, stage: &ContactStage) -> bool {
+        if frame.h == 0.0 {
+            return false;
+        }
+        let (assembly, impulse) = (&self.assembly, &self.phases.impulse);
+        if !self.positions.corrected {
+            return self.positions.overshoots
+                && self.positions.overshot(assembly, &self.step.q_end);
+        }
+        let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
+        let touching = |c| assembly.gap_rounding(c, frame.q).max(floor);
+        self.positions.hold(assembly, touching, |contact| {
+            let row = stage.problem.blocks()[contact.block].start;
+            let mean = stage.problem.row_dot(row, v) + assembly.drift[row];
+            let size = assembly.before[row].abs() + assembly.turning[row].abs();
+            impulse[row] > 0.0 && mean <= STEADY * size
+        });
+        true
     }
 
     /// The account of momentum of a body that coasts to the place of the impulses and on from it.

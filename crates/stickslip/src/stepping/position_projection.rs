@@ -10,9 +10,37 @@ pub enum Projection {
     /// The bare schemes of the papers: laws on velocities alone, and what positions drift they drift.
     #[default]
     None,
-    /// Laws read the geometry of the middle of the step, and the end position is projected on the admissible
-    /// set and the joints in the kinetic metric.
+    /// Laws read the geometry of the middle of the step where it turns, and the end position is projected on the
+    /// admissible set and the joints in the kinetic metric.
     Combined,
+}
+
+/// What a scheme does about the positions of a system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PositionCorrection {
+    /// Nothing.
+    #[default]
+    None,
+    /// The end position is projected where a step overshot a flat obstacle; nothing else differs from the bare scheme.
+    Overshoot,
+    /// Laws read the geometry along the path of the step, and its end is projected.
+    Path,
+}
+
+impl PositionCorrection {
+    /// What a system needs: one that turns or can drift its path, flat obstacles the end of the step alone. Nodes of a
+    /// mesh keep their overshoot of flat obstacles: moving single nodes would load the mesh.
+    pub(crate) fn of(projection: Projection, system: &dyn MechanicalSystem, turns: bool) -> Self {
+        if projection == Projection::None {
+            Self::None
+        } else if turns || can_drift(system) {
+            Self::Path
+        } else if system.sparsity().is_some() || system.constraints().is_empty() {
+            Self::None
+        } else {
+            Self::Overshoot
+        }
+    }
 }
 
 /// Newton passes; the distance is squared by each, so that more are a sign that there is nothing to reach.
@@ -32,8 +60,7 @@ pub(crate) const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// [AcaryCollinsCraft2023] for the velocity part; the active set by the signs of the multipliers is ours.
 ///
 /// # Guarantees
-/// On success every joint and every gap is within its rounding. A system whose gaps are affine and that has no
-/// joints is never moved.
+/// On success every joint and every gap is within its rounding. What violates nothing is not moved.
 ///
 /// # Behaviour to know
 /// Where gradients vanish or constraints contradict each other there is nothing to reach: the position is then left

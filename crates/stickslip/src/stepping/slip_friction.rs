@@ -11,6 +11,9 @@ use super::contact_phases::ContactPhases;
 /// Iterations on the slip speeds; Newton's method takes a handful.
 const ITERATIONS_MAX: usize = 200;
 
+/// A change of the coefficient below this part of it is rounding.
+const SETTLED: f64 = 1e-13;
+
 /// Slip speeds at which the slope of the law is looked at, between rest and the fastest.
 const SLOPE_SAMPLES: i32 = 64;
 
@@ -80,8 +83,9 @@ impl SlipSpeeds {
         let mut compression = 0.0;
         self.speeds.clear();
         self.speeds.resize(assembly.active.len(), 0.0);
+        let mut unsettled = None;
         for _ in 0..ITERATIONS_MAX {
-            let mut settled = true;
+            unsettled = None;
             self.read_local(assembly, stage);
             for (k, contact) in assembly.active.iter().enumerate() {
                 let key = assembly.layout.slots()[contact.slot].key;
@@ -98,24 +102,31 @@ impl SlipSpeeds {
                 let response = (range.start + 1..range.end)
                     .map(|i| stage.problem.w(i, i))
                     .fold(0.0, f64::max);
-                let slope = 1.0 + response * normal * slip.slope(&reading.at, s);
+                let falls = slip.slope(&reading.at, s);
+                let slope = 1.0 + response * normal * falls;
                 let step = (observed - s) / if slope > 0.1 { slope } else { 1.0 };
                 let next = (s + step).max(0.0);
                 let bad = StepOutcome::BadCoefficient { contact: key };
                 let section = point.section_at_slip(&reading.at, next).map_err(|_| bad)?;
-                if (next - s).abs() > 4.0 * f64::EPSILON * next.max(s) {
-                    settled = false;
+                // A slip speed is known to the rounding of the velocities it is a difference of; what counts is the section.
+                let coefficient = slip.factor(&reading.at, next);
+                let changes = (next - s).abs() * falls.abs() > SETTLED * coefficient.abs();
+                if changes && (next - s).abs() > 4.0 * f64::EPSILON * next.max(s) {
+                    unsettled = Some(key);
                 }
                 self.speeds[k] = next;
                 stage.problem.blocks_mut()[contact.block].section = section;
             }
-            if settled {
+            if unsettled.is_none() {
                 break;
             }
-            compression = self.solve_again(assembly, phases, reading, stage);
+            compression = self.solve_again(assembly, phases, reading, stage)?;
         }
         self.check_unique(assembly, phases, reading, stage, record)?;
-        Ok(compression)
+        match unsettled {
+            Some(contact) => Err(StepOutcome::SlipNotConverged { contact }),
+            None => Ok(compression),
+        }
     }
 
     /// Local velocities after the step, drift included.
@@ -136,7 +147,7 @@ impl SlipSpeeds {
         phases: &mut ContactPhases,
         reading: &SlipReading,
         stage: &mut ContactStage,
-    ) -> f64 {
+    ) -> Result<f64, StepOutcome> {
         stage
             .problem
             .velocity_free_mut()

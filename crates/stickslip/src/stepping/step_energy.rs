@@ -27,16 +27,10 @@ pub(crate) fn supports(contacts: &[ContactRecord]) -> f64 {
 
 /// Work of normal impulses on velocities relative to the obstacles.
 pub(crate) fn contact_normal(contacts: &[ContactRecord]) -> f64 {
-    contacts
-        .iter()
-        .map(|c| c.relative_works()[0])
-        .sum()
+    contacts.iter().map(|c| c.relative_works()[0]).sum()
 }
 
 /// Work of friction on velocities relative to the obstacles.
 pub(crate) fn contact_tangential(contacts: &[ContactRecord]) -> f64 {
-    contacts
-        .iter()
-        .map(|c| c.relative_works()[1])
-        .sum()
+    contacts.iter().map(|c| c.relative_works()[1]).sum()
 }

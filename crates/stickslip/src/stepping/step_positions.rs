@@ -4,7 +4,7 @@ use crate::records::{StepOutcome, StepRecord};
 use crate::systems::MechanicalSystem;
 
 use super::assembly::{ActiveContact, ContactAssembly};
-use super::position_projection::{PositionProjection, Projection, can_drift};
+use super::position_projection::{PositionCorrection, PositionProjection, Projection, can_drift};
 
 /// Buffers of the positions of a step.
 #[derive(Debug, Default)]
@@ -14,8 +14,10 @@ pub(crate) struct StepPositions {
     pub moved: bool,
     /// The body turns: it coasts to that place and on from it.
     pub coasting: bool,
-    /// The end position is projected, and contacts that it would leave behind are admitted.
+    /// The end position is projected on joints and curved obstacles, and contacts that it would leave behind are admitted.
     pub corrected: bool,
+    /// The end position is projected where it overshot a flat obstacle.
+    pub overshoots: bool,
     /// Constraints that take part.
     pub chosen: Vec<usize>,
     /// Constraints that an earlier solve of this step let through.
@@ -34,10 +36,11 @@ impl StepPositions {
         if self.prepared {
             return;
         }
-        let combined = projection == Projection::Combined;
-        self.corrected = combined && can_drift(system);
-        self.coasting = combined && system.turns();
-        self.moved = self.corrected || self.coasting;
+        let correction = PositionCorrection::of(projection, system, system.turns());
+        self.moved = correction == PositionCorrection::Path;
+        self.coasting = self.moved && system.turns();
+        self.corrected = self.moved && can_drift(system);
+        self.overshoots = correction != PositionCorrection::None && !self.corrected;
         self.place.resize(system.coordinate_count(), 0.0);
         self.velocity.resize(system.dof(), 0.0);
         self.prepared = true;
@@ -62,7 +65,7 @@ impl StepPositions {
         self.crossed.clear();
         self.crossed.resize(system.constraints().len(), false);
         self.projection.displacement.clear();
-        if self.corrected {
+        if self.corrected || self.overshoots {
             self.projection.displacement.resize(system.dof(), 0.0);
         }
     }
@@ -137,6 +140,13 @@ impl StepPositions {
                 self.held.push(c);
             }
         }
+    }
+
+    /// Chooses no contacts to hold; whether one is left behind at the end, beyond its rounding.
+    pub fn overshot(&mut self, assembly: &ContactAssembly, q_end: &[f64]) -> bool {
+        self.held.clear();
+        let mut gaps = self.gaps.iter().enumerate();
+        gaps.any(|(c, &gap)| gap < -assembly.gap_rounding(c, q_end))
     }
 
     /// Projects the end position; whether it moved.

@@ -4,8 +4,7 @@ use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
 use super::explicit_step::{Contacts, ExplicitStep};
-use super::position_projection::can_drift;
-use super::{ContactStage, Projection, State, TimeSteppingScheme};
+use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingScheme};
 
 /// The sweeping-process algorithm.
 ///
@@ -122,8 +121,8 @@ impl TimeSteppingScheme for SweepingProcess {
         true
     }
 
-    fn corrects_positions(&self, system: &dyn MechanicalSystem) -> bool {
-        self.step.positions.projection == Projection::Combined && can_drift(system)
+    fn position_correction(&self, system: &dyn MechanicalSystem) -> PositionCorrection {
+        PositionCorrection::of(self.step.positions.projection, system, false)
     }
 
     fn warnings(&self, system: &dyn MechanicalSystem) -> Vec<String> {

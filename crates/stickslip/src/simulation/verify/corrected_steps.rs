@@ -1,30 +1,68 @@
 //! Steps of runs whose positions are corrected: where their laws are read.
 
+use crate::algebra::dot;
 use crate::systems::{Instant, MechanicalSystem};
 
 use super::judge::Judge;
-use super::place::Place;
+use super::place::{Place, remove};
 use super::run_steps::Step;
-use super::{Discretisation, Formulation, MotionNode};
+use super::{Discretisation, Formulation, Line, MotionNode, Verification};
 
 impl Judge<'_> {
-    /// Displacement of the projection of a node, if positions of the run are corrected.
-    pub(super) fn projection<'b>(&self, node: &'b MotionNode) -> Option<&'b [f64]> {
-        self.motion.corrected.then_some(node.moved.as_slice())
-    }
-
     /// Position of a node before it was projected.
-    pub(super) fn before_projection(&self, node: &MotionNode, moved: &[f64]) -> Vec<f64> {
+    pub(super) fn before_projection(&self, node: &MotionNode) -> Vec<f64> {
         let mut q = node.q.clone();
-        if moved.len() == self.system.dof() {
-            self.system.displace(&node.q, moved, -1.0, &mut q);
+        if node.moved.iter().any(|&x| x != 0.0) {
+            self.system.displace(&node.q, &node.moved, -1.0, &mut q);
         }
         q
     }
 
+    /// A projection moves the end of a step in the kinetic metric along the normals of joints and of contacts that
+    /// are closed after it: those it found closed too far, and those that were pressed in the step.
+    pub(super) fn projected(&self, there: &Place, b: &MotionNode, report: &mut Verification) {
+        let moved = b.moved.as_slice();
+        if moved.iter().all(|&x| x == 0.0) {
+            return;
+        }
+        let (system, free) = (self.system, self.before_projection(b));
+        let before = Place::at(system, b.t, &free, &b.v_right);
+        let closed = |c: usize| {
+            let slack = self.settings.gap_tolerance + there.roundings[c];
+            let mut own = there.contacts.iter().filter(|k| k.constraint == c);
+            let pressed = own.any(|k| b.atom.get(k.start).is_some_and(|&p| p > 0.0));
+            there.gaps[c].abs() <= slack && (before.gaps[c] < 0.0 || pressed)
+        };
+        let closed: Vec<usize> = (0..there.gaps.len()).filter(|&c| closed(c)).collect();
+        let mut rows = there.joints.clone();
+        rows.extend(closed.iter().map(|&c| there.gradients[c].clone()));
+        let others = before.joints.iter();
+        let others = others.chain(closed.iter().map(|&c| &before.gradients[c]));
+        // Normals turn along the way, which is as long as the displacement.
+        let turned: f64 = rows
+            .iter()
+            .zip(others)
+            .map(|(x, y)| {
+                let apart: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
+                (dot(&apart, &apart) / dot(x, x).max(f64::MIN_POSITIVE)).sqrt()
+            })
+            .sum();
+        let mut momentum = vec![0.0; moved.len()];
+        there.mass.multiply(moved, &mut momentum);
+        let size = dot(&momentum, &momentum).sqrt();
+        remove(&mut momentum, &rows);
+        let off = dot(&momentum, &momentum).sqrt() / size;
+        // A displacement near the rounding of the position has no direction.
+        let place = b.q.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let rounding = 1e-13 * place / dot(moved, moved).sqrt();
+        if !(off <= self.settings.tolerance + 10.0 * turned + rounding) {
+            report.note(Line::Projection, b.t, off, None);
+        }
+    }
+
     /// Whether the system turns freely between the impulses of the steps.
-    pub(super) fn coasts(&self, rule: Discretisation, moved: Option<&[f64]>) -> bool {
-        moved.is_some() && rule.implicit() && self.system.turns()
+    pub(super) fn coasts(&self, rule: Discretisation) -> bool {
+        self.motion.corrected && rule.implicit() && self.system.turns()
     }
 
     /// Position and velocity before and after the impulses of a step of a system that coasts.

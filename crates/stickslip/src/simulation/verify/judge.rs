@@ -9,10 +9,7 @@ use crate::systems::MechanicalSystem;
 
 use super::past::Past;
 use super::place::{Place, force};
-use super::{
-    Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError,
-    Verification,
-};
+use super::{Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError, Verification};
 
 /// What is asked, and how precisely.
 #[derive(Clone, Debug)]
@@ -126,6 +123,7 @@ fn judged(
         formulation,
         settings,
         speed: survey.speed,
+        spans: survey.spans(),
     };
     judge.initial_condition(first, &survey.range, &mut report);
     match motion.discretisation {
@@ -145,6 +143,8 @@ pub(super) struct Judge<'a> {
     /// Largest speed of the motion in the kinetic metric, or what the forces of a step give if that is more. By the
     /// inequality of Cauchy and Schwarz it bounds every row: |u_i| ≤ √W_ii speed, |M v|_i ≤ √M_ii speed.
     pub speed: f64,
+    /// How far each velocity moves the configuration.
+    pub spans: Vec<f64>,
 }
 
 impl<'a> Judge<'a> {
@@ -182,6 +182,12 @@ impl<'a> Judge<'a> {
 
     pub fn name(&self, constraint: usize) -> Option<&'a str> {
         Some(self.system.constraints()[constraint].name())
+    }
+
+    /// Size of the motion in the unit of a function of the configuration.
+    pub fn size_of_motion(&self, gradient: &[f64]) -> f64 {
+        let parts = gradient.iter().zip(&self.spans);
+        parts.map(|(g, span)| g.abs() * span).sum()
     }
 
     /// Largest momentum of a component.
@@ -291,6 +297,18 @@ impl<'a> Survey<'a> {
             speed: f64::MIN_POSITIVE,
             range: Vec::new(),
         }
+    }
+
+    /// Range of what each velocity moves: of its coordinate, and half a turn for the spins of a body.
+    fn spans(&self) -> Vec<f64> {
+        let turning = self.system.coordinate_count() != self.system.dof();
+        let start = self.first.as_ref().map_or(&[][..], |node| &node.q);
+        let span = |i: usize| match (self.range.get(i), start.get(i)) {
+            _ if turning && i >= 3 => std::f64::consts::PI,
+            (Some((low, high)), Some(q)) => high.max(*q) - low.min(*q),
+            _ => 0.0,
+        };
+        (0..self.system.dof()).map(span).collect()
     }
 
     fn see(&mut self, node: &MotionNode, report: &mut Verification) {

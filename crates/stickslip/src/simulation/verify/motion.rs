@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::records::StepRecord;
+use crate::stepping::PositionCorrection;
 
 use super::Discretisation;
 
@@ -56,7 +57,7 @@ pub struct Motion {
     /// In which sense a motion that is not a run is integrated.
     #[serde(default)]
     pub quadrature: Quadrature,
-    /// Whether the positions of a run are corrected: laws are read along the path of each step, and its end is projected.
+    /// Whether laws are read along the path of each step ([`PositionCorrection::Path`]).
     #[serde(default)]
     pub corrected: bool,
 }
@@ -85,8 +86,8 @@ impl Motion {
 
     /// The same for a run whose scheme corrects positions.
     #[must_use]
-    pub fn with_corrected_positions(mut self, corrected: bool) -> Self {
-        self.corrected = corrected;
+    pub fn with_correction(mut self, correction: PositionCorrection) -> Self {
+        self.corrected = correction == PositionCorrection::Path;
         self
     }
 

@@ -16,6 +16,8 @@ pub enum Line {
     InitialCondition,
     /// Positions move with the velocities.
     Kinematics,
+    /// A projection of positions moves them along normals of joints and contacts that are closed after it.
+    Projection,
     /// M dv = f dt + dr on intervals.
     EquationOfMotion,
     /// M (v⁺ − v⁻) = r at atoms.
@@ -50,6 +52,7 @@ impl Line {
             Self::KeptSteps => "a kept step is not that of the scene run again",
             Self::InitialCondition => "initial condition",
             Self::Kinematics => "positions do not follow the velocities",
+            Self::Projection => "a projection that does not lead to what it projects on",
             Self::EquationOfMotion => "equation of motion between impacts",
             Self::ImpactEquation => "equation of motion at an impact",
             Self::Joints => "a joint does not hold",

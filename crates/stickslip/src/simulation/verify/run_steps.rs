@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use crate::algebra::dot;
 use crate::systems::MechanicalSystem;
 
+use crate::simulation::positions::DRIFT_LIMIT;
+
 use super::friction::Reads;
 use super::judge::Judge;
 use super::past::Past;
@@ -18,7 +20,7 @@ use super::{
 struct Walk<'a> {
     past: Past<'a>,
     here: Place,
-    /// How far each gap may have closed since it was last open.
+    /// By how much each gap may be overshot: the fastest approach of a step since it was last open.
     depths: Vec<f64>,
     last: MotionNode,
 }
@@ -83,28 +85,25 @@ impl Judge<'_> {
             depths,
             last: a,
         } = walk;
-        let moved = self.projection(b);
         let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
-        self.kinematics(rule, a, b, moved, report);
+        self.kinematics(rule, a, b, report);
         self.penetration((here, &there), (a, b), depths, report);
-        let mut along = moved.map(|_| self.along(rule, (here, &there), (a, b)));
+        self.projected(&there, b, report);
+        let path = self.motion.corrected;
+        let mut along = path.then(|| self.along(rule, (here, &there), (a, b)));
         let place = match &mut along {
             Some(along) => along,
             None if rule.at_end() => &mut there,
             None => &mut *here,
         };
         self.close(place, rule, b.t - a.t, &a.v_right);
-        if moved.is_some() {
+        if path {
             self.admit(place, (a, b));
         }
-        let step = Step {
-            rule,
-            moved,
-            ends: (a, b),
-        };
+        let step = Step { rule, ends: (a, b) };
         past.reading(|s| self.equation_of_step(s, place, step, report));
         past.reading(|s| self.read_slip(s, place, step));
-        if self.coasts(rule, moved) {
+        if self.coasts(rule) {
             let (before, after) = self.around_impulses(rule.weight(), (a, b));
             self.contact_laws(place, rule, &before.v_right, &after, report);
         } else {
@@ -140,16 +139,12 @@ impl Judge<'_> {
         rule: Discretisation,
         a: &MotionNode,
         b: &MotionNode,
-        moved: Option<&[f64]>,
         report: &mut Verification,
     ) {
         let h = b.t - a.t;
         let v = mean(&a.v_right, &b.v_right, rule.weight());
-        let (mut q, mut goal) = (vec![0.0; a.q.len()], b.q.clone());
-        if let Some(moved) = moved {
-            goal = self.before_projection(b, moved);
-        }
-        if self.coasts(rule, moved) {
+        let (mut q, mut goal) = (vec![0.0; a.q.len()], self.before_projection(b));
+        if self.coasts(rule) {
             // Both ways from the ends to the place of the impulses.
             let theta = rule.weight();
             let (mut from, mut unread) = (vec![0.0; a.q.len()], vec![0.0; v.len()]);
@@ -173,9 +168,9 @@ impl Judge<'_> {
         }
     }
 
-    /// A gap that is open at the start of a step closes at most by the approach within the step; in contact it
-    /// loses what the approach of a step and the turning of the normal take. `depths` keeps the sum since
-    /// each gap was last open.
+    /// A gap that is open at the start of a step closes at most by the approach within the step, and that is how far it
+    /// may stay closed; what lies beyond is drift, which a run may have within [`DRIFT_LIMIT`] of its size. `depths` keeps
+    /// the largest approach since each gap was last open.
     fn penetration(
         &self,
         (here, there): (&Place, &Place),
@@ -192,15 +187,19 @@ impl Judge<'_> {
                 .map(|v| (-here.gap_rate(c, v)).max(0.0))
                 .into_iter()
                 .fold(0.0, f64::max);
-            let turning = [&a.v_right, &b.v_right]
-                .map(|v| (there.gap_rate(c, v) - here.gap_rate(c, v)).abs())
-                .into_iter()
-                .fold(0.0, f64::max);
-            *depth += h * (approach + turning);
-            let slack = self.settings.gap_tolerance.max(here.roundings[c]);
+            *depth = depth.max(h * approach);
+            let drift = DRIFT_LIMIT * self.size_of_motion(&there.gradients[c]);
+            let slack = drift + self.settings.gap_tolerance.max(here.roundings[c]);
             if there.gaps[c] < -(*depth + slack) {
                 let size = -there.gaps[c] - *depth;
                 report.note(Line::NonPenetration, b.t, size, self.name(c));
+            }
+        }
+        for (joint, row) in self.system.joints().iter().zip(&there.joints) {
+            let off = joint.function().value(b.t, &b.q).abs();
+            let size = self.size_of_motion(row);
+            if !(off <= DRIFT_LIMIT * size + self.settings.gap_tolerance) {
+                report.note(Line::Joints, b.t, off, Some(joint.name()));
             }
         }
     }
@@ -213,8 +212,8 @@ impl Judge<'_> {
         step: Step,
         report: &mut Verification,
     ) {
-        let Step { rule, moved, .. } = step;
-        let (coasting, theta) = (self.coasts(rule, moved), rule.weight());
+        let rule = step.rule;
+        let (coasting, theta) = (self.coasts(rule), rule.weight());
         let (a, b) = if coasting {
             &self.around_impulses(theta, step.ends)
         } else {
@@ -231,7 +230,7 @@ impl Judge<'_> {
             Discretisation::Theta { .. } => (step.ends.0.t + theta * h, &q, &middle),
         };
         let mut force = if rule.discrete_gradient() {
-            let end = moved.map_or_else(|| b.q.clone(), |moved| self.before_projection(b, moved));
+            let end = self.before_projection(b);
             let gradient = discrete_gradient(system, place, (&a.q, q, &end), &middle, h);
             force_beside(system, (t, q, v), &gradient)
         } else {
@@ -369,8 +368,6 @@ impl Judge<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Step<'a> {
     pub rule: Discretisation,
-    /// Displacement of the projection of its end, if positions of the run are corrected.
-    pub moved: Option<&'a [f64]>,
     pub ends: (&'a MotionNode, &'a MotionNode),
 }
 

@@ -71,9 +71,13 @@ impl MechanicalSystem for SystemWithPast<'_> {
         self.system.force(&Instant { past, held, ..*at }, out);
     }
     fn force_derivatives(&self, at: &Instant, dq: &mut [f64], dv: &mut [f64]) -> bool {
-        let past = at.past.or(Some(self.past));
-        self.system
-            .force_derivatives(&Instant { past, ..*at }, dq, dv)
+        let past = at.past.or(self.past);
+        let at = Instant {
+            past,
+            held: self.held,
+            ..*at
+        };
+        self.system.force_derivatives(&at, dq, dv)
     }
     fn has_potential(&self) -> bool {
         self.system.has_potential()
