@@ -29,6 +29,7 @@ const CHOICES: [string, string, string[]][] = [
   ["law", "friction law", ["", "frictionless", "coulomb", "argmin", "generalized"]],
   ["impact", "impact law", ["", "inelastic", "newton", "poisson", "moreau", "fremond", "energetic"]],
   ["scheme", "scheme", ["", "moreau", "moreau-jean", "sweeping-process", "penalty", "event-driven"]],
+  ["projection", "positions", ["", "combined", "none"]],
   ["several_rule", "of several solutions", ["", "take-off-first", "least-energy", "smallest-impulse"]],
 ];
 

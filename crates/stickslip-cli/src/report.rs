@@ -224,6 +224,8 @@ fn energy(energy: &EnergySummary) -> String {
         (total("contact_normal"), "impacts (normal)"),
         (total("contact_tangential"), "friction"),
         (total("damping"), "damping"),
+        (total("supports"), "moving obstacles"),
+        (total("projection"), "the projection of positions"),
         (total("joints"), "joints"),
         (scheme, "the scheme itself"),
     ];
@@ -276,6 +278,14 @@ fn trust(summary: &RunSummary) -> String {
     } else {
         format!("{} energy accounts do not close", summary.energy.open_steps)
     };
+    let positions = &summary.positions;
+    if !summary.certified && !positions.hold && certificate.worst <= certificate.limit {
+        let what = match positions.crossings {
+            0 => "drifts",
+            _ => "goes through an obstacle",
+        };
+        return format!("NOT certified: the run {what}, see the warnings; {account}.");
+    }
     if !summary.certified {
         let worst = &certificate.natural_map;
         let verdict = if certificate.solved_to_tolerance {
@@ -295,8 +305,12 @@ fn trust(summary: &RunSummary) -> String {
             }
         );
     }
+    let quiet = summary.events.is_empty() && summary.contacts.iter().all(|c| c.mode == "open");
     let contacts = if certificate.problems == 0 {
-        "no contact was active".to_string()
+        match quiet {
+            true => "no contact was active".to_string(),
+            false => "no contact problem was left to solve".to_string(),
+        }
     } else {
         format!(
             "all {} contact problems satisfy their unrelaxed law to {:.1e} (limit {:.0e}){}",
@@ -310,10 +324,35 @@ fn trust(summary: &RunSummary) -> String {
         )
     };
     format!(
-        "Certified: {contacts}; {account}.\n\
+        "Certified: {contacts}; {account}; {}.\n\
          This vouches for every step, not for the step size: see what --step {} changes.",
+        held(summary),
         0.5 * summary.settings.step
     )
+}
+
+/// How well positions kept their constraints.
+fn held(summary: &RunSummary) -> String {
+    let positions = &summary.positions;
+    let mut text = match positions.penetration.value {
+        0.0 => "nothing penetrates".to_string(),
+        depth => format!(
+            "deepest penetration {} ({}, t = {} s)",
+            number(depth),
+            positions.penetration.contact,
+            number(positions.penetration.t)
+        ),
+    };
+    if positions.joint.value > 0.0 {
+        let _ = write!(
+            text,
+            ", worst joint violation {} ({}, t = {} s)",
+            number(positions.joint.value),
+            positions.joint.contact,
+            number(positions.joint.t)
+        );
+    }
+    text
 }
 
 fn indented(text: &str) -> String {

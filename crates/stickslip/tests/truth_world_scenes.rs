@@ -20,7 +20,7 @@ fn run(scene: &Scene, mut see: impl FnMut(&StepRecord)) -> Simulation {
     });
     assert_eq!(end, RunEnd::Finished);
     assert!(run.ledger().is_closed());
-    assert!(run.world_accounts().is_none_or(|w| w.momentum.is_closed()));
+    assert!(run.momentum_ledger().is_closed());
     run
 }
 

@@ -11,11 +11,16 @@ use stickslip::stepping::Activation;
 use Formulation::{Fremond, P2, P3, P3Prime, P4Prime, P5, P6};
 
 /// Scenes that belong to a formulation.
-const OWN: [(&str, Formulation); 50] = [
+const OWN: [(&str, Formulation); 55] = [
     ("bouncing-ball", P2),
     ("corner-billiard", P2),
     ("newtons-cradle", P2),
     ("delayed-oscillator-free", P2),
+    ("ring-slide", P2),
+    ("joint-pendulum", P2),
+    ("pd-arm", P2),
+    ("stribeck-belt", P3),
+    ("spinning-ball", P5),
     ("machining-chatter", P2),
     ("machining-varying-speed", P2),
     ("elastic-bar", P2),
@@ -84,7 +89,8 @@ fn scene(name: &str) -> Scene {
 }
 
 fn motion(scene: &Scene) -> Motion {
-    let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"));
+    let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"))
+        .with_correction(scene.simulation().expect("valid").position_correction());
     let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
     motion.push(run.record());
     let end = run.run_until(scene.settings.until, |record| {
@@ -121,13 +127,23 @@ fn every_scene_is_in_one_of_the_lists() {
 /// What spoils the motion of a run at a node; the lines of which one must notice stand beside it.
 type Spoil = fn(&mut Motion, usize);
 
-const SPOILS: [(&str, &[Line], Spoil); 4] = [
+const SPOILS: [(&str, &[Line], Spoil); 5] = [
     ("starts elsewhere", &[Line::InitialCondition], |m, _| {
         m.nodes[0].q[0] += 1e-3
     }),
     ("jumps to another place", &[Line::Kinematics], |m, k| {
         m.nodes[k..].iter_mut().for_each(|n| n.q[0] += 1e-3);
     }),
+    (
+        "a projection to another place",
+        &[Line::Projection, Line::Joints, Line::NonPenetration],
+        |m, k| {
+            let dof = m.nodes[k].v_right.len();
+            m.nodes[k..].iter_mut().for_each(|n| n.q[0] += 1e-3);
+            m.nodes[k].moved.resize(dof, 0.0);
+            m.nodes[k].moved[0] += 1e-3;
+        },
+    ),
     (
         "a push from nowhere",
         &[Line::EquationOfMotion, Line::ImpactEquation],

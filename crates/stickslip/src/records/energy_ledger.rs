@@ -32,7 +32,8 @@ pub struct EnergyEntry {
     pub contact_normal: f64,
     /// Work of friction impulses.
     pub contact_tangential: f64,
-    /// Work of supports: of driven bodies of a world at their contacts, whose other works are those on the relative motion.
+    /// Work of supports: of moving obstacles and driven bodies at their contacts, whose other works are those on the
+    /// relative motion.
     #[serde(default)]
     pub supports: f64,
     /// Change of potential energy by a projection of positions.
@@ -182,6 +183,7 @@ impl EnergyLedger {
         let size = entry.absolute_sum()
             + works
             + present
+            + record.energy_size
             + record.kinetic.abs()
             + record.potential.abs().max(record.potential_size);
         let allowance = ROUNDING_UNITS * f64::EPSILON * size;

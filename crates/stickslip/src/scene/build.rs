@@ -38,7 +38,7 @@ use super::friction::FrictionPart;
 use super::mechanics::GeneralizedModel;
 use super::program::{
     PastRead, Program, SceneForce, SceneInertia, SceneMemory, ScenePotential, SceneRows,
-    SceneScalar,
+    SceneScalar, SceneSlip,
 };
 use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
@@ -96,7 +96,8 @@ impl Scene {
     }
 
     fn moreau(&self) -> MoreauContactDynamics {
-        let scheme = MoreauContactDynamics::new(self.settings.contact_gap);
+        let scheme = MoreauContactDynamics::new(self.settings.contact_gap)
+            .with_projection(self.settings.projection);
         match self.impact_rule() {
             Some(rule) => scheme.with_impact_rule(rule),
             None => scheme,
@@ -127,7 +128,10 @@ impl Scene {
         let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
             _ if self.world().is_some() => Box::new(self.world_stepping()?),
             Scheme::Moreau => Box::new(self.moreau()),
-            Scheme::SweepingProcess => Box::new(SweepingProcess::default()),
+            Scheme::SweepingProcess => {
+                let scheme = SweepingProcess::default();
+                Box::new(scheme.with_projection(self.settings.projection))
+            }
             Scheme::MoreauJean => {
                 let scheme = MoreauJean::new(theta_settings(&self.settings));
                 Box::new(scheme.map_err(|e| refuse(Diagnostic::general(e.to_string())))?)
@@ -284,6 +288,7 @@ pub(super) fn theta_settings(settings: &Settings) -> MoreauJeanSettings {
         activation: settings.activation,
         internal_force: settings.internal_force,
         joint_velocity: settings.joint_velocity,
+        projection: settings.projection,
         ..MoreauJeanSettings::default()
     }
 }
@@ -321,9 +326,11 @@ fn generalized(
         });
     }
     if let Some(force) = &model.force {
+        let derivatives = force_derivatives(&mut graph, force, n);
         builder = builder.force_function(SceneForce {
             force: Program::compile(&graph, force, n),
             dependence: dependence(&graph, force),
+            derivatives,
             past: past.clone(),
         });
     }
@@ -335,12 +342,28 @@ fn generalized(
     }
     for contact in &model.contacts {
         let gap = scalar(&mut graph, contact.gap, n);
-        let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap);
+        let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap)
+            .with_expression(contact.gap_text.clone());
         for point in &contact.points {
             let law = contact_law(contact, point, &graph, n, settings)
                 .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
             let frame = frame(point, &graph, n);
             let memory = point.friction.coefficient.filter(|&c| graph.reads_past(c));
+            let slip = point
+                .friction
+                .coefficient
+                .filter(|&c| reads_slip(&graph, c));
+            if let Some(coefficient) = slip.filter(|_| !point.friction.parts.is_empty()) {
+                check_slip(point, settings)?;
+                let slope = graph.gradient(coefficient, &[Graph::SLIP]);
+                let slip = SceneSlip {
+                    factor: Program::compile(&graph, &[coefficient], n),
+                    slope: Program::compile(&graph, &slope, n),
+                    past: past.clone(),
+                };
+                constraint = constraint.with_slip_point(frame, law, slip);
+                continue;
+            }
             constraint = match memory.filter(|_| !point.friction.parts.is_empty()) {
                 Some(coefficient) => {
                     let factor = Program::compile(&graph, &[coefficient], n);
@@ -514,12 +537,32 @@ fn dependence(graph: &Graph, force: &[Expression]) -> ForceDependence {
     found
 }
 
+/// ∂f/∂q and ∂f/∂v, unless the force depends on time alone.
+fn force_derivatives(graph: &mut Graph, force: &[Expression], n: usize) -> Option<Program> {
+    if dependence(graph, force) != ForceDependence::State {
+        return None;
+    }
+    let mut slopes = Vec::new();
+    for first in [1, 1 + n] {
+        let inputs: Vec<usize> = (first..first + n).collect();
+        for &component in force {
+            slopes.extend(graph.gradient(component, &inputs));
+        }
+    }
+    Some(Program::compile(graph, &slopes, n))
+}
+
 fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
     let positions: Vec<usize> = (1..=n).collect();
     let gradient = graph.gradient(function, &positions);
     let rate = graph.gradient(function, &[0])[0];
     let moving = graph.constant_value(rate) != Some(0.0);
+    let slopes = gradient.iter().chain([&rate]);
+    let affine = slopes
+        .into_iter()
+        .all(|&s| graph.constant_value(s).is_some());
     SceneScalar {
+        affine,
         value: Program::compile(graph, &[function], n),
         gradient: Program::compile(graph, &gradient, n),
         rate: moving.then(|| Program::compile(graph, &[rate], n)),
@@ -560,7 +603,8 @@ fn contact_law(
     let mut law = ContactLaw::new(section, impact)?.with_flow_rule(flow_rule(settings));
     if let Some(coefficient) = point.friction.coefficient {
         // Friction that reads the past is attached to the point, not to the law.
-        if point.friction.parts.is_empty() || graph.reads_past(coefficient) {
+        let elsewhere = graph.reads_past(coefficient) || reads_slip(graph, coefficient);
+        if point.friction.parts.is_empty() || elsewhere {
             return Ok(law);
         }
         let program = Arc::new(Program::compile(graph, &[coefficient], n));
@@ -617,6 +661,24 @@ pub(super) fn section(parts: &[FrictionPart]) -> Result<FrictionSection, Frictio
             FrictionSection::product(factors?)
         }
     }
+}
+
+/// Whether an expression reads the slip speed of its contact.
+fn reads_slip(graph: &Graph, expression: Expression) -> bool {
+    graph.inputs_of(expression).contains(&Graph::SLIP)
+}
+
+/// Friction that depends on the slip speed is stepped under Coulomb's law, by schemes of steps.
+fn check_slip(point: &PointModel, settings: &Settings) -> Result<(), Diagnostic> {
+    let obstacle = match (settings.law, settings.scheme) {
+        (Law::Argmin | Law::Generalized, _) => format!("law = \"{}\"", settings.law),
+        (_, Scheme::EventDriven) => format!("scheme = \"{}\"", settings.scheme),
+        _ => return Ok(()),
+    };
+    let message =
+        format!("friction that depends on the slip speed s is not computed with {obstacle}");
+    let help = "use law = \"coulomb\" with moreau-jean, moreau, sweeping-process or penalty";
+    Err(Diagnostic::at(point.span.clone(), message).with_help(help))
 }
 
 /// The place in the file that a refused system is about.

@@ -9,7 +9,7 @@ use super::tables::{TABLE, TABLES_MAX};
 use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver, Word};
 use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::simulation::studies::branches::ChoiceRule;
-use crate::stepping::{Activation, InternalForce, JointVelocity};
+use crate::stepping::{Activation, InternalForce, JointVelocity, Projection};
 
 use super::world_keys::{FILL, LIST_MAX, MATERIAL, MONITOR, PAIR, RECORD, WORLD};
 
@@ -246,6 +246,12 @@ pub(super) const SCENE: TableKeys = TableKeys {
             Kind::Word(JointVelocity::WORDS),
             "end",
             "Velocity on which the theta scheme enforces joints.",
+        ),
+        key(
+            "projection",
+            Kind::Word(Projection::WORDS),
+            "combined",
+            "Whether positions are corrected: at the end of a step, and along it where obstacles are curved or joints hold.",
         ),
         key(
             "sections",

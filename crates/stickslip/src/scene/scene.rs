@@ -480,6 +480,8 @@ fn evaluate(model: &GeneralizedModel, outputs: &[Expression]) -> Vec<f64> {
     let present = |k: usize| match k {
         0 => 0.0,
         k if k <= n => model.q0[k - 1],
+        // Friction at rest.
+        Graph::SLIP => 0.0,
         k => model.v0[k - 1 - n],
     };
     let value = |expression: Expression| {

@@ -214,8 +214,7 @@ impl Scene {
         let system = self.judged_system()?;
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
         let settings = self.verify_settings(true);
-        let rule = nodes.discretisation();
-        let mut report = verify_run(system.as_ref(), nodes, rule, formulation, &settings)?;
+        let mut report = verify_run(system.as_ref(), nodes, nodes.run(), formulation, &settings)?;
         if let Some((t, size)) = nodes
             .difference()
             .filter(|_| report.does_not_apply.is_none())

@@ -88,6 +88,10 @@ impl ContactPhases {
         self.bias.extend_from_slice(problem.bias());
         problem.velocity_free_mut().copy_from_slice(before);
         problem.bias_mut().copy_from_slice(&assembly.drift);
+        // The turning of the normal along the step is no approach.
+        for (bias, turning) in problem.bias_mut().iter_mut().zip(&assembly.turning) {
+            *bias -= turning;
+        }
         problem.refresh();
         for block in problem.blocks_mut() {
             block.kind = BlockKind::Unilateral { minimum: 0.0 };

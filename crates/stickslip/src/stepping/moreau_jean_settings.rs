@@ -3,6 +3,7 @@
 use crate::systems::MechanicalSystem;
 
 use super::joints::JointVelocity;
+use super::position_projection::Projection;
 
 /// Which contacts take part in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct MoreauJeanSettings {
     pub internal_force: InternalForce,
     /// Velocity on which joints are enforced.
     pub joint_velocity: JointVelocity,
+    /// Whether positions are corrected; only with the activation `guard`, the others are rules of bare schemes.
+    pub projection: Projection,
     /// Largest number of implicit iterations.
     pub iterations_max: usize,
 }
@@ -55,6 +58,7 @@ impl Default for MoreauJeanSettings {
             velocity_tolerance: 0.0,
             internal_force: InternalForce::default(),
             joint_velocity: JointVelocity::default(),
+            projection: Projection::default(),
             iterations_max: 60,
         }
     }

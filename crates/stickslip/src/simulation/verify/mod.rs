@@ -5,6 +5,7 @@
 //! formulation does not apply. It uses the system, the friction sets and small dense algebra only; no scheme
 //! and no contact solver. A run brings its [`Discretisation`]: where its steps read their laws.
 
+mod corrected_steps;
 mod discretisation;
 mod exact_motion;
 mod formulation;

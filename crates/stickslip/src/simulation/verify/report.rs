@@ -16,6 +16,8 @@ pub enum Line {
     InitialCondition,
     /// Positions move with the velocities.
     Kinematics,
+    /// A projection of positions moves them along normals of joints and contacts that are closed after it.
+    Projection,
     /// M dv = f dt + dr on intervals.
     EquationOfMotion,
     /// M (v⁺ − v⁻) = r at atoms.
@@ -44,8 +46,6 @@ pub enum Line {
     ContactGeometry,
     /// Recorded velocities and modes of contacts are those of the motion.
     ContactRecord,
-    /// Positions of a world are corrected only where bodies overlapped, and by no more than that.
-    Projection,
     /// Recorded energies are those of the motion.
     Energy,
 }
@@ -58,6 +58,9 @@ impl Line {
             Self::KeptSteps => "a kept step is not that of the scene run again",
             Self::InitialCondition => "initial condition",
             Self::Kinematics => "positions do not follow the velocities",
+            Self::Projection => {
+                "positions corrected without need, or not onto what they were projected on"
+            }
             Self::EquationOfMotion => "equation of motion between impacts",
             Self::ImpactEquation => "equation of motion at an impact",
             Self::Joints => "a joint does not hold",
@@ -72,7 +75,6 @@ impl Line {
             Self::Dissipation => "contact gives energy",
             Self::ContactGeometry => "a contact that is not where its bodies touch",
             Self::ContactRecord => "a contact whose velocity or mode is not that of the motion",
-            Self::Projection => "positions corrected without an overlap",
             Self::Energy => "energies that are not those of the motion",
         }
     }

@@ -227,10 +227,8 @@ impl EventDriven {
                     + quadratures[2 + rows + count + s]
                     + integrator.impact_work[s][1]
                     + quadratures[2 + rows + s],
-                work_support: 0.0,
-                work_forces: 0.0,
                 approach: hit.map_or(0.0, |event| event.approach),
-                painleve: None,
+                ..ContactRecord::default()
             });
         }
         self.reported = integrator.events.len();
@@ -310,6 +308,10 @@ impl TimeSteppingScheme for EventDriven {
 
     fn meets_initial_velocity(&self) -> bool {
         true
+    }
+
+    fn is_compliant(&self) -> bool {
+        self.integrator.settings.compliance.is_some()
     }
 
     fn keeps_past(&self) -> bool {
