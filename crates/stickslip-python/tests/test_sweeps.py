@@ -59,11 +59,13 @@ def test_default_outcomes_are_those_of_the_summary(scene):
 
 def test_outcomes_at_a_time_and_of_events(scene):
     of = {"early": "at(0.1, x)", "between": "at(0.10049, x)", "never": "at(5, x)", "first": "events.0.t", "tenth": "events.9.t"}
+    scene = scene.replace(v0=1)
     ds = stickslip.sweep(scene, {"mu": [0.2, 0.5]}, of=of)
     for k, mu in enumerate((0.2, 0.5)):
         run = scene.replace(mu=mu).run()
         assert float(ds.early[k]) == run["x"][100] and float(ds.between[k]) == run["x"][101]
-        assert float(ds["first"][k]) == run.events["t"][0]
+    # With mu = 0.5 the block stops at 0.2 s, the only event of the two runs.
+    assert np.isnan(ds["first"][0]) and float(ds["first"][1]) == run.events["t"][0]
     assert np.isnan(ds.never).all() and np.isnan(ds.tenth).all() and ds.certified.all()
 
 
@@ -293,13 +295,6 @@ def test_a_killed_worker_costs_no_point_and_no_bit(cluster, tmp_path):
     subprocess.run(words, check=True, capture_output=True)
     found = stickslip.read_sweep(tmp_path / "map.npz")
     assert found["energy.end"].values.tobytes() == ds.e.values.tobytes()
-
-
-def test_a_point_that_kills_every_worker_of_a_cluster_is_recorded(cluster, scene):
-    distributed = pytest.importorskip("distributed")
-    with distributed.Client(cluster) as client:
-        ds = stickslip.sweep(scene, {"mu": [0.1, 0.3]}, of={"x": deadly}, client=client, batch=2)
-    assert ds.reason.values.tolist() == ["", "killed its worker 3 times"] and ds.done.all()
 
 
 def test_the_command_line_hands_its_points_to_dask(cluster, tmp_path):

@@ -20,6 +20,8 @@ BATCH_SECONDS = 1.0
 NEWEST = 0.3
 #: Times that a point whose worker died is tried.
 TRIES = 3
+#: Seconds after which a result that cannot be fetched counts as lost.
+FETCH_SECONDS = 10
 #: Reason of a point whose run finished, but not with the residuals that count.
 NOT_CERTIFIED = "not certified"
 #: This process, beyond its number.
@@ -157,6 +159,11 @@ class Workers:
     def first(self, futures: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(wait(futures, return_when=FIRST_COMPLETED).done)
 
+    def result(self, future: Any) -> list[Found] | None:
+        """What a batch that is done found; none if that was lost on the way."""
+        found: list[Found] = future.result()
+        return found
+
     def killed(self, error: BaseException) -> bool:
         """Whether the worker died rather than the point."""
         return type(error).__name__ in ("BrokenProcessPool", "KilledWorker", "CommClosedError")
@@ -204,6 +211,14 @@ class _Dask(Workers):
 
         waiting: Any = distributed.wait
         return tuple(waiting(list(futures), return_when="FIRST_COMPLETED").done)
+
+    def result(self, future: Any) -> list[Found] | None:
+        # What a worker found can die with it before it is fetched.
+        try:
+            found: list[Found] = future.result(timeout=FETCH_SECONDS)
+        except TimeoutError:
+            return None
+        return found
 
 
 def workers_of(client: Any) -> Workers:
@@ -282,11 +297,14 @@ class Distribution:
         if not places:
             return None
         try:
-            found = future.result()
+            found = self.workers.result(future)
         except Exception as error:
             if not self.workers.killed(error):
                 raise
             self._died(future, places, tries)
+            return None
+        if found is None:
+            self._submit(places, tries)
             return None
         self.enter(found)
         return float(sum(f[2] for f in found) / len(found))
