@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +40,11 @@ def _energy_picture(run: Run) -> str:
     if len(run.t) < 2:
         return ""
     chosen = np.unique(np.linspace(0, len(run.t) - 1, _POINTS).astype(int))
-    pick = lambda column: np.asarray(column)[chosen].tolist()  # noqa: E731
+
+    def pick(column: Any) -> list[float]:
+        found: list[float] = np.asarray(column)[chosen].tolist()
+        return found
+
     kinetic, potential = pick(run["kinetic"]), pick(run["potential"])
     both = [a + b for a, b in zip(kinetic, potential)]
     return "<br>" + energy_svg(pick(run.t), [("kinetic", kinetic), ("potential", potential), ("sum", both)])
