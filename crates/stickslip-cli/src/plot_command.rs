@@ -152,21 +152,23 @@ fn picture(folder: &Path, run: &RunData) -> Result<Option<ViewData>, PlotError> 
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
         return Ok(None);
     };
-    let even = |count: usize| -> Vec<f64> {
-        let share = |k: usize| k as f64 / count as f64;
-        let at = |k: usize| first + share(k) * (last - first);
-        (0..=count).map(at).collect()
-    };
-    let mut wanted = if run.scene.world().is_some() {
-        match run.elastic.times.is_empty() {
-            true => even(PICTURES - 1),
-            false => run.elastic.times.clone(),
+    if run.scene.world().is_none() {
+        if run.scene.drawing().is_none() {
+            return Ok(None);
         }
-    } else if run.scene.drawing().is_some() {
-        even(TRACE)
-    } else {
-        return Ok(None);
-    };
+        // Forces over a frame: those of single steps come and go under schemes that let contacts open.
+        let options = ViewOptions {
+            fps: (last > first).then(|| TRACE as f64 / (last - first)),
+            ..ViewOptions::default()
+        };
+        return Ok(Some(ViewData::of_folder(folder, &options)?));
+    }
+    let mut wanted = run.elastic.times.clone();
+    if wanted.is_empty() {
+        let share = |k: usize| k as f64 / (PICTURES - 1) as f64;
+        let even = |k: usize| first + share(k) * (last - first);
+        wanted.extend((0..PICTURES).map(even));
+    }
     // The times of rows nearest to those wanted.
     wanted
         .iter_mut()

@@ -171,7 +171,8 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
     let window = Window {
         low: [x_range.0, y_range.0],
         high: [x_range.1, y_range.1],
-    };
+    }
+    .padded(size);
     let ratio = (y_range.1 - y_range.0) / (x_range.1 - x_range.0);
     let (what, unit) = match run.elastic.field {
         Field::Stress => ("von Mises stress", "Pa"),

@@ -22,9 +22,14 @@ const ARROWS: usize = 24;
 /// of its contacts.
 pub fn mechanism(run: &RunData) -> Option<Figure> {
     let view = run.picture.as_ref().filter(|view| !view.lines.is_empty())?;
+    // The run may be longer than what is drawn of it.
+    let times = run.table.times();
+    let (first, last) = (*times.first()?, *times.last()?);
     let frames: Vec<Snapshot> = (0..view.times.len())
+        .filter(|&frame| (first..=last).contains(&view.times[frame]))
         .map(|frame| Snapshot { view, frame })
         .collect();
+    let times: Vec<f64> = frames.iter().map(Snapshot::time).collect();
     let traces = traces(&frames);
     let mut window = Window::EMPTY;
     for frame in &frames {
@@ -39,8 +44,10 @@ pub fn mechanism(run: &RunData) -> Option<Figure> {
         (window.low[0], window.high[0]),
         (window.low[1], window.high[1]),
     );
+    // Windows between two frames show nothing.
+    frames.first()?;
     let chosen: Vec<&Snapshot> = (0..PICTURES)
-        .map(|k| &frames[instant(&traces, &view.times, k as f64 / (PICTURES - 1) as f64)])
+        .map(|k| &frames[instant(&traces, &times, k as f64 / (PICTURES - 1) as f64)])
         .collect();
     let mut figure = run.figure("mechanism", "the mechanism in motion");
     let strongest = match view.contacts.len() <= ARROWS {
@@ -52,14 +59,14 @@ pub fn mechanism(run: &RunData) -> Option<Figure> {
     }
     for frame in &chosen {
         let mut panel = Panel {
-            title: format!("t = {}", time(frame.time(), view.times[frames.len() - 1])),
+            title: format!("t = {}", time(frame.time(), last)),
             picture: true,
             x_range: Some(x_range),
             y_range: Some(y_range),
             ..Panel::default()
         };
         for trace in &traces {
-            let so_far = trace[..=frame.frame].to_vec();
+            let so_far = trace[..=frame.frame - frames[0].frame].to_vec();
             if so_far.len() > 1 {
                 panel.add_curve(so_far, Stroke::solid(Color(190, 205, 225), 1.0), None);
             }

@@ -11,6 +11,7 @@ mod decimate;
 mod elastic;
 mod energy;
 mod figure;
+mod ground;
 mod impulses;
 mod legend;
 mod lettering;

@@ -4,7 +4,8 @@ use stickslip::systems::world::Pose;
 use stickslip::view::palette::{BODIES, HELD};
 use stickslip::view::{ContactRow, Geometry, ViewData};
 
-use super::canvas::{Color, Fill, Hatch, Point, Stroke};
+use super::canvas::{Color, Fill, Point, Stroke};
+use super::ground::{half_plane, surface};
 use super::panel::Item;
 use super::style;
 
@@ -16,7 +17,7 @@ const HIGHLIGHTS: usize = 3000;
 const LIGHT: [f64; 3] = [-0.3, -0.52, 0.8];
 
 /// Where bodies are seen from: the front, the right and above; z is up. Rows: right, up, away from the eye.
-const VIEW: [[f64; 3]; 3] = [
+pub(super) const VIEW: [[f64; 3]; 3] = [
     [0.866, 0.5, 0.0],
     [-0.171, 0.296, 0.94],
     [-0.47, 0.814, -0.342],
@@ -31,15 +32,15 @@ pub fn project(x: [f64; 3], planar: bool) -> (Point, f64) {
     ([right, up], away)
 }
 
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-fn length(a: [f64; 3]) -> f64 {
+pub(super) fn length(a: [f64; 3]) -> f64 {
     dot(a, a).sqrt()
 }
 
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|k| a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3])
 }
 
@@ -86,7 +87,8 @@ impl Window {
         }
     }
 
-    fn middle(&self) -> Point {
+    /// Its middle.
+    pub fn middle(&self) -> Point {
         std::array::from_fn(|k| 0.5 * (self.low[k] + self.high[k]))
     }
 }
@@ -137,8 +139,7 @@ impl<'a> Snapshot<'a> {
     /// Pose of a body in this frame.
     fn pose(&self, body: usize) -> Pose {
         let body = &self.view.bodies[body];
-        let moving = self.view.bodies.iter().filter(|b| b.moving.is_some());
-        let moving = moving.count();
+        let moving = self.view.poses.len() / (7 * self.view.times.len().max(1));
         let n: &[f64] = match body.moving {
             Some(number) => &self.view.poses[7 * (self.frame * moving + number as usize)..][..7],
             None => &body.start,
@@ -166,22 +167,44 @@ impl<'a> Snapshot<'a> {
             }
         }
         for (k, body) in self.view.bodies.iter().enumerate() {
-            if !body.free {
-                continue;
-            }
-            let (pose, geometry) = (self.pose(k), self.geometry(k));
-            for ball in &geometry.balls {
-                let place = pose.point([ball[0], ball[1], ball[2]]);
-                window.add(project(place, planar).0, ball[3]);
-            }
-            for p in geometry.points.chunks_exact(3) {
-                let place = pose.point([p[0], p[1], p[2]]);
-                window.add(project(place, planar).0, 0.0);
+            if body.free {
+                self.bound_body(k, window);
             }
         }
         for corner in self.nodes() {
             window.add(project(corner, planar).0, 0.0);
         }
+    }
+
+    fn bound_body(&self, k: usize, window: &mut Window) {
+        let planar = self.view.planar;
+        let (pose, geometry) = (self.pose(k), self.geometry(k));
+        for ball in &geometry.balls {
+            let place = pose.point([ball[0], ball[1], ball[2]]);
+            window.add(project(place, planar).0, ball[3]);
+        }
+        for p in geometry.points.chunks_exact(3) {
+            let place = pose.point([p[0], p[1], p[2]]);
+            window.add(project(place, planar).0, 0.0);
+        }
+    }
+
+    /// Mean size of the free bodies on paper.
+    pub fn body_size(&self) -> f64 {
+        let free = self
+            .view
+            .bodies
+            .iter()
+            .enumerate()
+            .filter(|(_, body)| body.free);
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (k, _) in free {
+            let mut window = Window::EMPTY;
+            self.bound_body(k, &mut window);
+            sum += window.size().unwrap_or(0.0);
+            count += 1.0;
+        }
+        if count > 0.0 { sum / count } else { 0.0 }
     }
 
     /// Places of the nodes of an elastic body.
@@ -437,65 +460,6 @@ fn area(p: &[Point]) -> f64 {
             a[0] * b[1] - a[1] * b[0]
         })
         .sum()
-}
-
-fn half_plane(p: [f64; 3], n: [f64; 3], (window, size): (Window, f64), out: &mut Vec<Item>) {
-    let (middle, reach) = (window.middle(), 3.0 * size);
-    // The foot of the middle of the picture, and along the line and behind it from there.
-    let off = n[0] * (middle[0] - p[0]) + n[1] * (middle[1] - p[1]);
-    let at = |along: f64, behind: f64| {
-        [
-            middle[0] - off * n[0] - along * n[1] - behind * n[0],
-            middle[1] - off * n[1] + along * n[0] - behind * n[1],
-        ]
-    };
-    let fill = Fill::Hatched {
-        hatch: Hatch::Rising,
-        color: Color::FAINT,
-        ground: Color::WHITE.mixed(HELD, 0.35),
-    };
-    let (a, b) = (at(-reach, 0.0), at(reach, 0.0));
-    out.push(Item::Area(
-        vec![a, b, at(reach, reach), at(-reach, reach)],
-        fill,
-    ));
-    out.push(Item::Curve(vec![a, b], Stroke::solid(Color::INK, 1.2)));
-}
-
-/// A part of a plane in space, with a grid, under the middle of the picture.
-fn surface(p: [f64; 3], n: [f64; 3], (window, size): (Window, f64), out: &mut Vec<Item>) {
-    // Seen from behind it would hide everything.
-    if dot(n, VIEW[2]) >= -0.05 {
-        return;
-    }
-    let start = if n[0].abs() < 0.9 {
-        [1.0, 0.0, 0.0]
-    } else {
-        [0.0, 1.0, 0.0]
-    };
-    let along = cross(n, cross(start, n));
-    let along = along.map(|x| x / length(along));
-    let across = cross(n, along);
-    // The point of the plane that is seen in the middle of the picture.
-    let middle = window.middle();
-    let eye: [f64; 3] = std::array::from_fn(|k| middle[0] * VIEW[0][k] + middle[1] * VIEW[1][k]);
-    let off: [f64; 3] = std::array::from_fn(|k| p[k] - eye[k]);
-    let s = dot(off, n) / dot(VIEW[2], n);
-    let centre: [f64; 3] = std::array::from_fn(|k| eye[k] + s * VIEW[2][k]);
-    let reach = 1.6 * size;
-    let at = |a: f64, b: f64| {
-        let place = |k: usize| centre[k] + reach * (a * along[k] + b * across[k]);
-        project(std::array::from_fn(place), false).0
-    };
-    let corners = vec![at(-1.0, -1.0), at(1.0, -1.0), at(1.0, 1.0), at(-1.0, 1.0)];
-    let ground = Color::WHITE.mixed(HELD, 0.22);
-    out.push(Item::Area(corners, Fill::Solid(ground)));
-    let line = Stroke::solid(Color::WHITE.mixed(HELD, 0.45), 0.6);
-    for k in -6..=6 {
-        let share = f64::from(k) / 6.0;
-        out.push(Item::Curve(vec![at(share, -1.0), at(share, 1.0)], line));
-        out.push(Item::Curve(vec![at(-1.0, share), at(1.0, share)], line));
-    }
 }
 
 #[cfg(test)]

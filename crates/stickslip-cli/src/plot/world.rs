@@ -61,7 +61,8 @@ fn pictures(run: &RunData) -> Option<Figure> {
         panel.items = frame.grounds(window);
         panel.items.extend(frame.items(1.0));
         if strongest > 0.0 {
-            panel.items.extend(frame.chains(strongest, 0.12 * size));
+            let reach = (0.12 * size).min(1.5 * frame.body_size());
+            panel.items.extend(frame.chains(strongest, reach));
         }
         figure.panels.push(panel);
     }
