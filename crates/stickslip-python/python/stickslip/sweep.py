@@ -81,7 +81,8 @@ def sweep(
         called with the numbers of done and of all points; True shows a bar of tqdm, or lines on the error stream without it.
 
     A point has the same bits whoever computes it. Points that are not certified are marked in ``certified`` and in the
-    pictures of :func:`plot_sweep`. A worker that dies costs time, not points; a point that kills its worker three times is recorded.
+    pictures of :func:`plot_sweep`. A worker that dies costs time, not points; in a pool of
+    processes a point that kills its worker three times is recorded.
     """
     _xarray()
     plan = _Plan(scene if isinstance(scene, Scene) else _scene(scene), axes, of, keep)

@@ -103,7 +103,7 @@ enum Member {
 }
 
 impl Member {
-    fn function<'a>(self, system: &'a dyn MechanicalSystem) -> &'a dyn ScalarFunction {
+    fn function(self, system: &dyn MechanicalSystem) -> &dyn ScalarFunction {
         match self {
             Self::Joint(i) => system.joints()[i].function(),
             Self::Held(c) | Self::Unilateral(c) => system.constraints()[c].gap(),
