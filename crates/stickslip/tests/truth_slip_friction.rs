@@ -17,7 +17,7 @@ fn text(extra: &str, friction: &str, (v0, step, until): (f64, f64, f64)) -> Stri
 }
 
 fn scene(extra: &str, friction: &str, run: (f64, f64, f64)) -> Scene {
-    let source = SourceText::new("slip.toml", &text(extra, friction, run));
+    let source = SourceText::new("slip.toml", text(extra, friction, run));
     Scene::parse(source).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -34,7 +34,7 @@ fn a_block_slows_as_the_law_of_the_slip_speed_says() {
     for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
         for (a, b) in [(0.2, 0.05), (0.3, -0.1)] {
             let (v0, t) = (2.0f64, 0.5);
-            let exact = (v0 + a / b) * (-b * g * t as f64).exp() - a / b;
+            let exact = (v0 + a / b) * (-b * g * t).exp() - a / b;
             let error = |h: f64| {
                 let law = format!("{a} + {b}*s");
                 let (sim, end) = run(&scene(&format!("scheme = \"{scheme}\""), &law, (v0, h, t)));
