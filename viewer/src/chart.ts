@@ -60,7 +60,7 @@ function ticks(low: number, high: number, count: number): number[] {
 /** Round values over a range, with the factor and the prefix of the unit in which all of them are written. */
 export function marksOf(low: number, high: number, count: number, unit: string) {
   const size = Math.max(Math.abs(low), Math.abs(high));
-  const [factor, prefix] = unitPrefix(size >= 0.01 && size < 1e4 ? 1 : size, unit);
+  const [factor, prefix] = unitPrefix(size >= 0.01 && size < 1 ? 1 : size, unit);
   return { marks: ticks(low, high, count), factor, prefix };
 }
 
