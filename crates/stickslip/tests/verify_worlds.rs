@@ -47,7 +47,7 @@ fn worlds_of_the_gallery_are_accepted() {
     for entry in gallery().iter().filter(|e| e.text.contains("[world]")) {
         let scene = scene(entry.name, &Changes::new());
         let small = scene.world().unwrap().bodies.len() < 300;
-        let nodes = nodes(&scene, if small { 40 } else { 4 });
+        let nodes = nodes(&scene, if small { 15 } else { 2 });
         let report = judge(&scene, &nodes);
         assert_eq!(report.nodes, nodes.len());
         if !report.accepted() {
@@ -195,13 +195,16 @@ fn perturb(nodes: &mut [WorldNode], random: &mut Random, what: usize) -> String 
             "place"
         }
         8 => {
-            // The normal leans over.
+            // The normal of the deepest point of the pair leans over.
+            let bodies = contact.bodies;
+            let own = node.contacts.iter_mut().filter(|c| c.bodies == bodies);
+            let contact = own.min_by(|a, b| a.gap.total_cmp(&b.gap)).unwrap();
             let other = (axis + 1) % 3;
             let (s, c) = (1e-3 * sign).sin_cos();
             let n = contact.normal;
             contact.normal[axis] = c * n[axis] - s * n[other];
             contact.normal[other] = s * n[axis] + c * n[other];
-            if n[axis].abs() + n[other].abs() < 1e-3 {
+            if n[axis].hypot(n[other]) < 0.3 {
                 contact.normal = [n[1], n[2], n[0]];
             }
             "normal"
@@ -314,7 +317,11 @@ fn scratch(path: &std::path::Path, from_end: usize) {
 #[test]
 fn folders_are_judged_from_their_files_or_by_making_the_run_again() {
     let whole = Changes::new().key("until", "0.2");
-    let rolling = FALLING.replace("friction = 0.6", "friction = 0.6\nrolling_friction = 0.01");
+    // Under a law with rolling friction a record lacks the moments.
+    let rolling = FALLING.replace(
+        "restitution = 0.3",
+        "restitution = 0.3\nrolling_friction = 0.01",
+    );
     let thinned = FALLING.replace("until = 0.6", "until = 0.2\nevery = 7");
     let unrecorded = FALLING.to_string() + "\n[record]\nbodies = [\"ball\"]\ncontacts = \"none\"\n";
     let cases = [
