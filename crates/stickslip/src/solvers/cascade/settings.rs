@@ -1,7 +1,7 @@
 //! Every figure by which the cascade decides.
 
 /// Settings of the cascade: when a method begins, how long its turns are, what is given up. `benches/cascade_ablation.rs` changes
-/// them one at a time over a folder of problems; `docs/solvers.md` has its table.
+/// them one at a time over a folder of problems and tells what each is worth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CascadeSettings {
     /// Stored blocks of W up to which every contact is visited once before anything is prepared.
