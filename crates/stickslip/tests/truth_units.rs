@@ -22,7 +22,7 @@ struct Case {
 }
 
 /// One unit for a spring of stiffness: mass per square second.
-const CASES: [Case; 13] = [
+const CASES: [Case; 12] = [
     Case {
         name: "bouncing-ball",
         until: 3.0,
@@ -126,17 +126,6 @@ const CASES: [Case; 13] = [
             ("v0", LENGTH),
         ],
         coordinates: &[1, 1, 0],
-    },
-    Case {
-        name: "corner-billiard",
-        until: 4.0,
-        units: &[
-            ("x", LENGTH),
-            ("y", LENGTH),
-            ("x_dot", LENGTH),
-            ("y_dot", LENGTH),
-        ],
-        coordinates: &[1, 1],
     },
 ];
 
@@ -299,7 +288,6 @@ fn differences(case: &Case, units: Units, one: &Run, other: &Run) -> Vec<String>
 fn variants() -> Vec<Vec<(&'static str, &'static str)>> {
     vec![
         vec![],
-        vec![("scheme", "event-driven"), ("law", "coulomb")],
         vec![("scheme", "moreau")],
         vec![("scheme", "sweeping-process"), ("law", "coulomb")],
         vec![
