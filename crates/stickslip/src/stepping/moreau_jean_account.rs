@@ -4,6 +4,7 @@ use crate::algebra::{dot, long_dot};
 use crate::records::{EnergyEntry, Momentum, MomentumEntry, StepRecord};
 use crate::systems::MechanicalSystem;
 
+use super::assembly::ActiveContact;
 use super::implicit_step::StepFrame;
 use super::moreau_jean::MoreauJean;
 use super::{ContactStage, State, step_energy};
@@ -72,8 +73,14 @@ impl MoreauJean {
         }
         let (assembly, impulse) = (&self.assembly, &self.phases.impulse);
         if !self.positions.corrected {
+            let (problem, v) = (&stage.problem, &self.velocity);
+            let rests = |contact: &ActiveContact| {
+                let row = problem.blocks()[contact.block].start;
+                let after = problem.row_dot(row, v) + assembly.drift[row];
+                impulse[row] > 0.0 && after <= STEADY * assembly.before[row].abs()
+            };
             return self.positions.overshoots
-                && self.positions.overshot(assembly, &self.step.q_end);
+                && self.positions.overshot(assembly, &self.step.q_end, rests);
         }
         let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
         let touching = |c| assembly.gap_rounding(c, frame.q).max(floor);

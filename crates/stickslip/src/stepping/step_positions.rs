@@ -142,11 +142,23 @@ impl StepPositions {
         }
     }
 
-    /// Chooses no contacts to hold; whether one is left behind at the end, beyond its rounding.
-    pub fn overshot(&mut self, assembly: &ContactAssembly, q_end: &[f64]) -> bool {
+    /// Chooses the contacts that came to rest below their obstacle, beyond its rounding; whether there are any. One
+    /// that bounces leaves by itself: bringing it back would keep a ball from ever coming to rest.
+    pub fn overshot(
+        &mut self,
+        assembly: &ContactAssembly,
+        q_end: &[f64],
+        rests: impl Fn(&ActiveContact) -> bool,
+    ) -> bool {
         self.held.clear();
-        let mut gaps = self.gaps.iter().enumerate();
-        gaps.any(|(c, &gap)| gap < -assembly.gap_rounding(c, q_end))
+        for contact in assembly.active.iter().filter(|c| c.owns_normal) {
+            let c = assembly.layout.slots()[contact.slot].key.constraint();
+            let below = self.gaps[c] < -assembly.gap_rounding(c, q_end);
+            if below && self.held.last() != Some(&c) && rests(contact) {
+                self.held.push(c);
+            }
+        }
+        !self.held.is_empty()
     }
 
     /// Projects the end position; whether it moved.
