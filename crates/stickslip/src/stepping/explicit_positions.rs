@@ -14,6 +14,9 @@ use super::step_energy;
 /// a curved surface by the third power of the step, a first one along the tangent by half of what its normal turns.
 const MISSED: f64 = 0.6;
 
+/// A contact rests below an obstacle if a step brings it back by less than this part of its depth.
+const LEAVES: f64 = 1e-6;
+
 /// Buffers of the positions of an explicit step.
 ///
 /// The velocity of such a step belongs to the chord between two positions, and the impulse at the position between two
@@ -135,6 +138,9 @@ impl ExplicitPositions {
         self.held.clear();
         if correction == PositionCorrection::Path {
             self.hold(system, (h, t), before, (q, v), impulses);
+        } else if !self.overshot(system, (h, t), (q, v), impulses) {
+            self.displacement.resize(system.dof(), 0.0);
+            return;
         }
         self.free.clear();
         self.free.extend_from_slice(q);
@@ -143,6 +149,34 @@ impl ExplicitPositions {
                 step_energy::potential(system, q) - step_energy::potential(system, &self.free);
         }
         self.displacement.clone_from(&self.projector.displacement);
+    }
+
+    /// Chooses the pressed contacts that rest below a flat obstacle; whether there are any. One that bounces leaves by
+    /// itself: bringing it back would keep a ball from ever coming to rest.
+    fn overshot(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (h, t): (f64, f64),
+        (q, v): (&[f64], &[f64]),
+        impulses: &[f64],
+    ) -> bool {
+        let mut row = 0;
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            let first = row;
+            for point in constraint.points() {
+                row += 1 + point.law.tangent_dimension();
+            }
+            let gap = constraint.gap();
+            let depth = -gap.value(t, q);
+            let pressed = impulses.get(first).is_some_and(|&p| p > 0.0);
+            if pressed && depth > self.rounding(system, gap, (t, q)) {
+                let leaves = h * rate(gap, (t, q), v, &mut self.row);
+                if leaves <= LEAVES * depth {
+                    self.held.push(c);
+                }
+            }
+        }
+        !self.held.is_empty()
     }
 
     /// Chooses the pressed contacts whose surface the chord misses by what their normal turns.
