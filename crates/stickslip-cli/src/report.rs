@@ -164,6 +164,7 @@ fn elastic(summary: &RunSummary) -> String {
             (body.external, "external forces"),
             (body.contact_normal, "normal impulses"),
             (body.contact_tangential, "friction"),
+            (body.supports, "moving obstacles"),
             (body.damping, "damping"),
             (body.numerical, "the scheme itself"),
         ];

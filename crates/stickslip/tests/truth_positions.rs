@@ -250,7 +250,7 @@ fn a_fast_body_rests_on_a_flat_obstacle_and_not_below_it() {
             let gap = 0.6 * q[0] + 0.8 * q[1] + 0.1;
             assert!(gap.abs() < 1e-13, "{name}: {gap} m");
             assert!(sim.ledger().is_closed(), "{name}: {:?}", sim.ledger());
-            assert!(!sim.positions().drifts(), "{name}");
+            assert!(!sim.positions().drifts(), "{name}: {:?}", sim.positions());
             // An explicit step meets the obstacle where the step before ended.
             let depth = sim.positions().penetration.largest.value;
             let bound = if name == "moreau-jean" {

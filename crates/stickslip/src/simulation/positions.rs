@@ -1,14 +1,14 @@
 //! Whether the positions of a run can be believed: penetration, drift, joints, obstacles that were crossed.
 //!
 //! A scheme that meets a contact within a step may overshoot it by the approach of that step, h times the speed at
-//! which the contact closed. What lies beyond is drift: the scheme left a constraint that its velocities obeyed. A run is
+//! which the contact closed (below a flat obstacle: at which it closed again and again without having left it). What lies beyond is drift: the scheme left a constraint that its velocities obeyed. A run is
 //! certified only if drift and joint violation stay below [`DRIFT_LIMIT`] of the size of the motion, which is the range
 //! of the coordinates that the function depends on, in the unit of the function: `Σ |∂φ/∂q_i| (max q_i − min q_i)`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::algebra::Covectors;
-use crate::records::StepRecord;
+use crate::records::{ContactMode, StepRecord};
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 
@@ -56,7 +56,7 @@ pub struct PositionWatch {
     penetration: Vec<Largest>,
     /// Per constraint: penetration beyond what the approach of a step explains.
     drift: Vec<Largest>,
-    /// Per constraint: h times the fastest approach since the gap was last open.
+    /// Per constraint: h times the fastest approach since the gap was last open, the sum of them for flat obstacles.
     overshoot: Vec<f64>,
     /// Per joint: violation.
     joints: Vec<Largest>,
@@ -110,15 +110,25 @@ impl PositionWatch {
             }
             next = c + 1;
             let approach = record.h * (-contact.approach).max(0.0);
+            let gap = system.constraints()[c].gap();
             if contact.gap >= 0.0 {
                 self.overshoot[c] = 0.0;
             } else {
-                self.overshoot[c] = self.overshoot[c].max(approach);
+                // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
+                self.overshoot[c] = if gap.is_affine() {
+                    self.overshoot[c] + approach
+                } else {
+                    self.overshoot[c].max(approach)
+                };
                 self.penetration[c].update(-contact.gap, record.t);
                 self.drift[c].update(-contact.gap - self.overshoot[c], record.t);
             }
-            let gap = system.constraints()[c].gap();
-            if contact.gap >= 0.0 && record.h > 0.0 && !gap.is_affine() {
+            // A contact that acted in the step was met, not crossed.
+            let acted = record
+                .contacts
+                .iter()
+                .any(|contact| contact.key.constraint() == c && contact.mode != ContactMode::Open);
+            if contact.gap >= 0.0 && record.h > 0.0 && !gap.is_affine() && !acted {
                 self.look_between(system, c, record);
             }
         }

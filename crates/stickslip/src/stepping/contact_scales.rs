@@ -26,6 +26,7 @@ impl ContactScales {
         let time = STEPS * h;
         let mut gradient = vec![0.0; v.len()];
         let mut scales = Self::default();
+        let mut slopes = Vec::new();
         for constraint in system.constraints() {
             let gap = constraint.gap();
             gap.gradient(t, q, &mut gradient);
@@ -37,7 +38,11 @@ impl ContactScales {
             let length = along(q) + gap.value(t, q).abs() + time * speed;
             scales.lengths.push(finite(length));
             scales.speeds.push(finite(speed));
+            slopes.push(finite(gradient.iter().map(|g| g.abs()).sum()));
         }
+        // A node that starts at rest on its obstacle knows no length of its own: those of the others count for it.
+        spread(&mut scales.lengths, &slopes);
+        spread(&mut scales.speeds, &slopes);
         scales
     }
 
@@ -54,6 +59,15 @@ impl ContactScales {
     /// Length of the run in the unit of a gap.
     pub fn length(&self, constraint: usize) -> f64 {
         self.lengths.get(constraint).copied().unwrap_or(0.0)
+    }
+}
+
+/// Makes every size at least the largest one per unit of the coordinates, by the slope of its gap.
+fn spread(sizes: &mut [f64], slopes: &[f64]) {
+    let per_slope = sizes.iter().zip(slopes).filter(|(_, slope)| **slope > 0.0);
+    let largest = per_slope.map(|(x, s)| x / s).fold(0.0, f64::max);
+    for (size, slope) in sizes.iter_mut().zip(slopes) {
+        *size = size.max(finite(largest * slope));
     }
 }
 

@@ -14,7 +14,7 @@ use super::step_energy;
 /// a curved surface by the third power of the step, a first one along the tangent by half of what its normal turns.
 const MISSED: f64 = 0.6;
 
-/// A contact rests below an obstacle if a step brings it back by less than this part of its depth.
+/// A contact rests below an obstacle if a step moves it by less than this part of its depth.
 const LEAVES: f64 = 1e-6;
 
 /// Buffers of the positions of an explicit step.
@@ -171,7 +171,7 @@ impl ExplicitPositions {
             let pressed = impulses.get(first).is_some_and(|&p| p > 0.0);
             if pressed && depth > self.rounding(system, gap, (t, q)) {
                 let leaves = h * rate(gap, (t, q), v, &mut self.row);
-                if leaves <= LEAVES * depth {
+                if leaves.abs() <= LEAVES * depth {
                     self.held.push(c);
                 }
             }

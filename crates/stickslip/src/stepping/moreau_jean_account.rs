@@ -77,13 +77,19 @@ impl MoreauJean {
             let rests = |contact: &ActiveContact| {
                 let row = problem.blocks()[contact.block].start;
                 let after = problem.row_dot(row, v) + assembly.drift[row];
-                impulse[row] > 0.0 && after <= STEADY * assembly.before[row].abs()
+                // Against what the impulse did to the velocity: a contact on its way down again has not come to rest.
+                let change = problem.w(row, row) * impulse[row];
+                impulse[row] > 0.0 && after.abs() <= STEADY * change
             };
             return self.positions.overshoots
                 && self.positions.overshot(assembly, &self.step.q_end, rests);
         }
         let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
-        let touching = |c| assembly.gap_rounding(c, frame.q).max(floor);
+        let scales = &stage.scales;
+        let touching = |c| {
+            let rounding = assembly.gap_rounding(c, frame.q);
+            rounding.max(floor).max(scales.closed_gap(c))
+        };
         self.positions.hold(assembly, touching, |contact| {
             let row = stage.problem.blocks()[contact.block].start;
             let mean = stage.problem.row_dot(row, v) + assembly.drift[row];
