@@ -58,6 +58,8 @@ pub struct PositionWatch {
     drift: Vec<Largest>,
     /// Per constraint: h times the fastest approach since the gap was last open, the sum of them for flat obstacles.
     overshoot: Vec<f64>,
+    /// Per constraint: the last gap.
+    gaps: Vec<f64>,
     /// Per joint: violation.
     joints: Vec<Largest>,
     lower: Vec<f64>,
@@ -89,6 +91,7 @@ impl PositionWatch {
             self.penetration = vec![Largest::default(); count];
             self.drift = vec![Largest::default(); count];
             self.overshoot = vec![0.0; count];
+            self.gaps = vec![0.0; count];
             self.joints = vec![Largest::default(); system.joints().len()];
         }
         let bounds = self.lower.iter_mut().zip(&mut self.upper);
@@ -109,7 +112,14 @@ impl PositionWatch {
                 continue;
             }
             next = c + 1;
-            let approach = record.h * (-contact.approach).max(0.0);
+            // Forces speed a contact up within the step in which it closes.
+            let fell = if self.gaps[c] >= 0.0 {
+                self.gaps[c] - contact.gap
+            } else {
+                0.0
+            };
+            self.gaps[c] = contact.gap;
+            let approach = fell.max(-record.h * contact.approach).max(0.0);
             let gap = system.constraints()[c].gap();
             if contact.gap >= 0.0 {
                 self.overshoot[c] = 0.0;
