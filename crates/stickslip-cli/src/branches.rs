@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use stickslip::simulation::studies::branches::branches;
-use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Method};
 use stickslip::stepping::MoreauContactDynamics;
 
@@ -19,7 +18,7 @@ pub struct BranchesArgs {
     scene: String,
     #[command(flatten)]
     options: SceneOptions,
-    /// Gap up to which a constraint counts as active; contacts of a world are those that its step finds.
+    /// Gap up to which a constraint counts as active.
     #[arg(long, default_value_t = 1e-9)]
     gap: f64,
     /// Starts of the search, per contact, for contacts in space.
@@ -51,21 +50,8 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         ..EnumerationSettings::default()
     };
     let h = named.scene.settings.step;
-    let at = (0.0, q.as_slice(), v.as_slice());
-    let (found, names) = if let Some(world) = named.scene.world() {
-        let mut scheme = match named.scene.world_stepping() {
-            Ok(scheme) => scheme,
-            Err(error) => return complain(error),
-        };
-        let found = branches(system.as_ref(), &mut scheme, at, h, &settings);
-        let problem = one_step_problem(system.as_ref(), &mut scheme, at, h);
-        let names = problem.blocks().iter().map(|b| world.contact_name(b.key));
-        (found, names.collect())
-    } else {
-        let mut scheme = MoreauContactDynamics::new(args.gap);
-        let found = branches(system.as_ref(), &mut scheme, at, h, &settings);
-        (found, Vec::new())
-    };
+    let mut scheme = MoreauContactDynamics::new(args.gap);
+    let found = branches(system.as_ref(), &mut scheme, (0.0, &q, &v), h, &settings);
     let study = match found {
         Ok(study) => study,
         Err(error) => return complain(error),
@@ -86,10 +72,9 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         Method::Search => "a search from many starts: there may be more",
     };
     say(method);
-    for (k, margin) in study.margins.iter().enumerate() {
-        let name = names.get(k).cloned().unwrap_or_else(|| (k + 1).to_string());
+    for (margin, k) in study.margins.iter().zip(1..) {
         say(format!(
-            "contact {name}: margin to the Painleve region {margin:.6} of W_nn"
+            "contact {k}: margin to the Painleve region {margin:.6} of W_nn"
         ));
     }
     let (rank, count) = study.normal_rank;

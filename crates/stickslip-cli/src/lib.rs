@@ -21,7 +21,6 @@ mod plot;
 mod plot_command;
 mod polydata;
 mod progress;
-mod quantity;
 mod report;
 mod run;
 mod scene_argument;
@@ -41,8 +40,6 @@ mod validate;
 mod verify;
 mod view;
 mod world_run;
-
-pub use plot::{energy_svg, growth_svg};
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use stickslip::records::TrajectoryFileError;
 use stickslip::scene::{SceneRunError, read_branches, read_manifest, read_scene, read_summary};
-use stickslip::view::{ViewData, ViewError, ViewOptions};
+use stickslip::systems::world::WorldShot;
 
 use crate::exit::{complain, say};
-use crate::plot::{ElasticView, Field, RunData, RunView, TRACE, Table, save_figures};
+use crate::plot::{ElasticView, Field, RunData, RunView, Table, save_figures};
+use crate::world_run::read_shots;
 
 /// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches; of elastic bodies the deformed mesh, contact forces, energy; of worlds the bodies with their contact forces, motion, energy.
 #[derive(clap::Args, Debug)]
@@ -76,9 +77,6 @@ pub enum PlotError {
     /// The trajectory could not be read.
     #[error(transparent)]
     Trajectory(#[from] TrajectoryFileError),
-    /// What pictures need could not be read.
-    #[error(transparent)]
-    View(#[from] ViewError),
     /// The trajectory has no such column, or no such time.
     #[error("{0}")]
     Nothing(String),
@@ -137,7 +135,7 @@ fn read_window(folder: &Path, window: (f64, f64)) -> Result<RunData, PlotError> 
         summary: read_summary(folder)?,
         branches: read_branches(folder)?,
         elastic: ElasticView::default(),
-        picture: None,
+        world: Vec::new(),
         view: RunView::default(),
     })
 }
@@ -145,41 +143,28 @@ fn read_window(folder: &Path, window: (f64, f64)) -> Result<RunData, PlotError> 
 /// Pictures of a world whose times nobody chose.
 const PICTURES: usize = 6;
 
-/// What the pictures of a world or a mechanism need: a world at the times that are drawn or at evenly spaced ones, a mechanism often
-/// enough for its traces.
-fn picture(folder: &Path, run: &RunData) -> Result<Option<ViewData>, PlotError> {
+/// States of a world at the times that are drawn, or evenly spaced ones.
+fn world_shots(folder: &Path, run: &RunData) -> Result<Vec<WorldShot>, PlotError> {
+    let Some(world) = run.scene.world() else {
+        return Ok(Vec::new());
+    };
     let times = run.table.times();
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
-    if run.scene.world().is_none() {
-        if run.scene.drawing().is_none() {
-            return Ok(None);
-        }
-        // Forces over a frame: those of single steps come and go under schemes that let contacts open.
-        let options = ViewOptions {
-            fps: (last > first).then(|| TRACE as f64 / (last - first)),
-            ..ViewOptions::default()
-        };
-        return Ok(Some(ViewData::of_folder(folder, &options)?));
-    }
-    let mut wanted = run.elastic.times.clone();
-    if wanted.is_empty() {
+    let given = &run.elastic.times;
+    let wanted: Vec<f64> = if given.is_empty() {
         let share = |k: usize| k as f64 / (PICTURES - 1) as f64;
         let even = |k: usize| first + share(k) * (last - first);
-        wanted.extend((0..PICTURES).map(even));
-    }
-    // The times of rows nearest to those wanted.
-    wanted
-        .iter_mut()
-        .for_each(|t| *t = times[run.table.row_at(*t)]);
-    wanted.sort_by(f64::total_cmp);
-    wanted.dedup();
-    let options = ViewOptions {
-        instants: wanted,
-        ..ViewOptions::default()
+        (0..PICTURES).map(even).collect()
+    } else {
+        given.clone()
     };
-    Ok(Some(ViewData::of_folder(folder, &options)?))
+    // The times of rows nearest to those wanted.
+    let near: Vec<f64> = wanted.iter().map(|&t| times[run.table.row_at(t)]).collect();
+    let mut shots = read_shots(folder, world, |_, t| near.contains(&t))?;
+    shots.dedup_by_key(|shot| shot.t.to_bits());
+    Ok(shots)
 }
 
 /// Draws all plots of a run folder; returns where they are and their names.
@@ -210,9 +195,7 @@ fn draw_view(
         let message = format!("the trajectory has no column `{name}`\n  = columns: {known}");
         return Err(PlotError::Nothing(message));
     }
-    if run.view.columns.is_empty() {
-        run.picture = picture(folder, &run)?;
-    }
+    run.world = world_shots(folder, &run)?;
     let target = output.map_or_else(|| folder.join("plots"), Path::to_path_buf);
     match save_figures(&run, &target) {
         Ok(names) => Ok((target, names)),

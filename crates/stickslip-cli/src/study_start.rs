@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
-use serde_json::json;
 use stickslip::scene::Changes;
 
 use crate::exit::say;
@@ -32,13 +30,9 @@ pub struct StartArgs {
     /// Folder for `start.svg` and `start.png`.
     #[arg(long, value_name = "DIR", default_value = "study")]
     output: PathBuf,
-    /// Print the motions as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
-/// One motion of the figure: times, coordinates at these, and the velocity at the end.
-#[derive(Serialize)]
+/// One motion of the figure.
 struct Curve {
     name: String,
     t: Vec<f64>,
@@ -118,13 +112,6 @@ pub fn run(args: &StartArgs) -> Result<(), String> {
         }));
     }
     let names = first.scene.coordinate_names();
-    std::fs::create_dir_all(&args.output)
-        .and_then(|()| figure(&first.scene.title, &names, &curves).save(&args.output))
-        .map_err(|error| format!("{}: {error}", args.output.display()))?;
-    if args.json {
-        say(json!({ "coordinates": names, "motions": curves, "left_out": left_out }));
-        return Ok(());
-    }
     for curve in &curves {
         let end: Vec<String> = names
             .iter()
@@ -139,6 +126,9 @@ pub fn run(args: &StartArgs) -> Result<(), String> {
             "{left_out} branches beyond branches_max were left out"
         ));
     }
+    std::fs::create_dir_all(&args.output)
+        .and_then(|()| figure(&first.scene.title, &names, &curves).save(&args.output))
+        .map_err(|error| format!("{}: {error}", args.output.display()))?;
     say(format!(
         "Picture {}: start (SVG and PNG)",
         args.output.display()

@@ -31,9 +31,8 @@ class System:
     mass_matrix: Any
     #: Potential energy of the coordinates.
     potential: Any
-    #: Constant matrix K of forces -K q.
+    #: Constant matrices of forces -K q and -C v.
     stiffness: Any
-    #: Constant matrix C of forces -C v.
     damping: Any
 
     def __init__(

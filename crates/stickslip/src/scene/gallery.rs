@@ -64,11 +64,6 @@ const SCENES: &[GalleryScene] = scenes![
     "slider-crank",
     "chain",
     "spinning-top",
-    "ring-slide",
-    "joint-pendulum",
-    "spinning-ball",
-    "pd-arm",
-    "stribeck-belt",
     "delayed-oscillator",
     "stick-slip",
     "delayed-hopper",
@@ -117,7 +112,6 @@ const SCENES: &[GalleryScene] = scenes![
     "brazil-nut",
     "ball-cradle",
     "top-of-shapes",
-    "rattleback-of-shapes",
     "dice",
 ];
 

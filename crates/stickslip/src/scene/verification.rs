@@ -1,7 +1,5 @@
 //! The formulation a scene belongs to, and the judgement of its motions.
 
-use std::path::Path;
-
 use thiserror::Error;
 
 use crate::laws::{ActiveSpace, FlowRule, ImpactLaw, Sections};
@@ -14,7 +12,7 @@ use crate::systems::MechanicalSystem;
 use crate::systems::constraint::ContactPoint;
 
 use super::build::theta_settings;
-use super::run_nodes::{RunNodes, RunNodesError};
+use super::run_nodes::RunNodes;
 use super::scene::Scene;
 use super::words::{Law, Scheme};
 
@@ -26,8 +24,8 @@ pub enum NoFormulation {
     Compliant,
     /// Contacts that are found.
     #[error(
-        "a world is judged as a run, whose folder holds its contacts, and under the formulation `world` alone; the other \
-         formulations are about declared constraints"
+        "the formulations are about declared constraints, and the contacts of a world are found; its certificate and its \
+         ledgers of energy and momentum judge every step"
     )]
     World,
     /// Records that hold several events.
@@ -73,18 +71,6 @@ pub enum VerifyRunError {
     /// Its steps could not be read.
     #[error(transparent)]
     Nodes(#[from] MotionSourceError),
-    /// Its folder could not be read.
-    #[error(transparent)]
-    Folder(RunNodesError),
-}
-
-impl From<RunNodesError> for VerifyRunError {
-    fn from(error: RunNodesError) -> Self {
-        match error {
-            RunNodesError::NoFormulation(reason) => Self::NoFormulation(reason),
-            error => Self::Folder(error),
-        }
-    }
 }
 
 impl Scene {
@@ -93,7 +79,7 @@ impl Scene {
         let system = self.judged_system()?;
         let system = system.as_ref();
         if system.as_world().is_some() {
-            return Ok(Formulation::World);
+            return Err(NoFormulation::World);
         }
         let points = || system.constraints().iter().flat_map(|c| c.points());
         let frictional = |p: &&ContactPoint| p.law.tangent_dimension() > 0;
@@ -142,9 +128,6 @@ impl Scene {
     /// Where the steps of the scene's scheme read their laws.
     pub fn discretisation(&self) -> Result<Discretisation, NoFormulation> {
         let system = self.judged_system()?;
-        if system.as_world().is_some() {
-            return Err(NoFormulation::World);
-        }
         let broken = |e: &dyn std::fmt::Display| NoFormulation::Scene(e.to_string());
         Ok(match self.settings.scheme {
             Scheme::Moreau => Discretisation::EndOfStep {
@@ -179,30 +162,9 @@ impl Scene {
         formulation: Option<Formulation>,
     ) -> Result<Verification, NoFormulation> {
         let system = self.judged_system()?;
-        if system.as_world().is_some() {
-            return Err(NoFormulation::World);
-        }
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
         let settings = self.verify_settings(motion.discretisation.is_some());
         Ok(verify(system.as_ref(), motion, formulation, &settings))
-    }
-
-    /// Tests every line of a formulation, or of the scene's own, on the run of this scene in a folder. Also tells whether
-    /// steps that the folder does not hold were computed again.
-    pub fn verify_folder(
-        &self,
-        folder: &Path,
-        formulation: Option<Formulation>,
-    ) -> Result<(Verification, bool), VerifyRunError> {
-        if let Some(world) = self.world() {
-            return match formulation {
-                None | Some(Formulation::World) => self.verify_world_folder(folder, world),
-                Some(_) => Err(NoFormulation::World.into()),
-            };
-        }
-        let nodes = RunNodes::open(folder, self)?;
-        let report = self.verify_run(&nodes, formulation)?;
-        Ok((report, nodes.thinned()))
     }
 
     /// Tests every line of a formulation, or of the scene's own, on a run of the scene, in the memory of a few steps.
@@ -214,7 +176,8 @@ impl Scene {
         let system = self.judged_system()?;
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
         let settings = self.verify_settings(true);
-        let mut report = verify_run(system.as_ref(), nodes, nodes.run(), formulation, &settings)?;
+        let rule = nodes.discretisation();
+        let mut report = verify_run(system.as_ref(), nodes, rule, formulation, &settings)?;
         if let Some((t, size)) = nodes
             .difference()
             .filter(|_| report.does_not_apply.is_none())

@@ -4,12 +4,23 @@
 //! path on every machine and in every run.
 
 use super::accelerated_gauss_seidel::{GaussSeidelIteration, Momentum};
-use super::cascade::CascadeSettings;
 use super::interior_point::InteriorPointIteration;
 use super::newton_system::NewtonSystem;
 use super::progress::Progress;
 use super::projected_gradient::ProjectedGradientIteration;
 use super::proximal_newton::ProximalNewtonIteration;
+
+/// Ladder of κ in the proximal Newton method. From sweeps small ones need fewer steps on jams and columns, from the
+/// interior point 1e-4 on walls and towers.
+const KAPPAS_FROM_SWEEPS: [f64; 4] = [1e-6, 1e-4, 1e-3, 1e-2];
+const KAPPAS_FROM_INTERIOR: [f64; 4] = [1e-4, 1e-6, 1e-3, 1e-2];
+/// Proximal weight at the start.
+const WEIGHT_FROM_SWEEPS: f64 = 1e-1;
+const WEIGHT_FROM_INTERIOR: f64 = 1e-3;
+/// Newton steps without a halved error after which the next κ is tried.
+const PATIENCE: u64 = 500;
+/// Interior point iterations at most.
+const INTERIOR_ITERATIONS: u32 = 40;
 
 /// Nanoseconds, roughly, of the parts of an iteration.
 #[derive(Clone, Copy, Debug)]
@@ -55,13 +66,13 @@ pub(crate) enum Strategy {
     Interior(Option<InteriorPointIteration>, NewtonRun),
 }
 
-/// Proximal Newton with the proximal parameters κ that it tries in turn.
+/// Proximal Newton with its ladder of κ.
 #[derive(Debug)]
 pub(crate) struct NewtonRun {
     kappas: [f64; 4],
     weight: f64,
     iteration: Option<ProximalNewtonIteration>,
-    trial: usize,
+    rung: usize,
     halving: (u64, f64),
     start: Vec<f64>,
     start_error: f64,
@@ -69,13 +80,13 @@ pub(crate) struct NewtonRun {
 
 impl NewtonRun {
     /// A run that begins where sweeps have come to.
-    pub fn from_sweeps(settings: &CascadeSettings) -> Self {
-        Self::new(settings.kappas_from_sweeps, settings.weight_from_sweeps)
+    pub fn from_sweeps() -> Self {
+        Self::new(KAPPAS_FROM_SWEEPS, WEIGHT_FROM_SWEEPS)
     }
 
     /// A run that begins where the interior point has come to.
-    pub fn from_interior(settings: &CascadeSettings) -> Self {
-        Self::new(settings.kappas_from_interior, settings.weight_from_interior)
+    pub fn from_interior() -> Self {
+        Self::new(KAPPAS_FROM_INTERIOR, WEIGHT_FROM_INTERIOR)
     }
 
     fn new(kappas: [f64; 4], weight: f64) -> Self {
@@ -83,7 +94,7 @@ impl NewtonRun {
             kappas,
             weight,
             iteration: None,
-            trial: 0,
+            rung: 0,
             halving: (0, f64::INFINITY),
             start: Vec::new(),
             start_error: f64::INFINITY,
@@ -98,19 +109,18 @@ impl NewtonRun {
         count: u64,
     ) -> bool {
         let mut used = 0;
-        let patience = progress.limits.cascade.newton_patience;
         while used < count && !progress.out_of_budget() {
             if self.iteration.is_none() {
                 let better = progress.best_error < 0.5 * self.start_error;
                 if self.start.is_empty()
-                    || self.trial >= self.kappas.len()
-                    || (better && self.trial > 0)
+                    || self.rung >= self.kappas.len()
+                    || (better && self.rung > 0)
                 {
-                    // First time, all are used up, or a better point is known by now.
+                    // First time, the ladder is used up, or a better point is known by now.
                     self.start = progress.best.clone();
-                    self.trial %= self.kappas.len();
+                    self.rung %= self.kappas.len();
                 }
-                let kappa = self.kappas[self.trial];
+                let kappa = self.kappas[self.rung];
                 let iteration =
                     ProximalNewtonIteration::new(progress, &self.start, self.weight, kappa);
                 self.start_error = iteration.best;
@@ -128,9 +138,9 @@ impl NewtonRun {
             if iteration.best <= 0.5 * self.halving.1 {
                 self.halving = (iteration.steps, iteration.best);
             }
-            if iteration.failed || iteration.steps - self.halving.0 >= patience {
+            if iteration.failed || iteration.steps - self.halving.0 >= PATIENCE {
                 self.iteration = None;
-                self.trial += 1;
+                self.rung += 1;
             }
         }
         false
@@ -217,7 +227,7 @@ impl Strategy {
                     }
                     if let Some(iteration) = iteration {
                         while left > 0
-                            && iteration.iterations < progress.limits.cascade.interior_iterations
+                            && iteration.iterations < INTERIOR_ITERATIONS
                             && !iteration.failed
                             && !(iteration.iterations > 20 && iteration.stalled())
                         {

@@ -26,7 +26,6 @@ mod encode;
 mod folder;
 mod mechanism;
 mod mesh;
-pub mod palette;
 mod run;
 mod sections;
 

@@ -1,6 +1,5 @@
 //! Rigid bodies in space.
 
-mod free_rotation;
 mod quaternion;
 mod rigid_body;
 

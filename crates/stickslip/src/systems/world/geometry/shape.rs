@@ -162,7 +162,6 @@ impl Shape {
                 index,
             });
         }
-        TriangleMesh::height_field(values, counts, size)?;
         Ok(Self::HeightField {
             values: values.into(),
             counts,
@@ -371,7 +370,7 @@ impl Shape {
                 },
                 _,
             ) => {
-                let mesh = TriangleMesh::height_field(values, *counts, *size)?;
+                let mesh = TriangleMesh::height_field(values, *counts, *size);
                 (none, unbounded, farthest(mesh.vertices()))
             }
             (Self::HalfSpace { .. }, _) => (none, unbounded, unbounded),
