@@ -88,6 +88,7 @@ enum Command {
 
 /// Does what the arguments ask for, the name of the program first among them.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    interrupt::arm();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
