@@ -217,7 +217,15 @@ def test_the_interpreter_is_free_during_a_run():
     assert ticks > 3
 
 
-def test_ctrl_c_leaves_a_simulation_that_goes_on():
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as in a terminal, also where the tests were started with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_leaves_a_simulation_that_goes_on(ctrl_c):
     scene = stickslip.scene("sliding-block").replace(until=2000, step=1e-3)
     sim = scene.simulation(record=False)
     main = threading.main_thread().ident
@@ -231,7 +239,7 @@ def test_ctrl_c_leaves_a_simulation_that_goes_on():
     assert sim.steps == steps + 10
 
 
-def test_ctrl_c_leaves_a_folder_that_is_resumed_with_the_same_bits(tmp_path):
+def test_ctrl_c_leaves_a_folder_that_is_resumed_with_the_same_bits(tmp_path, ctrl_c):
     scene = stickslip.scene("sliding-block").replace(until=60, step=1e-3)
     main = threading.main_thread().ident
     timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
