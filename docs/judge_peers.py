@@ -2,7 +2,7 @@
 
     python docs/judge_peers.py            prints the table as Markdown
 
-Engines that are not installed are left out, by name. MuJoCo: pip install mujoco. Siconos: package python3-siconos of Debian.
+Engines that are not installed are left out, by name; docs/judge.md tells how to have both in one environment.
 """
 
 from __future__ import annotations
@@ -81,10 +81,16 @@ def judge_mujoco(name):
 
 
 def siconos_blocks(name):
-    """Masses, start and directions of the scenes that a few coordinates describe, for Siconos."""
+    """Masses, start, forces and contacts of the scenes for Siconos, in the plane. A contact gives its gap, and its normal and
+    tangential directions, at a configuration."""
     g, h = 9.81, 2e-3
+
+    def flat(normal, tangent, offset=0.0):
+        rows = np.array([normal, tangent], float)
+        return lambda q: (rows[0] @ q - offset, rows)
+
     if name == "slide to rest":
-        return np.eye(2), [0, 0], [2.0, 0], [0, -g], [([0, 1], [1, 0], 0.0)], 0.5, h, 1.0
+        return np.eye(2), [0, 0], [2.0, 0], [0, -g], [flat([0, 1], [1, 0])], 0.5, h, 1.0
     if name == "stack" or name == "mass ratio 1000":
         masses = [1.0] * 5 if name == "stack" else [1.0, 1000.0]
         n = len(masses)
@@ -95,52 +101,55 @@ def siconos_blocks(name):
             normal[2 * k + 1], tangent[2 * k] = 1, 1
             if k:
                 normal[2 * k - 1], tangent[2 * k - 2] = -1, -1
-            contacts.append((normal, tangent, 0.0))
+            contacts.append(flat(normal, tangent))
         force = np.ravel([[0, -g * m] for m in masses])
         return M, np.zeros(2 * n), np.zeros(2 * n), force, contacts, 0.5, h, 0.5
     if name == "wedge":
         a = math.radians(40)
-        contacts = [
-            ([s * math.sin(a), math.cos(a)], [math.cos(a), -s * math.sin(a)], 0.1) for s in (1, -1)
-        ]
+        contacts = [flat([s * math.sin(a), math.cos(a)], [math.cos(a), -s * math.sin(a)], 0.1) for s in (1, -1)]
         return np.eye(2), [0, 0.2], [0, 0], [0, -g], contacts, 0.3, h, 1.0
     if name == "bounce with friction":
         # x, z, angle of a ball of radius 0.1: the rim moves along x by x' + 0.1 w.
         M = np.diag([1, 1, 0.4 * 0.01])
-        return M, [0, 0.4, 0], [1.0, 0, -20.0], [0, -g, 0], [([0, 1, 0], [1, 0, 0.1], 0.0)], 0.4, h, 1.0
-    return None
+        return M, [0, 0.4, 0], [1.0, 0, -20.0], [0, -g, 0], [flat([0, 1, 0], [1, 0, 0.1])], 0.4, h, 1.0
+
+    def tip(q):
+        # x, z, angle about y of the rod; its tip is a ball of radius 0.01.
+        c, s = math.cos(q[2]), math.sin(q[2])
+        along, up = -0.25 * c - 0.45 * s, 0.25 * s - 0.45 * c
+        rows = np.array([[0, 1, -along], [1, 0, up - 0.01]])
+        return q[1] + up - 0.01, rows
+
+    return np.diag([1, 1, 0.0833]), [0, 0.9, 0], [3.0, -0.5, 0], [0, -g, 0], [tip], 2.0, h, 0.6
 
 
 def judge_siconos(name):
+    """Every step is posed with the directions of the contacts at its start, as Moreau and Jean's scheme has them."""
     from siconos import kernel, numerics
 
-    given = siconos_blocks(name)
-    if given is None:
-        return
-    M, q, v, force, contacts, mu, h, until = given
-    body = kernel.LagrangianLinearTIDS(list(map(float, q)), list(map(float, v)), np.asarray(M, float))
-    body.setFExtPtr(list(map(float, force)))
-    system = kernel.NonSmoothDynamicalSystem(0, until)
-    system.insertDynamicalSystem(body)
-    for normal, tangent, offset in contacts:
-        relation = kernel.LagrangianLinearTIR(np.array([normal, tangent], float), [-float(offset), 0.0])
-        law = kernel.NewtonImpactFrictionNSL(0.0, 0.0, mu, 2)
-        system.link(kernel.Interaction(law, relation), body)
-    problem = kernel.FrictionContact(2, numerics.SICONOS_FRICTION_2D_NSGS)
-    problem.numericsSolverOptions().dparam[0] = 1e-12
-    problem.numericsSolverOptions().iparam[0] = 10000
-    simulation = kernel.TimeStepping(system, kernel.TimeDiscretisation(0, h), kernel.MoreauJeanOSI(0.5), problem)
-    judge = stickslip.judge.siconos(simulation, problem)
-    while simulation.hasNextEvent():
+    M, q, v, force, contacts, mu, h, until = siconos_blocks(name)
+    q, v = np.array(q, float), np.array(v, float)
+    for _ in range(round(until / h)):
+        body = kernel.LagrangianLinearTIDS(q.tolist(), v.tolist(), np.asarray(M, float))
+        body.setFExtPtr(list(map(float, force)))
+        system = kernel.NonSmoothDynamicalSystem(0, h)
+        system.insertDynamicalSystem(body)
+        for contact in contacts:
+            gap, rows = contact(q)
+            relation = kernel.LagrangianLinearTIR(rows, [float(gap - rows[0] @ q), 0.0])
+            law = kernel.NewtonImpactFrictionNSL(0.0, 0.0, mu, 2)
+            system.link(kernel.Interaction(law, relation), body)
+        problem = kernel.FrictionContact(2, numerics.SICONOS_FRICTION_2D_NSGS)
+        problem.numericsSolverOptions().dparam[0] = 1e-12
+        problem.numericsSolverOptions().iparam[0] = 10000
+        simulation = kernel.TimeStepping(system, kernel.TimeDiscretisation(0, h), kernel.MoreauJeanOSI(0.5), problem)
         simulation.computeOneStep()
-        yield judge()
-        simulation.nextStep()
+        yield stickslip.judge.siconos(simulation, problem)()
+        q, v = np.array(body.q()), np.array(body.velocity())
 
 
 def row(scene, engine, verdicts):
-    found = [verdict for verdict in verdicts if verdict is not None]
-    if not found:
-        return None
+    found = [verdict for verdict in verdicts if verdict.problem.contacts > 0]
     residual = np.array([v.residual for v in found])
     approach = max(float(v.penetration_velocity.max()) for v in found)
     gain = sum(v.energy_gain for v in found)
@@ -166,7 +175,7 @@ def main():
             except ImportError as error:
                 print(f"{engine} is left out: {error}", file=sys.stderr)
                 continue
-            print(line if line else f"| {scene} | {engine} | not posed | | | | | | |", flush=True)
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

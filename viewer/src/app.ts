@@ -1,7 +1,7 @@
 // The page: state, keys, time, selection.
 
-import { Chart, type Curve } from "./chart";
-import { IMPACT, SLIP, STICK, css, modeColour, ramp } from "./colours";
+import { Chart, type Curve, marksOf } from "./chart";
+import { IMPACT, OPEN, SLIP, STICK, css, curveColour, modeColour, ramp } from "./colours";
 import { el, rows } from "./element";
 import { about, bodyRows, contactRows, futures, verdict } from "./panels";
 import { type Look, Picture } from "./picture";
@@ -12,8 +12,8 @@ import { plain, quantity, time } from "./words";
 type Selection = { kind: "contact" | "body"; index: number; run: number } | null;
 
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
-const TINT = 0xc7822b;
-const EVENT_COLOURS: Record<string, number> = { impact: IMPACT, "lift-off": 0x888888, stick: STICK, slip: SLIP, "tangential-impact": IMPACT, accumulation: 0x222222, "energy-gain": 0xb23c00 };
+const TINT = curveColour(5);
+const EVENT_COLOURS: Record<string, number> = { impact: IMPACT, "lift-off": OPEN, stick: STICK, slip: SLIP, "tangential-impact": IMPACT, accumulation: curveColour(4), "energy-gain": curveColour(5) };
 const EVENTS_MAX = 400;
 
 const KEYS: [string, string][] = [
@@ -152,8 +152,9 @@ export class App {
     this.energy.stack(this.run);
     this.legend.replaceChildren(
       ...this.energy.legend().map((entry) => {
-        const sign = el("i", { class: entry.dash ? "dash" : entry.hatch });
-        sign.style[entry.dash ? "borderColor" : "backgroundColor"] = entry.colour;
+        if (entry.area) return el("span", {}, entry.area, entry.label);
+        const sign = el("i", { class: entry.dash ? "dash" : "" });
+        sign.style.borderColor = entry.colour;
         return el("span", {}, sign, entry.label);
       }),
     );
@@ -212,7 +213,7 @@ export class App {
         .map((e) => {
           const button = el("button", { title: `${e.kind} of ${e.contact} at ${time(e.t, this.end)}`, "aria-label": `${e.kind} of ${e.contact} at ${time(e.t, this.end)}`, tabindex: "-1", click: () => this.seek(e.t) });
           button.style.left = `${(100 * e.t) / (this.end || 1)}%`;
-          button.style.background = css(EVENT_COLOURS[e.kind] ?? 0x888888);
+          button.style.background = css(EVENT_COLOURS[e.kind] ?? OPEN);
           return button;
         }),
     );
@@ -306,8 +307,18 @@ export class App {
     const bar = el("div", { class: "ramp" });
     const stops = [0, 0.25, 0.5, 0.75, 1].map((s) => `rgb(${ramp(s).map((c) => Math.round(255 * c)).join(" ")}) ${100 * s}%`);
     bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    const ticks = el("div", { class: "ticks" }, ...[0, 0.5, 1].map((s) => el("span", {}, quantity(s * top, stress ? "Pa" : "m"))));
-    this.scale.append(el("div", {}, stress ? "von Mises stress" : "displacement"), bar, ticks);
+    const unit = stress ? "Pa" : "m";
+    const { marks, factor, prefix } = marksOf(0, top, 4, unit);
+    const ticks = el(
+      "div",
+      { class: "ticks" },
+      ...marks.map((v) => {
+        const tick = el("span", {}, plain(Number((v / factor).toPrecision(6))));
+        tick.style.left = `${(100 * v) / (top || 1)}%`;
+        return tick;
+      }),
+    );
+    this.scale.append(el("div", {}, `${stress ? "von Mises stress" : "displacement"} in ${prefix}${unit}, to ${quantity(top, unit)}`), bar, ticks);
   }
 
   /** Goes to a time. */

@@ -1,8 +1,8 @@
 // Curves and stacked areas over time, with a cursor.
 
-import { TERMS } from "./colours";
+import { SUPPLIES, TERMS } from "./colours";
 import type { Run } from "./run";
-import { plain } from "./words";
+import { plain, unitPrefix } from "./words";
 
 export interface Curve {
   label: string;
@@ -11,10 +11,14 @@ export interface Curve {
   values: ArrayLike<number>;
 }
 
-interface Area {
-  label: string;
+interface Filling {
   colour: string;
+  ground: string;
   hatch: string;
+}
+
+interface Area extends Filling {
+  label: string;
   values: Float64Array;
 }
 
@@ -33,11 +37,13 @@ export function ledger(run: Run): { areas: Area[]; total: Float64Array } {
       for (let f = 0; f < run.frames; f++) values[f] += name === "potential" ? column[f] - lowest : name === "kinetic" ? column[f] : -column[f];
     }
     const scale = Math.max(...values.map(Math.abs));
-    if (scale > 0) areas.push({ label: term.label, colour: term.colour, hatch: term.hatch, values });
+    if (scale > 0) areas.push({ label: term.label, colour: term.colour, ground: term.ground, hatch: term.hatch, values });
   }
   const total = new Float64Array(run.frames);
-  const external = ["energy.external", "energy.joints", "energy.supports"].map((n) => run.column(n));
-  const start = run.frames ? run.column("kinetic")[0] + potential[0] - lowest : 0;
+  const external = SUPPLIES.map((n) => run.column(n));
+  // The first frame may follow an impact at the start.
+  const before = ["energy.kinetic_change", "energy.potential_change"].reduce((sum, n) => sum + (run.column(n)[0] ?? 0), 0);
+  const start = run.frames ? run.column("kinetic")[0] + potential[0] - lowest - before : 0;
   for (let f = 0; f < run.frames; f++) total[f] = start + external.reduce((sum, c) => sum + c[f], 0);
   return { areas, total };
 }
@@ -49,6 +55,55 @@ function ticks(low: number, high: number, count: number): number[] {
   const out: number[] = [];
   for (let v = Math.ceil(low / step) * step; v <= high + 1e-9 * step; v += step) out.push(Math.abs(v) < 1e-9 * step ? 0 : v);
   return out;
+}
+
+/** Round values over a range, with the factor and the prefix of the unit in which all of them are written. */
+export function marksOf(low: number, high: number, count: number, unit: string) {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const [factor, prefix] = unitPrefix(size >= 0.01 && size < 1 ? 1 : size, unit);
+  return { marks: ticks(low, high, count), factor, prefix };
+}
+
+const TILE = 8;
+
+/** The filling of an area: its ground, and a hatch that tells it without colours. */
+export function pattern(context: CanvasRenderingContext2D, { colour, ground, hatch }: Filling): CanvasPattern | string {
+  if (!hatch) return ground;
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = TILE;
+  const c = tile.getContext("2d");
+  if (!c) return ground;
+  c.fillStyle = ground;
+  c.fillRect(0, 0, TILE, TILE);
+  c.strokeStyle = c.fillStyle = colour;
+  const line = (x0: number, y0: number, x1: number, y1: number) => {
+    c.beginPath();
+    c.moveTo(x0, y0);
+    c.lineTo(x1, y1);
+    c.stroke();
+  };
+  const h = TILE / 2;
+  if (hatch === "dots") c.fillRect(h - 1, h - 1, 2, 2);
+  if (hatch === "horizontal") line(0, h + 0.5, TILE, h + 0.5);
+  if (hatch === "vertical") line(h + 0.5, 0, h + 0.5, TILE);
+  for (const s of [-TILE, 0, TILE]) {
+    if (hatch === "rising" || hatch === "cross") line(s, TILE, s + TILE, 0);
+    if (hatch === "falling" || hatch === "cross") line(s, 0, s + TILE, TILE);
+  }
+  return context.createPattern(tile, "repeat") ?? ground;
+}
+
+export function sample(area: Filling): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [22, 12];
+  const context = canvas.getContext("2d");
+  if (context) {
+    context.fillStyle = pattern(context, area);
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.strokeStyle = area.colour;
+    context.strokeRect(0.5, 0.5, canvas.width - 1, canvas.height - 1);
+  }
+  return canvas;
 }
 
 export class Chart {
@@ -126,35 +181,13 @@ export class Chart {
     }
   }
 
-  legend(): { label: string; colour: string; dash: boolean; hatch: string }[] {
+  /** Names with their signs: a filled canvas for an area, a line for a curve. */
+  legend(): { label: string; colour: string; dash: boolean; area: HTMLCanvasElement | null }[] {
     const ink = getComputedStyle(this.host).color;
     return [
-      ...this.areas.map((a) => ({ label: a.label, colour: a.colour, dash: false, hatch: a.hatch })),
-      ...this.curves.map((c) => ({ label: c.label, colour: c.colour || ink, dash: c.dash.length > 0, hatch: "" })),
+      ...this.areas.map((a) => ({ label: a.label, colour: a.colour, dash: false, area: sample(a) })),
+      ...this.curves.map((c) => ({ label: c.label, colour: c.colour || ink, dash: c.dash.length > 0, area: null })),
     ];
-  }
-
-  private pattern(context: CanvasRenderingContext2D, colour: string, hatch: string): CanvasPattern | string {
-    if (!hatch) return colour;
-    const tile = document.createElement("canvas");
-    tile.width = tile.height = 8;
-    const c = tile.getContext("2d");
-    if (!c) return colour;
-    c.globalAlpha = 0.45;
-    c.fillStyle = colour;
-    c.fillRect(0, 0, 8, 8);
-    c.globalAlpha = 1;
-    c.strokeStyle = c.fillStyle = colour;
-    c.lineWidth = 1.4;
-    if (hatch === "dots") c.fillRect(2, 2, 3, 3);
-    else
-      for (const s of [-8, 0, 8]) {
-        c.beginPath();
-        c.moveTo(s, hatch === "rising" ? 8 : 0);
-        c.lineTo(s + 8, hatch === "rising" ? 0 : 8);
-        c.stroke();
-      }
-    return context.createPattern(tile, "repeat") ?? colour;
   }
 
   draw() {
@@ -175,13 +208,7 @@ export class Chart {
     const x = (t: number) => MARGIN.left + (t / (this.end() || 1)) * (w - MARGIN.left - MARGIN.right);
     const y = (v: number) => h - MARGIN.bottom - ((v - this.low) / (this.high - this.low)) * (h - MARGIN.top - MARGIN.bottom);
     context.lineWidth = 1;
-    const marks = ticks(this.low, this.high, h / 42);
-    // All marks in one power of ten, named beside the unit.
-    const size = Math.max(Math.abs(this.low), Math.abs(this.high));
-    const three = 3 * Math.floor(Math.log10(size || 1) / 3);
-    const prefix: Record<number, string> = { [-9]: "n", [-6]: "µ", [-3]: "m", 0: "", 3: "k", 6: "M", 9: "G" };
-    const known = prefix[three] !== undefined && this.unit !== "" && !this.unit.includes("/") && this.unit !== "rad";
-    const factor = known ? 10 ** three : 1;
+    const { marks, factor, prefix } = marksOf(this.low, this.high, h / 42, this.unit);
     for (const v of marks) {
       context.strokeStyle = faint;
       context.beginPath();
@@ -195,7 +222,7 @@ export class Chart {
     context.textAlign = "center";
     for (const t of ticks(0, this.end(), w / 110)) context.fillText(plain(Number(t.toPrecision(6))), x(t), h - 5);
     context.textAlign = "left";
-    context.fillText(`${known ? prefix[three] : ""}${this.unit}`, 4, 12);
+    context.fillText(`${prefix}${this.unit}`, 4, 12);
     context.textAlign = "right";
     context.fillText("s", w - 2, h - 5);
     const up = new Float64Array(this.times.length);
@@ -208,7 +235,7 @@ export class Chart {
       for (let f = 0; f < top.length; f++) context.lineTo(x(this.times[f]), y(top[f]));
       for (let f = top.length - 1; f >= 0; f--) context.lineTo(x(this.times[f]), y(base[f]));
       context.closePath();
-      context.fillStyle = this.pattern(context, area.colour, area.hatch);
+      context.fillStyle = pattern(context, area);
       context.fill();
     }
     for (const curve of this.curves) {

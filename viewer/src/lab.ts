@@ -29,6 +29,7 @@ const CHOICES: [string, string, string[]][] = [
   ["law", "friction law", ["", "frictionless", "coulomb", "argmin", "generalized"]],
   ["impact", "impact law", ["", "inelastic", "newton", "poisson", "moreau", "fremond", "energetic"]],
   ["scheme", "scheme", ["", "moreau", "moreau-jean", "sweeping-process", "penalty", "event-driven"]],
+  ["projection", "positions", ["", "combined", "none"]],
   ["several_rule", "of several solutions", ["", "take-off-first", "least-energy", "smallest-impulse"]],
 ];
 
@@ -100,9 +101,18 @@ export class Lab {
       this.status,
     );
     this.map = live.map ? new RegimeMap(module, live, (x, y) => this.setParameters({ [live.map?.[0][0] ?? ""]: x, [live.map?.[1][0] ?? ""]: y })) : null;
-    app.above.append(section, this.verdictPanel);
-    if (this.map) app.above.append(this.map.section);
+    app.above.append(section);
+    this.placeBeside();
     this.dragStart();
+  }
+
+  /** Verdict and map stand beside the motion, where they are seen while a slider is dragged; on narrow screens below the sliders. */
+  private placeBeside() {
+    const beside = el("div", { id: "beside" }, ...(this.map ? [this.map.section] : []), this.verdictPanel);
+    const wide = matchMedia("(min-width: 900px)");
+    const place = () => (wide.matches ? this.app.stage.host : this.app.above).append(beside);
+    wide.addEventListener("change", place);
+    place();
   }
 
   private request(task: Request["task"]): Request {

@@ -1,20 +1,13 @@
 // The map of regimes over two parameters, filled row by row in a worker of its own, with the present point on it.
 
+import { pattern, sample } from "./chart";
+import { regimeArea } from "./colours";
 import { el } from "./element";
 import { Engine } from "./engine";
 import type { Live } from "./lab";
 import { plain } from "./words";
 
 const COUNT = 36;
-const COLOURS: Record<string, string> = {
-  regular: "#cfe3f2",
-  indeterminate: "#f0c987",
-  "indeterminate, may jam": "#e69a4c",
-  inconsistent: "#b9698f",
-  "inconsistent, jams": "#8f3d6b",
-  "no solution found": "#444444",
-};
-
 export class RegimeMap {
   readonly section: HTMLElement;
   private readonly canvas = el("canvas", { class: "map", role: "img", "aria-label": "Map of regimes; click to choose a point" });
@@ -74,15 +67,16 @@ export class RegimeMap {
     const [[xName, x0, x1], [yName, y0, y1]] = this.ranges();
     const left = 34;
     const [pw, ph] = [w - 40, h - 36];
-    const seen = new Set<string>();
+    const fills = new Map<string, CanvasPattern | string | CanvasGradient>();
     this.cells.forEach((row, j) =>
       row.forEach((word, i) => {
-        seen.add(word);
-        c.fillStyle = COLOURS[word] ?? "#dddddd";
+        c.fillStyle = fills.get(word) ?? pattern(c, regimeArea(word));
+        fills.set(word, c.fillStyle);
         c.fillRect(left + (i * pw) / COUNT, 6 + ph - ((j + 1) * ph) / COUNT, pw / COUNT + 0.5, ph / COUNT + 0.5);
       }),
     );
-    c.strokeStyle = c.fillStyle = getComputedStyle(this.section).color;
+    const ink = getComputedStyle(this.section).color;
+    c.strokeStyle = c.fillStyle = ink;
     c.strokeRect(left, 6, pw, ph);
     c.font = "11px system-ui, sans-serif";
     c.fillText(plain(x0), left, h - 16);
@@ -99,6 +93,11 @@ export class RegimeMap {
     c.restore();
     if (this.point) {
       const [x, y] = [left + (pw * (this.point[0] - x0)) / (x1 - x0), 6 + ph - (ph * (this.point[1] - y0)) / (y1 - y0)];
+      c.beginPath();
+      c.arc(x, y, 9, 0, 2 * Math.PI);
+      c.fillStyle = "#ffffffcc";
+      c.fill();
+      c.strokeStyle = "#000000";
       c.lineWidth = 2;
       c.beginPath();
       c.arc(x, y, 5, 0, 2 * Math.PI);
@@ -109,9 +108,6 @@ export class RegimeMap {
       c.stroke();
     }
     this.legend.replaceChildren();
-    for (const word of seen) {
-      const sign = el("span", { style: `display:inline-block;width:11px;height:11px;margin:0 5px 0 10px;background:${COLOURS[word] ?? "#dddddd"}` });
-      this.legend.append(sign, word);
-    }
+    for (const word of fills.keys()) this.legend.append(el("span", { class: "sign" }, sample(regimeArea(word)), word));
   }
 }

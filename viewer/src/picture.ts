@@ -1,7 +1,7 @@
 // The picture of one run: everything that is drawn of a frame.
 
 import * as THREE from "three";
-import { BODIES, IMPACT, modeColour, ramp } from "./colours";
+import { BODIES, HELD, IMPACT, curveColour, modeColour, ramp } from "./colours";
 import { type Contact, type Run, type Vec, dot, norm } from "./run";
 import { STROKE_TRIANGLES, Triangles, arrowGeometry, arrowMatrix, ballMaterial, coneCorners, merged } from "./glyphs";
 
@@ -99,7 +99,7 @@ export class Picture {
   private bodyColour(k: number): number {
     const body = this.run.head.bodies[k];
     if (this.tint !== null) return this.tint;
-    return body.free ? BODIES[k % BODIES.length] : 0xc4bba8;
+    return body.free ? BODIES[k % BODIES.length] : HELD;
   }
 
   private bodies() {
@@ -230,7 +230,7 @@ export class Picture {
     const q = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), new THREE.Vector3(...n));
     const sheet = new THREE.Mesh(
       new THREE.PlaneGeometry(side, side),
-      new THREE.MeshBasicMaterial({ color: 0xb9b2a2, side: THREE.DoubleSide, transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2 }),
+      new THREE.MeshBasicMaterial({ color: HELD, side: THREE.DoubleSide, transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2 }),
     );
     const grid = new THREE.GridHelper(side, 24, 0x777777, 0x999999);
     grid.rotation.x = Math.PI / 2;
@@ -257,8 +257,8 @@ export class Picture {
               : new THREE.SphereGeometry(o.radius, 40, 24)
             : new THREE.CylinderGeometry(o.radius, o.radius, 2 * this.size, 40, 1, true);
         const material = planar
-          ? new THREE.MeshBasicMaterial({ color: 0xb9b2a2, side: THREE.DoubleSide })
-          : new THREE.MeshLambertMaterial({ color: 0xb9b2a2, transparent: o.inside, opacity: o.inside ? 0.25 : 1, side: o.inside ? THREE.BackSide : THREE.FrontSide });
+          ? new THREE.MeshBasicMaterial({ color: HELD, side: THREE.DoubleSide })
+          : new THREE.MeshLambertMaterial({ color: HELD, transparent: o.inside, opacity: o.inside ? 0.25 : 1, side: o.inside ? THREE.BackSide : THREE.FrontSide });
         object = new THREE.Mesh(geometry, material);
         object.position.set(...point);
         if (planar) object.position.z = -0.02 * this.size;
@@ -314,7 +314,7 @@ export class Picture {
     const { head } = this.run;
     const discs = head.planar ? this.ballBodies : [];
     const count = head.lines.reduce((n, l) => n + l.count, 0) * 50 * STROKE_TRIANGLES + discs.length * (48 + 48 * 3 + STROKE_TRIANGLES);
-    const colour = rgb(this.tint ?? 0x2b6cb0);
+    const colour = rgb(this.tint ?? curveColour(0));
     const ink = rgb(look.dark ? 0xbbbbbb : 0x444444);
     this.strokes.begin(count);
     this.drawLines(this.strokes, frame, true, colour, ink);

@@ -6,7 +6,7 @@ const PREFIXES: [number, string][] = [
   [1e3, "k"],
   [1, ""],
   [1e-3, "m"],
-  [1e-6, "µ"],
+  [1e-6, "μ"],
   [1e-9, "n"],
 ];
 
@@ -15,9 +15,12 @@ export function plain(x: number): string {
   if (!Number.isFinite(x)) return Number.isNaN(x) ? "–" : x > 0 ? "∞" : "−∞";
   if (x === 0) return "0";
   const a = Math.abs(x);
-  const text = a >= 1e5 || a < 1e-4 ? power(x) : String(Number(x.toPrecision(4)));
+  const text = a >= 1e6 || a < 1e-3 ? power(x) : grouped(String(Number(x.toPrecision(Math.max(4, Math.floor(Math.log10(a)) + 1)))));
   return text.replace("-", "−");
 }
+
+/** Commas between groups of three digits, from five digits on. */
+const grouped = (text: string) => text.replace(/^(-?)(\d{5,})/, (_, sign, whole) => sign + whole.replace(/\B(?=(\d{3})+$)/g, ","));
 
 function power(x: number): string {
   const e = Math.floor(Math.log10(Math.abs(x)));
@@ -25,14 +28,19 @@ function power(x: number): string {
   return `${Number((x / 10 ** e).toPrecision(3))}·10${up}`;
 }
 
+/** Factor and sign of the prefix with which a value is written; angles, pure numbers and powers of units have none. As in crates/stickslip-cli/src/quantity.rs. */
+export function unitPrefix(x: number, unit: string): [number, string] {
+  const a = Math.abs(x);
+  const first = unit.split(/[ /*·]/)[0];
+  if ((a >= 0.1 && a < 999.95) || a > 1e12 || !["m", "s", "N", "Pa", "J", "W"].includes(first)) return [1, ""];
+  return PREFIXES.find(([f]) => a >= 0.99995 * f) ?? [1, ""];
+}
+
 /** A number with its unit: 2.846 kPa. */
 export function quantity(x: number, unit: string): string {
   if (!Number.isFinite(x)) return plain(x);
-  const a = Math.abs(x);
-  if (a === 0 || !unit || unit.includes("/") || unit === "rad") return `${plain(x)}${unit ? ` ${unit}` : ""}`;
-  const [factor, prefix] = PREFIXES.find(([f]) => a >= f) ?? PREFIXES[PREFIXES.length - 1];
-  if (a < 1e-9) return `${plain(x)} ${unit}`;
-  return `${plain(x / factor)} ${prefix}${unit}`;
+  const [factor, prefix] = unitPrefix(x, unit);
+  return `${plain(x / factor)}${unit ? ` ${prefix}${unit}` : ""}`;
 }
 
 /** A time with as many digits as a run of this length needs. */

@@ -86,14 +86,14 @@ async function mechanism() {
   await page.keyboard.press("]");
   assert.ok((await p.app(() => window.stickslip.speed)) > speed);
   // Scrubbing moves the cursor of the energies.
-  const cursor = () => p.app(() => Number(document.querySelector("#chart canvas").dataset.cursor));
+  const cursor = () => p.app(() => Number(document.querySelector("#chart .plot canvas").dataset.cursor));
   const left = await cursor();
   await page.locator('input[aria-label="Time"]').evaluate((s) => {
     s.value = String(Number(s.max) / 2);
     s.dispatchEvent(new Event("input"));
   });
   assert.ok((await cursor()) > left + 50);
-  const box = await page.locator("#chart canvas").boundingBox();
+  const box = await page.locator("#chart .plot canvas").boundingBox();
   await page.mouse.click(box.x + box.width * 0.75, box.y + box.height / 2);
   assert.ok((await p.app(() => window.stickslip.t / window.stickslip.end)) > 0.6);
   // An event on the line of time.

@@ -1,6 +1,8 @@
 //! `stickslip bench-solvers`: performance profile of all solvers over a directory of problems.
 
 use crate::exit;
+use crate::plot::{Figure, Panel, Sample, curve_stroke};
+use crate::quantity::number;
 use crate::solve::{SolveOptions, solve_file};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,9 @@ pub struct BenchSolversArgs {
     #[arg(long, value_delimiter = ',')]
     solvers: Vec<String>,
 }
+
+/// Largest factor that is drawn.
+const LARGEST_RATIO: f64 = 1000.0;
 
 /// Seconds of one solve, `None` if it failed.
 type Time = Option<f64>;
@@ -176,89 +181,43 @@ fn table(methods: &[CoulombMethod], files: usize, times: &[Vec<Vec<Time>>]) -> S
     text
 }
 
-const COLOURS: [&str; 8] = [
-    "#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999",
-];
-
-/// Three panels: share of problems solved within a factor of the best, factor from 1 to 1000.
+/// One panel per tolerance: share of problems solved within a factor of the best, factor from 1 to 1000.
 fn draw(methods: &[CoulombMethod], times: &[Vec<Vec<Time>>]) -> String {
-    let (width, height, gap) = (300.0, 260.0, 50.0);
-    let total = TOLERANCES.len() as f64 * (width + gap) + gap;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{total}\" height=\"{}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        height + 90.0 + 16.0 * methods.len() as f64
-    );
+    let mut figure = Figure {
+        title: "Share of problems solved within a factor of the best time".to_string(),
+        columns: TOLERANCES.len(),
+        panel_size: (350.0, 320.0),
+        ..Figure::default()
+    };
+    for (m, method) in methods.iter().enumerate() {
+        let sample = Sample::Line(curve_stroke(m));
+        figure.legend.push((method.name().to_string(), sample));
+    }
     for (t, tolerance) in TOLERANCES.iter().enumerate() {
-        let left = gap + t as f64 * (width + gap);
-        let top = 30.0;
-        let x = |ratio: f64| left + width * ratio.log10().min(3.0) / 3.0;
-        let y = |share: f64| top + height * (1.0 - share);
-        let _ = writeln!(
-            svg,
-            "<text x=\"{}\" y=\"20\" text-anchor=\"middle\">tolerance {tolerance:e}</text><rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"black\"/>",
-            left + 0.5 * width
-        );
-        for decade in 0..=3 {
-            let at = x(10f64.powi(decade));
-            let _ = writeln!(
-                svg,
-                "<line x1=\"{at}\" y1=\"{top}\" x2=\"{at}\" y2=\"{}\" stroke=\"#dddddd\"/><text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                top + height,
-                top + height + 16.0,
-                10u32.pow(decade as u32)
-            );
-        }
-        for tenth in [0.25, 0.5, 0.75, 1.0] {
-            let _ = writeln!(
-                svg,
-                "<line x1=\"{left}\" y1=\"{0}\" x2=\"{1}\" y2=\"{0}\" stroke=\"#dddddd\"/><text x=\"{2}\" y=\"{0}\" text-anchor=\"end\">{tenth}</text>",
-                y(tenth),
-                left + width,
-                left - 4.0
-            );
-        }
+        let mut panel = Panel {
+            title: format!("tolerance {}", number(*tolerance)),
+            x_label: "time over the best time".to_string(),
+            y_label: "share of problems".to_string(),
+            x_range: Some((1.0, LARGEST_RATIO)),
+            y_range: Some((0.0, 1.0)),
+            logarithmic_x: true,
+            ..Panel::default()
+        };
         for m in 0..methods.len() {
             let mut list = ratios(&times[t], m);
             list.sort_by(f64::total_cmp);
+            list.retain(|ratio| *ratio <= LARGEST_RATIO);
             let files = times[t][m].len() as f64;
-            let mut points = String::new();
-            let mut share = 0.0;
-            let _ = write!(points, "{:.1},{:.1} ", left, y(0.0));
+            let (mut points, mut share) = (vec![[1.0, 0.0]], 0.0);
             for (k, ratio) in list.iter().enumerate() {
-                if *ratio > 1000.0 {
-                    break;
-                }
-                let _ = write!(points, "{:.1},{:.1} ", x(*ratio), y(share));
+                points.push([*ratio, share]);
                 share = (k + 1) as f64 / files;
-                let _ = write!(points, "{:.1},{:.1} ", x(*ratio), y(share));
+                points.push([*ratio, share]);
             }
-            let _ = write!(points, "{:.1},{:.1}", left + width, y(share));
-            let _ = writeln!(
-                svg,
-                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>",
-                COLOURS[m % COLOURS.len()]
-            );
+            points.push([LARGEST_RATIO, share]);
+            panel.add_curve(points, curve_stroke(m), None);
         }
-        let _ = writeln!(
-            svg,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">time over the best time</text>",
-            left + 0.5 * width,
-            top + height + 34.0
-        );
+        figure.panels.push(panel);
     }
-    for (m, method) in methods.iter().enumerate() {
-        let at = height + 84.0 + 16.0 * m as f64;
-        let _ = writeln!(
-            svg,
-            "<line x1=\"{gap}\" y1=\"{0}\" x2=\"{1}\" y2=\"{0}\" stroke=\"{2}\" stroke-width=\"3\"/><text x=\"{3}\" y=\"{4}\">{5}</text>",
-            at,
-            gap + 24.0,
-            COLOURS[m % COLOURS.len()],
-            gap + 32.0,
-            at + 4.0,
-            method.name()
-        );
-    }
-    svg.push_str("</svg>\n");
-    svg
+    figure.svg()
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use stickslip::simulation::studies::branches::branches;
+use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Method};
 use stickslip::stepping::MoreauContactDynamics;
 
@@ -18,7 +19,7 @@ pub struct BranchesArgs {
     scene: String,
     #[command(flatten)]
     options: SceneOptions,
-    /// Gap up to which a constraint counts as active.
+    /// Gap up to which a constraint counts as active; contacts of a world are those that its step finds.
     #[arg(long, default_value_t = 1e-9)]
     gap: f64,
     /// Starts of the search, per contact, for contacts in space.
@@ -50,8 +51,21 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         ..EnumerationSettings::default()
     };
     let h = named.scene.settings.step;
-    let mut scheme = MoreauContactDynamics::new(args.gap);
-    let found = branches(system.as_ref(), &mut scheme, (0.0, &q, &v), h, &settings);
+    let at = (0.0, q.as_slice(), v.as_slice());
+    let (found, names) = if let Some(world) = named.scene.world() {
+        let mut scheme = match named.scene.world_stepping() {
+            Ok(scheme) => scheme,
+            Err(error) => return complain(error),
+        };
+        let found = branches(system.as_ref(), &mut scheme, at, h, &settings);
+        let problem = one_step_problem(system.as_ref(), &mut scheme, at, h);
+        let names = problem.blocks().iter().map(|b| world.contact_name(b.key));
+        (found, names.collect())
+    } else {
+        let mut scheme = MoreauContactDynamics::new(args.gap);
+        let found = branches(system.as_ref(), &mut scheme, at, h, &settings);
+        (found, Vec::new())
+    };
     let study = match found {
         Ok(study) => study,
         Err(error) => return complain(error),
@@ -72,9 +86,10 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         Method::Search => "a search from many starts: there may be more",
     };
     say(method);
-    for (margin, k) in study.margins.iter().zip(1..) {
+    for (k, margin) in study.margins.iter().enumerate() {
+        let name = names.get(k).cloned().unwrap_or_else(|| (k + 1).to_string());
         say(format!(
-            "contact {k}: margin to the Painleve region {margin:.6} of W_nn"
+            "contact {name}: margin to the Painleve region {margin:.6} of W_nn"
         ));
     }
     let (rank, count) = study.normal_rank;

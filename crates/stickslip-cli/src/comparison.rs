@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use stickslip::simulation::{RunOutcome, RunSummary};
 
 use crate::plot::escape;
-use crate::report::number;
+use crate::quantity::number;
 
 /// Coordinates shown in a table.
 const COORDINATES: usize = 4;

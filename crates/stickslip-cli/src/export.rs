@@ -10,6 +10,7 @@ use stickslip::scene::{Scene, Shape, read_manifest, read_scene};
 use stickslip::systems::World;
 use stickslip::systems::elastodynamic::{ContactFields, VtuSeries, contact_columns};
 use stickslip::systems::world::VtpSeries;
+use stickslip::view::palette::paraview_presets;
 
 use crate::exit::{complain, say};
 use crate::plot::state;
@@ -27,7 +28,8 @@ use crate::world_run::read_shots;
         slip (2). Other runs: the shapes of the scene's [[drawing]] (a rigid body: its axes) and the contact points with the\n\
         mean force of the step as a vector `force`, to be shown with the filter Glyph. A contact that the scene gives without\n\
         a material `point` lies nowhere and is left out. Worlds: NAME.pvd has the bodies as surfaces, NAME-contacts.pvd the contacts\n\
-        for glyphs, NAME-chains.pvd lines between bodies that press on each other.")]
+        for glyphs, NAME-chains.pvd lines between bodies that press on each other. stickslip-colours.json has the colours of plots and page,\n\
+        to be imported in ParaView's color map editor (Choose Preset, Import).")]
 pub struct ExportArgs {
     /// Folder of a run, finished or not.
     #[arg(value_name = "DIR")]
@@ -50,6 +52,9 @@ pub struct ExportArgs {
     )]
     columns: Vec<String>,
 }
+
+/// Colours for ParaView, beside its files.
+const PRESETS: &str = "stickslip-colours.json";
 
 /// Runs the subcommand.
 pub fn run(args: &ExportArgs) -> ExitCode {
@@ -135,6 +140,9 @@ fn paraview(args: &ExportArgs, name: &str) -> Result<String, String> {
         }
     };
     let name: String = name.chars().map(plain).collect();
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(folder.join(PRESETS), paraview_presets()))
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
     let count = if let Some(world) = scene.world() {
         worlds(args, world, &folder, &name)?
     } else if scene

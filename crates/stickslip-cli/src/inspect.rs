@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use stickslip::contact::{ContactBlock, ContactProblem};
+use stickslip::contact::{ContactBlock, ContactProblem, Delassus};
 use stickslip::laws::{
     FlowRule, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactRule, PerUnitNormal, SetGeometry,
     SetUnit, StandardImpact,
@@ -12,7 +12,7 @@ use stickslip::scene::Scene;
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::impact_consistency::check_impact;
 use stickslip::stepping::MoreauContactDynamics;
-use stickslip::systems::MechanicalSystem;
+use stickslip::systems::{MechanicalSystem, World};
 
 use crate::exit::{complain, say};
 use crate::scene_argument::{self, SceneOptions};
@@ -31,7 +31,7 @@ pub struct InspectArgs {
     /// Value of a coordinate or of a velocity (`v_NAME`); the initial one if not given.
     #[arg(long = "at", value_name = "NAME=VALUE", value_parser = scene_argument::assignment)]
     at: Vec<(String, String)>,
-    /// Gap up to which a constraint counts as active.
+    /// Gap up to which a constraint counts as active; in a world it is the slop.
     #[arg(long, default_value_t = 1e-9)]
     gap: f64,
     /// Test the impact map on this many random velocities.
@@ -53,6 +53,9 @@ pub fn run(args: &InspectArgs) -> ExitCode {
     if let Err(message) = move_to(&args.at, system.as_ref(), &mut q, &mut v) {
         return complain(message);
     }
+    if let Some(world) = named.scene.world() {
+        return inspect_world(&named.scene, world, (&q, &v));
+    }
     for constraint in system.constraints() {
         let gap = constraint.gap().value(0.0, &q);
         let word = if gap <= args.gap { "active" } else { "open" };
@@ -62,9 +65,34 @@ pub fn run(args: &InspectArgs) -> ExitCode {
     let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
     for block in problem.blocks() {
         let constraint = &system.constraints()[block.key.constraint()];
-        show_contact(&problem, block, constraint.name());
+        let name = format!("{} point {}", constraint.name(), block.key.point());
+        show_contact(&problem, block, &name);
     }
     impact_map(&named.scene, system.as_ref(), problem, args.samples);
+    ExitCode::SUCCESS
+}
+
+/// The contacts of a world that are closed at a configuration.
+fn inspect_world(scene: &Scene, world: &World, (q, v): (&[f64], &[f64])) -> ExitCode {
+    let mut scheme = match scene.world_stepping() {
+        Ok(scheme) => scheme,
+        Err(error) => return complain(error),
+    };
+    let problem = one_step_problem(world, &mut scheme, (0.0, q, v), 0.0);
+    if scheme.found().is_empty() {
+        say("no bodies touch");
+    }
+    for contact in scheme.found() {
+        let block = problem.blocks().iter().find(|b| b.key == contact.key);
+        let word = if block.is_some() { "active" } else { "open" };
+        let name = world.contact_name(contact.key);
+        say(format!("{name}: gap {:.6e} ({word})", contact.gap));
+        if let Some(block) = block {
+            say(format!("  place           {}", list(&contact.place)));
+            say(format!("  normal          {}", list(&contact.normal)));
+            show_contact(&problem, block, &name);
+        }
+    }
     ExitCode::SUCCESS
 }
 
@@ -104,13 +132,16 @@ fn show_contact(problem: &ContactProblem, block: &ContactBlock, name: &str) {
     let w: Vec<f64> = (0..n * n)
         .map(|e| problem.w(range.start + e / n, range.start + e % n))
         .collect();
-    say(format!("\n{name} point {}:", block.key.point()));
-    say(format!(
-        "  normal row      {}",
-        list(problem.row(range.start))
-    ));
-    for i in range.start + 1..range.end {
-        say(format!("  tangent row     {}", list(problem.row(i))));
+    say(format!("\n{name}:"));
+    // Rows over the bodies of a world have no coordinates of their own.
+    if !matches!(problem.delassus(), Delassus::Bodies(_)) {
+        say(format!(
+            "  normal row      {}",
+            list(problem.row(range.start))
+        ));
+        for i in range.start + 1..range.end {
+            say(format!("  tangent row     {}", list(problem.row(i))));
+        }
     }
     for row in w.chunks(n) {
         say(format!("  W               {}", list(row)));

@@ -21,6 +21,7 @@ mod plot;
 mod plot_command;
 mod polydata;
 mod progress;
+mod quantity;
 mod report;
 mod run;
 mod scene_argument;
@@ -40,6 +41,8 @@ mod validate;
 mod verify;
 mod view;
 mod world_run;
+
+pub use plot::{energy_svg, growth_svg};
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;

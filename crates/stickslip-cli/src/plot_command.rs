@@ -5,11 +5,10 @@ use std::process::ExitCode;
 
 use stickslip::records::TrajectoryFileError;
 use stickslip::scene::{SceneRunError, read_branches, read_manifest, read_scene, read_summary};
-use stickslip::systems::world::WorldShot;
+use stickslip::view::{ViewData, ViewError, ViewOptions};
 
 use crate::exit::{complain, say};
-use crate::plot::{ElasticView, Field, RunData, RunView, Table, save_figures};
-use crate::world_run::read_shots;
+use crate::plot::{ElasticView, Field, RunData, RunView, TRACE, Table, save_figures};
 
 /// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches; of elastic bodies the deformed mesh, contact forces, energy; of worlds the bodies with their contact forces, motion, energy.
 #[derive(clap::Args, Debug)]
@@ -77,6 +76,9 @@ pub enum PlotError {
     /// The trajectory could not be read.
     #[error(transparent)]
     Trajectory(#[from] TrajectoryFileError),
+    /// What pictures need could not be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
     /// The trajectory has no such column, or no such time.
     #[error("{0}")]
     Nothing(String),
@@ -135,7 +137,7 @@ fn read_window(folder: &Path, window: (f64, f64)) -> Result<RunData, PlotError> 
         summary: read_summary(folder)?,
         branches: read_branches(folder)?,
         elastic: ElasticView::default(),
-        world: Vec::new(),
+        picture: None,
         view: RunView::default(),
     })
 }
@@ -143,28 +145,41 @@ fn read_window(folder: &Path, window: (f64, f64)) -> Result<RunData, PlotError> 
 /// Pictures of a world whose times nobody chose.
 const PICTURES: usize = 6;
 
-/// States of a world at the times that are drawn, or evenly spaced ones.
-fn world_shots(folder: &Path, run: &RunData) -> Result<Vec<WorldShot>, PlotError> {
-    let Some(world) = run.scene.world() else {
-        return Ok(Vec::new());
-    };
+/// What the pictures of a world or a mechanism need: a world at the times that are drawn or at evenly spaced ones, a mechanism often
+/// enough for its traces.
+fn picture(folder: &Path, run: &RunData) -> Result<Option<ViewData>, PlotError> {
     let times = run.table.times();
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
-    let given = &run.elastic.times;
-    let wanted: Vec<f64> = if given.is_empty() {
+    if run.scene.world().is_none() {
+        if run.scene.drawing().is_none() {
+            return Ok(None);
+        }
+        // Forces over a frame: those of single steps come and go under schemes that let contacts open.
+        let options = ViewOptions {
+            fps: (last > first).then(|| TRACE as f64 / (last - first)),
+            ..ViewOptions::default()
+        };
+        return Ok(Some(ViewData::of_folder(folder, &options)?));
+    }
+    let mut wanted = run.elastic.times.clone();
+    if wanted.is_empty() {
         let share = |k: usize| k as f64 / (PICTURES - 1) as f64;
         let even = |k: usize| first + share(k) * (last - first);
-        (0..PICTURES).map(even).collect()
-    } else {
-        given.clone()
-    };
+        wanted.extend((0..PICTURES).map(even));
+    }
     // The times of rows nearest to those wanted.
-    let near: Vec<f64> = wanted.iter().map(|&t| times[run.table.row_at(t)]).collect();
-    let mut shots = read_shots(folder, world, |_, t| near.contains(&t))?;
-    shots.dedup_by_key(|shot| shot.t.to_bits());
-    Ok(shots)
+    wanted
+        .iter_mut()
+        .for_each(|t| *t = times[run.table.row_at(*t)]);
+    wanted.sort_by(f64::total_cmp);
+    wanted.dedup();
+    let options = ViewOptions {
+        instants: wanted,
+        ..ViewOptions::default()
+    };
+    Ok(Some(ViewData::of_folder(folder, &options)?))
 }
 
 /// Draws all plots of a run folder; returns where they are and their names.
@@ -195,7 +210,9 @@ fn draw_view(
         let message = format!("the trajectory has no column `{name}`\n  = columns: {known}");
         return Err(PlotError::Nothing(message));
     }
-    run.world = world_shots(folder, &run)?;
+    if run.view.columns.is_empty() {
+        run.picture = picture(folder, &run)?;
+    }
     let target = output.map_or_else(|| folder.join("plots"), Path::to_path_buf);
     match save_figures(&run, &target) {
         Ok(names) => Ok((target, names)),

@@ -1,6 +1,7 @@
 //! The progress of a run on the terminal.
 
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use stickslip::simulation::Simulation;
@@ -8,11 +9,13 @@ use stickslip::simulation::Simulation;
 /// Ticks of a whole bar.
 const TICKS: u64 = 10_000;
 
-/// A bar with simulated time, contacts, worst residual and energy imbalance; hidden where the error
-/// stream is no terminal.
+/// A bar with simulated time, contacts, worst residual, energy imbalance and steps per second, and the bodies of a world;
+/// hidden where the error stream is no terminal.
 pub struct Progress {
     bar: ProgressBar,
     until: f64,
+    /// When and at which step the bar was first shown.
+    start: Cell<Option<(Instant, u64)>>,
 }
 
 impl Progress {
@@ -22,6 +25,7 @@ impl Progress {
             return Self {
                 bar: ProgressBar::hidden(),
                 until,
+                start: Cell::new(None),
             };
         }
         let bar = ProgressBar::new(TICKS);
@@ -32,7 +36,11 @@ impl Progress {
         }
         // Short runs end before a bar would be of use.
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, until }
+        Self {
+            bar,
+            until,
+            start: Cell::new(None),
+        }
     }
 
     /// Shows the state of the simulation.
@@ -43,16 +51,50 @@ impl Progress {
         let t = simulation.state().t;
         let share = (t / self.until).clamp(0.0, 1.0);
         self.bar.set_position((share * TICKS as f64) as u64);
-        self.bar.set_message(format!(
-            "t {t:.4} s, {} contacts, residual {:.0e}, imbalance {:.0e} J",
-            simulation.record().active_contacts(),
-            simulation.certificate().worst(),
-            simulation.ledger().worst_imbalance
+        let step = simulation.record().step;
+        let (began, first) = self.start.get().unwrap_or_else(|| (Instant::now(), step));
+        self.start.set(Some((began, first)));
+        self.bar.set_message(message(
+            simulation,
+            (step - first) as f64 / began.elapsed().as_secs_f64().max(1e-9),
         ));
     }
 
     /// Takes the bar away.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// What the bar says beside its share.
+fn message(simulation: &Simulation, speed: f64) -> String {
+    let bodies = match simulation.system().as_world() {
+        Some(world) => format!("{} bodies, ", world.bodies.len()),
+        None => String::new(),
+    };
+    format!(
+        "t {:.4} s, {bodies}{} contacts, residual {:.0e}, imbalance {:.0e} J, {speed:.0} steps/s",
+        simulation.state().t,
+        simulation.record().active_contacts(),
+        simulation.certificate().worst(),
+        simulation.ledger().worst_imbalance,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stickslip::scene::{Scene, find_in_gallery};
+
+    #[test]
+    fn a_world_tells_its_bodies_contacts_and_speed() {
+        let entry = find_in_gallery("heavy-tower").unwrap();
+        let scene = Scene::parse(entry.source()).unwrap();
+        let mut run = scene.simulation().unwrap();
+        run.run_until(1.0, |_| std::ops::ControlFlow::Break(()));
+        let text = message(&run, 1234.4);
+        for part in ["11 bodies", "40 contacts", "1234 steps/s", "residual"] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 }

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use stickslip::records::EventKind;
 use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary, Status, TheoremCover};
 
+use crate::quantity::{count, number, quantity};
+
 /// What happened, where the energy went, how far the certificate can be trusted, what to beware of.
 pub fn report(summary: &RunSummary) -> String {
     let mut out = String::new();
@@ -36,11 +38,11 @@ fn headline(summary: &RunSummary) -> String {
         RunOutcome::Stopped => "stopped",
     };
     format!(
-        "{}: {how} at t = {} s after {} steps of {} s ({}, law {}, impact {}) in {:.2} s",
+        "{}: {how} at t = {} s after {} steps of {} ({}, law {}, impact {}) in {:.2} s",
         settings.title,
         number(summary.time),
-        summary.steps,
-        number(settings.step),
+        count(summary.steps as usize),
+        quantity(settings.step, "s"),
         settings.scheme,
         settings.law,
         settings.impact,
@@ -104,8 +106,8 @@ fn happenings(summary: &RunSummary) -> String {
         if let Some(hardest) = hardest {
             let _ = write!(
                 line,
-                ", largest impulse {} N s at t = {} s ({})",
-                number(hardest.impulse),
+                ", largest impulse {} at t = {} s ({})",
+                quantity(hardest.impulse, "N s"),
                 number(hardest.t),
                 hardest.contact
             );
@@ -117,7 +119,7 @@ fn happenings(summary: &RunSummary) -> String {
         .iter()
         .take(8)
         .map(|c| match c.mode.as_str() {
-            "open" => format!("{} open (gap {} m)", c.name, number(c.gap)),
+            "open" => format!("{} open (gap {})", c.name, quantity(c.gap, "m")),
             mode => format!("{} {}", c.name, state_word(mode)),
         })
         .collect();
@@ -127,6 +129,11 @@ fn happenings(summary: &RunSummary) -> String {
     lines.push(values("Coordinates", &summary.coordinates.0));
     lines.push(values("Velocities ", &summary.velocities.0));
     lines.join("\n")
+}
+
+/// An energy.
+fn joule(value: f64) -> String {
+    quantity(value, "J")
 }
 
 fn state_word(mode: &str) -> &str {
@@ -157,16 +164,17 @@ fn elastic(summary: &RunSummary) -> String {
             (body.external, "external forces"),
             (body.contact_normal, "normal impulses"),
             (body.contact_tangential, "friction"),
+            (body.supports, "moving obstacles"),
             (body.damping, "damping"),
             (body.numerical, "the scheme itself"),
         ];
         let mut line = format!(
-            "{}: {} J at the start, {} J at the end ({} J kinetic, {} J elastic)",
+            "{}: {} at the start, {} at the end ({} kinetic, {} elastic)",
             body.name,
-            number(body.start),
-            number(body.kinetic + body.elastic),
-            number(body.kinetic),
-            number(body.elastic)
+            joule(body.start),
+            joule(body.kinetic + body.elastic),
+            joule(body.kinetic),
+            joule(body.elastic)
         );
         let energies = [body.start, body.kinetic, body.elastic];
         let moved = moved(&works, &energies);
@@ -182,8 +190,8 @@ fn elastic(summary: &RunSummary) -> String {
         ];
         let mut parts = moved(&works, &[summary.energy.start]);
         parts.push(format!(
-            "{} N s of normal impulse in all, {} closed at the end",
-            number(surface.impulse),
+            "{} of normal impulse in all, {} closed at the end",
+            quantity(surface.impulse, "N s"),
             surface.closed
         ));
         lines.push(format!("{}: {}.", surface.name, parts.join(", ")));
@@ -201,7 +209,7 @@ fn moved(works: &[(f64, &str)], energies: &[f64]) -> Vec<String> {
     let told = works.iter().filter(|(value, _)| value.abs() > 1e-9 * scale);
     told.map(|(value, what)| {
         let verb = if *value < 0.0 { "took" } else { "gave" };
-        format!("{what} {verb} {} J", number(value.abs()))
+        format!("{what} {verb} {}", joule(value.abs()))
     })
     .collect()
 }
@@ -217,15 +225,17 @@ fn energy(energy: &EnergySummary) -> String {
         (total("contact_normal"), "impacts (normal)"),
         (total("contact_tangential"), "friction"),
         (total("damping"), "damping"),
+        (total("supports"), "moving obstacles"),
+        (total("projection"), "the projection of positions"),
         (total("joints"), "joints"),
         (scheme, "the scheme itself"),
     ];
     let mut lines = vec![format!(
-        "{} J at the start, {} J at the end ({} J kinetic, {} J potential).",
-        number(energy.start),
-        number(energy.end),
-        number(energy.kinetic),
-        number(energy.potential)
+        "{} at the start, {} at the end ({} kinetic, {} potential).",
+        joule(energy.start),
+        joule(energy.end),
+        joule(energy.kinetic),
+        joule(energy.potential)
     )];
     let moved = moved(&terms, &[energy.start, energy.kinetic, energy.potential]);
     if !moved.is_empty() {
@@ -269,6 +279,14 @@ fn trust(summary: &RunSummary) -> String {
     } else {
         format!("{} energy accounts do not close", summary.energy.open_steps)
     };
+    let positions = &summary.positions;
+    if !summary.certified && !positions.hold && certificate.worst <= certificate.limit {
+        let what = match positions.crossings {
+            0 => "drifts",
+            _ => "goes through an obstacle",
+        };
+        return format!("NOT certified: the run {what}, see the warnings; {account}.");
+    }
     if !summary.certified {
         let worst = &certificate.natural_map;
         let verdict = if certificate.solved_to_tolerance {
@@ -288,12 +306,16 @@ fn trust(summary: &RunSummary) -> String {
             }
         );
     }
+    let quiet = summary.events.is_empty() && summary.contacts.iter().all(|c| c.mode == "open");
     let contacts = if certificate.problems == 0 {
-        "no contact was active".to_string()
+        match quiet {
+            true => "no contact was active".to_string(),
+            false => "no contact problem was left to solve".to_string(),
+        }
     } else {
         format!(
             "all {} contact problems satisfy their unrelaxed law to {:.1e} (limit {:.0e}){}",
-            certificate.problems,
+            count(certificate.problems as usize),
             certificate.worst,
             certificate.limit,
             match certificate.at_rounding_floor {
@@ -303,45 +325,38 @@ fn trust(summary: &RunSummary) -> String {
         )
     };
     format!(
-        "Certified: {contacts}; {account}.\n\
+        "Certified: {contacts}; {account}; {}.\n\
          This vouches for every step, not for the step size: see what --step {} changes.",
-        number(0.5 * summary.settings.step)
+        held(summary),
+        0.5 * summary.settings.step
     )
 }
 
-/// Five significant digits, without superfluous zeros.
-pub fn number(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_string();
+/// How well positions kept their constraints.
+fn held(summary: &RunSummary) -> String {
+    let positions = &summary.positions;
+    let mut text = match positions.penetration.value {
+        0.0 => "nothing penetrates".to_string(),
+        depth => format!(
+            "deepest penetration {} ({}, t = {} s)",
+            number(depth),
+            positions.penetration.contact,
+            number(positions.penetration.t)
+        ),
+    };
+    if positions.joint.value > 0.0 {
+        let _ = write!(
+            text,
+            ", worst joint violation {} ({}, t = {} s)",
+            number(positions.joint.value),
+            positions.joint.contact,
+            number(positions.joint.t)
+        );
     }
-    let size = value.abs();
-    if !(1e-3..1e6).contains(&size) {
-        let text = format!("{value:.4e}");
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-        return format!("{mantissa}e{exponent}");
-    }
-    let decimals = (4 - size.log10().floor() as i32).clamp(0, 8) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
+    text
 }
 
 fn indented(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
     lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::number;
-
-    #[test]
-    fn numbers_are_short() {
-        let texts = [0.0, 1.0, 0.25, 123.456789, 1e-7, -2.5e8].map(number);
-        assert_eq!(texts, ["0", "1", "0.25", "123.46", "1e-7", "-2.5e8"]);
-    }
 }

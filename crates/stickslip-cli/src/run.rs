@@ -42,7 +42,7 @@ pub struct RunArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["scene", "output", "force", "set", "law", "impact", "scheme", "on_several", "several_rule", "sections", "active_space", "step", "tolerance", "every"]
+        conflicts_with_all = ["scene", "output", "force", "set", "law", "impact", "scheme", "on_several", "several_rule", "sections", "active_space", "projection", "step", "tolerance", "every"]
     )]
     resume: Option<PathBuf>,
     /// Seconds between checkpoints; a killed run loses at most that much work.

@@ -33,6 +33,9 @@ pub struct SceneOptions {
     /// Generalized law, which constraints span the normal space: all, firm.
     #[arg(long)]
     pub active_space: Option<String>,
+    /// Whether positions are corrected: combined, none.
+    #[arg(long)]
+    pub projection: Option<String>,
     /// Time step, in seconds.
     #[arg(long, value_name = "SECONDS")]
     pub step: Option<String>,
@@ -82,6 +85,7 @@ impl SceneOptions {
             ("several_rule", &self.several_rule),
             ("sections", &self.sections),
             ("active_space", &self.active_space),
+            ("projection", &self.projection),
             ("step", &self.step),
             ("until", &self.until),
             ("tolerance", &self.tolerance),

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use stickslip::scene::{Changes, Scene};
+use stickslip::scene::{Changes, Scene, Scheme};
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::{ConvergenceStudy, Resolved, resolve_in_step};
 
@@ -187,8 +187,13 @@ fn compliant(
     values: &[f64],
     steps: &mut Vec<Resolved>,
 ) -> Result<(Vec<Vec<f64>>, Vec<f64>), String> {
+    // Rigid contacts become compliant: the limit is what is studied.
+    let rigid = !matches!(scene.settings.scheme, Scheme::Penalty | Scheme::EventDriven);
     let at = |time: f64, step: f64| {
-        let changes = base.clone().key("compliance_time", time);
+        let mut changes = base.clone().key("compliance_time", time);
+        if rigid {
+            changes = changes.key("scheme", "penalty");
+        }
         final_coordinates(&load(args, &changes.key("step", step))?.scene)
     };
     let apart = |a: &[f64], b: &[f64]| {

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use stickslip::simulation::studies::attainable::{Attainable, Sampled, Shape, attainable, sample};
+use stickslip::simulation::studies::attainable::{
+    Attainable, Hypothesis, Sampled, Shape, attainable, sample,
+};
 
 use crate::exit::say;
 use crate::plot::{Figure, Item, Panel, Stroke, curve_stroke, dot_color};
@@ -80,14 +82,18 @@ fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
     say(format!("v-       {}", list(&expected.velocity)));
     say(format!("jam to   {}", list(&expected.jam)));
     say(format!("hypothesis {}", expected.hypothesis.words()));
+    let by = match expected.hypothesis {
+        Hypothesis::None => "not by Theorem 1, which says nothing here: judge by the sample",
+        _ => "Theorem 1",
+    };
     say(format!(
-        "A is a {}; A_eps tends to a {}: {}",
+        "A is a {}; A_eps tends to a {}: A_eps {} to A ({by})",
         expected.shape.word(),
         expected.limit.word(),
         if expected.converges {
-            "A_eps converges to A (Theorem 1)"
+            "converges"
         } else {
-            "A_eps does not converge to A (Theorem 1)"
+            "does not converge"
         }
     ));
     say(format!(

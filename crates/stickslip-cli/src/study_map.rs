@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use stickslip::records::Digest;
 use stickslip::scene::expression::{Graph, Scope, Tape, parse};
 use stickslip::scene::{
-    Cell, MapAxis, MapQuantity, SceneChart, SceneMap, SceneSweep, SweepOutcome,
+    Cell, MapAxis, MapPoint, MapQuantity, SceneChart, SceneMap, SceneSweep, SweepOutcome,
 };
 use stickslip::simulation::studies::map::grid;
 use stickslip::simulation::studies::sweep::Sweep;
@@ -102,7 +102,7 @@ pub fn run(args: &MapArgs) -> Result<(), String> {
     let (x, y) = (args.x.clone(), args.y.clone());
     let subject = Subject::new(args, &chart)?;
     let map = match &args.dask {
-        Some(scheduler) => chart.with_cells(x, y, subject.cells(scheduler, args)?, args.level),
+        Some(scheduler) => chart.with_points(x, y, subject.points(scheduler, args)?, args.level),
         None => chart.map(x, y, args.level).map_err(|e| e.to_string())?,
     };
     let numbers = |cell: &Cell| matches!(cell, Cell::Number(x) if x.is_nan());
@@ -176,8 +176,8 @@ impl Subject {
         })
     }
 
-    /// The cells, computed by the workers of a scheduler; those that `map.npz` holds already are taken from there.
-    fn cells(&self, scheduler: &str, args: &MapArgs) -> Result<Vec<Cell>, String> {
+    /// The points, computed by the workers of a scheduler; those that `map.npz` holds already are taken from there.
+    fn points(&self, scheduler: &str, args: &MapArgs) -> Result<Vec<MapPoint>, String> {
         let axes = [args.x.clone(), args.y.clone()];
         let path = args.output.join("map.npz");
         dask::compute(&dask::Request {
@@ -193,7 +193,7 @@ impl Subject {
         let mut found =
             Sweep::new(axes.to_vec(), names, self.digest.clone()).map_err(|e| e.to_string())?;
         found.resume(&path).map_err(|e| e.to_string())?;
-        SceneMap::cells_of(&found).ok_or_else(|| format!("{}: cells are missing", path.display()))
+        SceneMap::points_of(&found).ok_or_else(|| format!("{}: points are missing", path.display()))
     }
 }
 
@@ -217,6 +217,14 @@ fn tell(map: &SceneMap, formula: Option<&Formula>) {
     }
     if count > 0 {
         say(format!("{count:>8}  numbers from {low} to {high}"));
+    }
+    let doubtful = map
+        .certified
+        .iter()
+        .filter(|certified| !**certified)
+        .count();
+    if doubtful > 0 {
+        say(format!("{doubtful:>8}  not certified"));
     }
     if map.boundary.is_empty() {
         return;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+use serde_json::json;
 use stickslip::scene::Changes;
 
 use crate::exit::say;
@@ -30,9 +32,13 @@ pub struct StartArgs {
     /// Folder for `start.svg` and `start.png`.
     #[arg(long, value_name = "DIR", default_value = "study")]
     output: PathBuf,
+    /// Print the motions as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
-/// One motion of the figure.
+/// One motion of the figure: times, coordinates at these, and the velocity at the end.
+#[derive(Serialize)]
 struct Curve {
     name: String,
     t: Vec<f64>,
@@ -112,6 +118,13 @@ pub fn run(args: &StartArgs) -> Result<(), String> {
         }));
     }
     let names = first.scene.coordinate_names();
+    std::fs::create_dir_all(&args.output)
+        .and_then(|()| figure(&first.scene.title, &names, &curves).save(&args.output))
+        .map_err(|error| format!("{}: {error}", args.output.display()))?;
+    if args.json {
+        say(json!({ "coordinates": names, "motions": curves, "left_out": left_out }));
+        return Ok(());
+    }
     for curve in &curves {
         let end: Vec<String> = names
             .iter()
@@ -126,9 +139,6 @@ pub fn run(args: &StartArgs) -> Result<(), String> {
             "{left_out} branches beyond branches_max were left out"
         ));
     }
-    std::fs::create_dir_all(&args.output)
-        .and_then(|()| figure(&first.scene.title, &names, &curves).save(&args.output))
-        .map_err(|error| format!("{}: {error}", args.output.display()))?;
     say(format!(
         "Picture {}: start (SVG and PNG)",
         args.output.display()

@@ -18,7 +18,8 @@ use crate::scene_argument::{self, SceneOptions};
         stickslip study sweep sliding-block --over mu=0.1:1:50 --of x\n  \
         stickslip study sweep sliding-block --over mu=0.1:1:20 --over v0=1,2,4 --of reach=\"max(x)\" --of event_counts.slips\n\n\
         An outcome is an entry of summary.json (coordinates.x, event_counts.impacts, certified), an expression over the\n\
-        columns of the trajectory at the end (x^2 + y^2, final(kinetic)), or its max(..), min(..) or mean(..) over the run;\n\
+        columns of the trajectory at the end (x^2 + y^2, final(kinetic)), at a time (at(0.5, x)), or its max(..), min(..) or\n\
+        mean(..) over the run; events.0.t is the time of the first event;\n\
         NAME=OUTCOME names it. Columns are written with _ for every sign: plane_p_n is the normal impulse of `plane`.\n\n\
         The same command again goes on where it was interrupted. Read it in Python:\n  \
         data = numpy.load(\"study/sweep.npz\"); data[\"values\"][data[\"done\"]]\n  \

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use stickslip::scene::{
-    NoFormulation, RunNodes, RunNodesError, VerifyRunError, read_manifest, read_scene,
-};
-use stickslip::simulation::verify::{Formulation, Motion, Verification};
+use stickslip::scene::{NoFormulation, VerifyRunError, read_manifest, read_scene};
+use stickslip::simulation::verify::{Formulation, Line, Motion, Verification, Violation};
 
 use crate::exit::{complain, does_not_apply, not_certified, say};
 use crate::scene_argument::{self, SceneOptions};
@@ -26,7 +24,7 @@ pub struct VerifyArgs {
     /// Folder of a run, or a motion file.
     #[arg(value_name = "MOTION")]
     motion: PathBuf,
-    /// P2, P3, P4, P5, P6, P3', P4', P4'-literal or fremond; the scene's own if left out.
+    /// P2, P3, P4, P5, P6, P3', P4', P4'-literal, fremond or world; the scene's own if left out.
     #[arg(long)]
     problem: Option<String>,
     /// Scene whose system moves; a run folder brings its own.
@@ -130,18 +128,14 @@ fn read(args: &VerifyArgs, asked: Option<Formulation>) -> Result<Judged, String>
     if args.motion.is_dir() {
         read_manifest(&args.motion).map_err(|e| text(&e))?;
         let scene = read_scene(&args.motion).map_err(|e| text(&e))?;
-        let nodes = match RunNodes::open(&args.motion, &scene) {
-            Ok(nodes) => nodes,
-            Err(RunNodesError::NoFormulation(reason)) => return Ok(Judged::Outside(reason)),
-            Err(error) => return Err(text(&error)),
-        };
-        let report = match scene.verify_run(&nodes, asked) {
-            Ok(report) => report,
+        let (report, again) = match scene.verify_folder(&args.motion, asked) {
+            Ok(judged) => judged,
             Err(VerifyRunError::NoFormulation(reason)) => return Ok(Judged::Outside(reason)),
             Err(error) => return Err(text(&error)),
         };
-        if nodes.thinned() && nodes.difference().is_none() && !args.json {
-            say("the steps that were not kept are computed again; the kept ones agree");
+        let kept = |v: &Violation| v.line != Line::KeptSteps;
+        if again && report.violations.iter().all(kept) && !args.json {
+            say("what was not recorded is computed again; what was recorded agrees");
         }
         return Ok(Judged::Report(report));
     }

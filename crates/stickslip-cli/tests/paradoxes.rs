@@ -155,4 +155,22 @@ fn a_run_follows_its_branches_or_stops() {
     let (out, _) = folder.expect(0, &["study", "start", "painleve-start", "--until", "0.02"]);
     assert!(out.contains("penalty") && out.contains("branch 3"), "{out}");
     assert!(folder.path("study/start.png").exists());
+    let words = [
+        "study",
+        "start",
+        "painleve-start",
+        "--until",
+        "0.02",
+        "--json",
+    ];
+    let (out, _) = folder.expect(0, &words);
+    let told: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let motions = told["motions"].as_array().expect("motions");
+    // Moreau's S, the generalized law, two compliance times, and every branch of Coulomb's law.
+    assert!(motions.len() >= 6, "{}", motions.len());
+    assert!(
+        motions
+            .iter()
+            .all(|m| m["t"].as_array().is_some_and(|t| t.len() > 1))
+    );
 }

@@ -51,11 +51,20 @@ def steps(name):
     )
 
 
-def forces(name, dof):
-    scene = stickslip.scene(name)
-    scene = scene.replace(until=2000 * scene.settings["step"])
-    constant = [0.0] * dof
+def forces(names):
+    """A Python force against the same force as an expression of the scene, so that the iterations of the step are in both."""
+    s = stickslip.System(names)
+    s.kinetic_energy = " + ".join(f"{name}'^2/2" for name in names)
+    s.potential = f"9.81*{names[0]}"
+    s.initial = {names[0]: 0.1}
+    s.contact("floor", gap=names[0], restitution=0.5)
+    settings = {"until": 2.0, "step": 1e-3}
+    free = s.scene(**settings)
+    for name in names:
+        s.force(name, f"-0.1*{name}'")
+    compiled = s.scene(**settings)
     calls = [0]
+    constant = [0.0] * len(names)
 
     def given(t, q, v):
         calls[0] += 1
@@ -65,14 +74,14 @@ def forces(name, dof):
         calls[0] += 1
         return -0.1 * v
 
-    for word, force in (("constant list", given), ("-0.1*v with NumPy", viscous)):
+    for word, force, other in (("constant list", given, free), ("-0.1*v with NumPy", viscous, compiled)):
         calls[0] = 0
         plain, driven = best(
-            lambda: scene.simulation().advance(2000), lambda: scene.simulation(force=force).advance(2000)
+            lambda: other.simulation().advance(2000), lambda: free.simulation(force=force).advance(2000)
         )
         made = calls[0] / 15
         print(
-            f"{name}: force ({word}), {dof} coordinates: {1e6 * (driven - plain) / made:.2f} us a call, iterations of the step included, "
+            f"force ({word}), {len(names)} coordinates: {1e6 * (driven - plain) / made:.2f} us a call, "
             f"{made / 2000:.2f} calls a step"
         )
 
@@ -80,11 +89,11 @@ def forces(name, dof):
 def trajectory():
     sim = stickslip.scene("slender-rod").simulation()
     sim.run()
-    rows = sim.rows()
+    rows = sim._rows()
     run = stickslip.Run.of(sim)
     shared = np.shares_memory(run.trajectory, np.frombuffer(rows))
     kind = run.trajectory.dtype
-    seconds, copied = best(lambda: np.frombuffer(sim.rows(), dtype=kind), lambda: run.trajectory.copy())
+    seconds, copied = best(lambda: np.frombuffer(sim._rows(), dtype=kind), lambda: run.trajectory.copy())
     print(
         f"trajectory of {run.trajectory.nbytes / 1e6:.2f} MB handed over in {1e6 * seconds:.1f} us (a copy takes {1e6 * copied:.0f} us); "
         f"memory shared: {shared}"
@@ -110,7 +119,7 @@ def sweep():
     began = time.thread_time()
     for mu in axes["mu"]:
         for theta in axes["theta0"]:
-            scene.replace(mu=mu, theta0=theta).simulation(record=False).run_until(None)
+            scene.replace(mu=mu, theta0=theta).simulation(record=False)._run_until()
     alone = time.thread_time() - began
     print(f"the same runs one after the other: CPU {alone:.2f} s, so that a sweep has {alone / cpu_two:.0%} of their throughput per CPU second")
 
@@ -119,7 +128,8 @@ if __name__ == "__main__":
     print(f"Python {sys.version.split()[0]}, NumPy {np.__version__}, stickslip {stickslip.__version__}")
     for scene_name in ("bouncing-ball", "slender-rod", "chain"):
         steps(scene_name)
-    forces("bouncing-ball", 1)
-    forces("slender-rod", 3)
+    forces(["y"])
+    forces(["y", "x", "theta"])
+    forces([f"x{k}" for k in range(10)])
     trajectory()
     sweep()

@@ -74,6 +74,55 @@ pub fn array<'py>(py: Python<'py>, numbers: Vec<f64>) -> PyResult<Bound<'py, PyA
         .call1((Numbers::new(Arc::new(numbers)),))
 }
 
+static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A NumPy array whose memory can be filled again once Python has let go of it: making one costs more than a small step.
+pub struct Reused {
+    array: Py<PyAny>,
+    memory: PyBuffer<f64>,
+    /// References while nobody else has any.
+    own: isize,
+}
+
+impl Reused {
+    fn new(py: Python<'_>, size: usize) -> PyResult<Self> {
+        let empty = EMPTY.get_or_try_init(py, || {
+            py.import("numpy")?.getattr("empty").map(Bound::unbind)
+        })?;
+        let array = empty.bind(py).call1((size,))?;
+        let memory = PyBuffer::<f64>::get(&array)?;
+        // The object is alive.
+        let own = unsafe { ffi::Py_REFCNT(array.as_ptr()) };
+        Ok(Self {
+            array: array.unbind(),
+            memory,
+            own,
+        })
+    }
+
+    /// An array of these numbers: the one before, if neither it nor a view of it is held by Python, or another one.
+    pub fn filled(before: Option<Self>, py: Python<'_>, numbers: &[f64]) -> PyResult<Self> {
+        // The object is alive; views of its memory hold references to it.
+        let free = |one: &Self| unsafe { ffi::Py_REFCNT(one.array.as_ptr()) } == one.own;
+        let before = before.filter(|one| one.memory.item_count() == numbers.len() && free(one));
+        let one = match before {
+            Some(one) => one,
+            None => Self::new(py, numbers.len())?,
+        };
+        // The buffer keeps the memory of a fresh contiguous array of as many numbers, to which only this object refers.
+        unsafe {
+            let place = one.memory.buf_ptr().cast::<f64>();
+            std::ptr::copy_nonoverlapping(numbers.as_ptr(), place, numbers.len());
+        }
+        Ok(one)
+    }
+
+    /// The array.
+    pub fn array<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
+        self.array.bind(py)
+    }
+}
+
 /// The numbers of a contiguous array of floats.
 pub fn floats(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     PyBuffer::<f64>::get(object)?.to_vec(object.py())

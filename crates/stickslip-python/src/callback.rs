@@ -11,7 +11,7 @@ use pyo3::types::{PyFloat, PyList, PyTuple};
 use stickslip::systems::functions::Force;
 use stickslip::systems::{ForceDependence, Instant, SampledController};
 
-use crate::array::array;
+use crate::array::{Reused, array};
 
 /// The first exception that a function raised in a step; it comes out of the call that made the step.
 #[derive(Clone, Default)]
@@ -44,6 +44,29 @@ pub struct PythonForce {
     pub function: Py<PyAny>,
     pub dependence: ForceDependence,
     pub raised: Raised,
+    pub known: Known,
+    pub arrays: Mutex<[Option<Reused>; 2]>,
+}
+
+/// The last two answers of a force of time alone: the end of a step is the start of the next, so that one call a step is enough.
+#[derive(Default)]
+pub struct Known(Mutex<[Option<(f64, Vec<f64>)>; 2]>);
+
+impl Known {
+    fn find(&self, t: f64, out: &mut [f64]) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = known.iter().flatten().filter(|(at, _)| *at == t);
+        found.next().is_some_and(|(_, force)| {
+            out.copy_from_slice(force);
+            true
+        })
+    }
+
+    fn enter(&self, t: f64, force: &[f64]) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.swap(0, 1);
+        known[1] = Some((t, force.to_vec()));
+    }
 }
 
 impl Force for PythonForce {
@@ -52,15 +75,26 @@ impl Force for PythonForce {
     }
 
     fn evaluate(&self, at: &Instant, out: &mut [f64]) {
+        let of_time = self.dependence == ForceDependence::Time;
+        if of_time && self.known.find(at.t, out) {
+            return;
+        }
         let called = Python::attach(|py| {
-            let (q, v) = (array(py, at.q.to_vec())?, array(py, at.v.to_vec())?);
-            let answer = self.function.bind(py).call1((at.t, q, v))?;
+            let arrays = || self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
+            // Not held during the call: the function may be called again by itself.
+            let [q, v] = std::mem::take(&mut *arrays());
+            let (q, v) = (Reused::filled(q, py, at.q)?, Reused::filled(v, py, at.v)?);
+            let function = self.function.bind(py);
+            let answer = function.call1((at.t, q.array(py), v.array(py)))?;
+            *arrays() = [Some(q), Some(v)];
             read("force", &answer, out)
         });
         if let Err(error) = called {
             self.raised.set(error);
             // A step with it cannot be made.
             out.fill(f64::NAN);
+        } else if of_time {
+            self.known.enter(at.t, out);
         }
     }
 }

@@ -31,6 +31,11 @@ pub fn scene_error(error: &SceneError) -> PyErr {
     Python::attach(|py| of_class(py, "SceneError", (message.trim_end(), findings)))
 }
 
+/// A mistake that has no place in a scene file.
+pub fn plain_scene_error(message: &str) -> PyErr {
+    Python::attach(|py| of_class(py, "SceneError", (message,)))
+}
+
 /// A run that could not be made or read.
 pub fn run_error(error: impl Display) -> PyErr {
     Python::attach(|py| of_class(py, "RunError", (error.to_string(),)))

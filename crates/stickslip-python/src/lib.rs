@@ -11,6 +11,7 @@ mod program;
 mod scene;
 mod simulation;
 mod sweep;
+mod threads;
 
 use pyo3::prelude::*;
 
@@ -24,10 +25,13 @@ fn _stickslip(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<problem::ContactProblem>()?;
     module.add_class::<sweep::Sweep>()?;
     module.add_function(wrap_pyfunction!(program::program, module)?)?;
+    module.add_function(wrap_pyfunction!(program::energy_svg, module)?)?;
+    module.add_function(wrap_pyfunction!(program::palette, module)?)?;
     module.add_function(wrap_pyfunction!(scene::gallery, module)?)?;
     module.add_function(wrap_pyfunction!(scene::is_setting, module)?)?;
     module.add_function(wrap_pyfunction!(scene::verify_folder, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::evaluate_point, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::map_cell, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::work_alone, module)?)?;
     Ok(())
 }

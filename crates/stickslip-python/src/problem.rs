@@ -16,6 +16,7 @@ use stickslip::solvers::one_contact::gamma;
 
 use crate::array::{array, floats, indices};
 use crate::error::problem_error;
+use crate::threads::detached;
 
 /// A Coulomb problem, u = W r + q.
 #[pyclass(subclass, frozen, module = "stickslip._stickslip")]
@@ -228,7 +229,7 @@ impl ContactProblem {
         let Some(chosen) = CoulombMethod::from_name(method) else {
             let names: Vec<_> = CoulombMethod::ALL.iter().map(|m| m.name()).collect();
             let message = format!("unknown solver `{method}`; known: {}", names.join(", "));
-            return Err(PyValueError::new_err(message));
+            return Err(problem_error(message));
         };
         let time = seconds.map(Duration::try_from_secs_f64).transpose();
         let limits = SolverLimits {
@@ -240,7 +241,9 @@ impl ContactProblem {
         if let Some(guess) = &guess {
             self.check_length("guess", guess.len())?;
         }
-        let solution = py.detach(|| solve(self.local(), chosen, &limits, guess.as_deref()));
+        let solution = detached(py, || {
+            solve(self.local(), chosen, &limits, guess.as_deref())
+        });
         let judgement = solution.judgement.unwrap_or_default();
         let dict = PyDict::new(py);
         dict.set_item("status", solution.status.name())?;
@@ -292,9 +295,7 @@ impl ContactProblem {
             ..EnumerationSettings::default()
         };
         let local = self.local();
-        let found = py
-            .detach(|| enumerate(local, &settings))
-            .map_err(problem_error)?;
+        let found = detached(py, || enumerate(local, &settings)).map_err(problem_error)?;
         let margins: Vec<f64> = local
             .blocks()
             .iter()

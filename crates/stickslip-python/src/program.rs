@@ -1,4 +1,4 @@
-//! The command line, which the package brings along.
+//! The command line, which the package brings along, and its pictures.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -13,4 +13,20 @@ pub fn program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     (0..=u8::MAX)
         .find(|&k| ExitCode::from(k) == code)
         .unwrap_or(1)
+}
+
+/// Energies over time as the text of an SVG picture.
+#[pyfunction]
+pub fn energy_svg(times: Vec<f64>, curves: Vec<(String, Vec<f64>)>) -> String {
+    let curves: Vec<(&str, &[f64])> = curves
+        .iter()
+        .map(|(name, values)| (&**name, &values[..]))
+        .collect();
+    stickslip_cli::energy_svg(&times, &curves)
+}
+
+/// The colours and marks of all pictures, as JSON.
+#[pyfunction]
+pub fn palette() -> String {
+    stickslip::view::palette::palette_json()
 }

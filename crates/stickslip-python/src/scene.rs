@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyFileNotFoundError, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use stickslip::scene::{
-    Changes, NoFormulation, ReadError, RunNodes, RunNodesError, SceneRun, SourceText,
-    VerifyRunError, find_in_gallery, nearest_in_gallery, read_manifest, read_scene,
+    Changes, ReadError, SceneRun, SourceText, VerifyRunError, find_in_gallery, nearest_in_gallery,
+    read_manifest, read_scene,
 };
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::branches::branches;
@@ -18,7 +18,8 @@ use stickslip::solvers::enumeration::EnumerationSettings;
 use stickslip::solvers::one_contact::gamma;
 use stickslip::stepping::MoreauContactDynamics;
 
-use crate::error::{folder_error, run_error, scene_error};
+use crate::error::{folder_error, plain_scene_error, run_error, scene_error};
+use crate::threads::detached;
 
 /// A scene that was read without mistake.
 #[pyclass(subclass, frozen, module = "stickslip._stickslip")]
@@ -61,7 +62,7 @@ impl Scene {
     fn new(py: Python<'_>, text: &str, name: &str, file: Option<&str>) -> PyResult<Self> {
         let file = file.map_or_else(|| format!("{name}.toml"), str::to_string);
         let source = SourceText::new(file, text);
-        let scene = py.detach(|| stickslip::scene::Scene::parse(source));
+        let scene = detached(py, || stickslip::scene::Scene::parse(source));
         Ok(Self {
             scene: Arc::new(scene.map_err(|e| scene_error(&e))?),
             name: name.to_string(),
@@ -70,6 +71,7 @@ impl Scene {
 
     /// Text and name of a scene of the gallery.
     #[staticmethod]
+    #[pyo3(name = "_find")]
     fn find(name: &str) -> PyResult<(String, String)> {
         match find_in_gallery(name) {
             Some(scene) => Ok((scene.text.to_string(), scene.name.to_string())),
@@ -77,24 +79,26 @@ impl Scene {
                 let near = nearest_in_gallery(name);
                 let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
                 let message = format!("there is no scene `{name}` in the gallery{near}");
-                Err(PyKeyError::new_err(message))
+                Err(plain_scene_error(&message))
             }
         }
     }
 
     /// The text of a scene file.
     #[staticmethod]
+    #[pyo3(name = "_read_text")]
     fn read_text(path: PathBuf) -> PyResult<String> {
         match SourceText::read(&path) {
             Ok(source) => Ok(source.text().to_string()),
             Err(error @ ReadError::Unreadable { .. }) => {
                 Err(PyFileNotFoundError::new_err(error.to_string()))
             }
-            Err(error) => Err(PyValueError::new_err(error.to_string())),
+            Err(error) => Err(plain_scene_error(&error.to_string())),
         }
     }
 
     /// The text with other parameters and settings.
+    #[pyo3(name = "_changed_text")]
     fn changed_text(
         &self,
         parameters: Vec<(String, String)>,
@@ -105,73 +109,121 @@ impl Scene {
         Ok(changed.text().to_string())
     }
 
-    /// Name of the scene.
+    /// Name of the scene, and of its runs.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("slender-rod").name
+    /// 'slender-rod'
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// The text, changes included.
+    /// The scene file, changes included.
+    ///
+    /// >>> import stickslip
+    /// >>> "mu = 0.5" in stickslip.scene("sliding-block").replace(mu=0.5).text
+    /// True
     #[getter]
     fn text(&self) -> &str {
         self.scene.text().text()
     }
 
-    /// File named in messages.
+    /// File named in messages, beside which other files of the scene are looked for.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("slender-rod").file
+    /// 'slender-rod.toml'
     #[getter]
     fn file(&self) -> &str {
         self.scene.text().name()
     }
 
-    /// What it shows.
+    /// What it shows, in a few words.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.Scene(stickslip.scene("bouncing-ball").text).title == stickslip.scene("bouncing-ball").title
+    /// True
     #[getter]
     fn title(&self) -> &str {
         &self.scene.title
     }
 
     /// What the mechanism is.
+    ///
+    /// >>> import stickslip
+    /// >>> len(stickslip.scene("slender-rod").description) > 20
+    /// True
     #[getter]
     fn description(&self) -> &str {
         &self.scene.description
     }
 
     /// Where it is taken from.
+    ///
+    /// >>> import stickslip
+    /// >>> isinstance(stickslip.scene("slender-rod").source, str)
+    /// True
     #[getter]
     fn source(&self) -> &str {
         &self.scene.source
     }
 
     /// What to look for in the result.
+    ///
+    /// >>> import stickslip
+    /// >>> isinstance(stickslip.scene("slender-rod").look_for, str)
+    /// True
     #[getter]
     fn look_for(&self) -> &str {
         &self.scene.look_for
     }
 
     /// Names of the coordinates.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("slender-rod").coordinates
+    /// ['x', 'y', 'theta']
     #[getter]
     fn coordinates(&self) -> Vec<String> {
         self.scene.coordinate_names()
     }
 
     /// Names of the contacts; empty for worlds, whose contacts are found.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("slender-rod").contacts
+    /// ['lower tip', 'upper tip']
     #[getter]
     fn contacts(&self) -> Vec<String> {
         self.scene.contact_names()
     }
 
-    /// Files that the scene names, beside its own.
+    /// Files that the scene names, beside its own: tables and meshes.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("slender-rod").files
+    /// []
     #[getter]
     fn files(&self) -> Vec<String> {
         self.scene.files()
     }
 
     /// Whether it is a world of bodies.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("tipping-box").is_world, stickslip.scene("slender-rod").is_world
+    /// (True, False)
     #[getter]
     fn is_world(&self) -> bool {
         self.scene.world().is_some()
     }
 
     /// Names of the bodies of a world.
+    ///
+    /// >>> import stickslip
+    /// >>> len(stickslip.scene("tipping-box").bodies) >= 2
+    /// True
     #[getter]
     fn bodies(&self) -> Vec<String> {
         let world = self.scene.world();
@@ -180,25 +232,32 @@ impl Scene {
     }
 
     /// What a reader should know although nothing is wrong.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("sliding-block").warnings
+    /// []
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.scene.warnings().to_vec()
     }
 
     /// Parameters with their values, in the order of the file.
+    #[pyo3(name = "_parameter_list")]
     fn parameter_list(&self) -> Vec<(String, f64)> {
         self.scene.parameters.clone()
     }
 
     /// How it is run, as JSON.
+    #[pyo3(name = "_settings_json")]
     fn settings_json(&self) -> String {
         // Plain numbers and words always become JSON.
         serde_json::to_string(&self.scene.run_settings(&self.name)).unwrap_or_default()
     }
 
     /// All solutions of the first step under Coulomb's law, as JSON.
+    #[pyo3(name = "_branches_json")]
     fn branches_json(&self, py: Python<'_>, gap: f64, starts: usize) -> PyResult<String> {
-        py.detach(|| {
+        detached(py, || {
             let coulomb = Changes::new().key("law", "coulomb");
             let source = coulomb.apply(self.scene.text());
             let scene = source.and_then(stickslip::scene::Scene::read);
@@ -209,18 +268,15 @@ impl Scene {
                 starts,
                 ..EnumerationSettings::default()
             };
-            let (h, mut scheme) = (scene.settings.step, MoreauContactDynamics::new(gap));
-            if system.as_world().is_some() {
-                return Err(run_error(
-                    "branches: the contacts of a world are found step by step, not declared",
-                ));
-            }
-            let found = branches(system.as_ref(), &mut scheme, (0.0, &q, &v), h, &settings);
+            let (h, mut scheme) = (scene.settings.step, one_step_scheme(&scene, gap)?);
+            let scheme = scheme.as_mut();
+            let found = branches(system.as_ref(), scheme, (0.0, &q, &v), h, &settings);
             Ok(found.map_err(run_error)?.to_json().to_string())
         })
     }
 
     /// Gaps, rows, W and friction of the contacts at a configuration, as JSON.
+    #[pyo3(name = "_inspect_json")]
     fn inspect_json(
         &self,
         gap: f64,
@@ -228,11 +284,6 @@ impl Scene {
         velocities: Vec<(usize, f64)>,
     ) -> PyResult<String> {
         let system = self.scene.system().map_err(|e| scene_error(&e))?;
-        if system.as_world().is_some() {
-            return Err(run_error(
-                "inspect: the contacts of a world are found step by step, not declared",
-            ));
-        }
         let (mut q, mut v) = self.scene.initial_state();
         for (list, values) in [(&mut q, positions), (&mut v, velocities)] {
             for (i, x) in values {
@@ -244,20 +295,27 @@ impl Scene {
             serde_json::json!({ "name": c.name(), "gap": value, "active": value <= gap })
         };
         let gaps: Vec<_> = system.constraints().iter().map(constraint).collect();
-        let mut scheme = MoreauContactDynamics::new(gap);
-        let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
+        let mut scheme = one_step_scheme(&self.scene, gap)?;
+        let problem = one_step_problem(system.as_ref(), scheme.as_mut(), (0.0, &q, &v), 0.0);
         let contact = |block: &stickslip::contact::ContactBlock| {
             let (rows, n) = (block.range(), block.size);
             let w: Vec<Vec<f64>> = rows
                 .clone()
                 .map(|i| rows.clone().map(|j| problem.w(i, j)).collect())
                 .collect();
-            let sparse = problem.rows().is_sparse();
+            // Rows over the bodies of a world have no coordinates of their own.
+            let sparse = problem.rows().is_sparse() || system.as_world().is_some();
+            let name = match system.as_world() {
+                Some(world) => world.contact_name(block.key),
+                None => system.constraints()[block.key.constraint()]
+                    .name()
+                    .to_string(),
+            };
             let row = |i: usize| (!sparse).then(|| problem.row(i).to_vec());
             let frictional = n > 1;
             let gamma = frictional.then(|| gamma(&w[0], &block.section));
             serde_json::json!({
-                "name": system.constraints()[block.key.constraint()].name(),
+                "name": name,
                 "point": block.key.point(),
                 "rows": rows.clone().map(row).collect::<Vec<_>>(),
                 "W": w,
@@ -272,33 +330,50 @@ impl Scene {
     }
 
     /// Names of the velocity variables.
+    #[pyo3(name = "_velocity_names")]
     fn velocity_names(&self) -> PyResult<Vec<String>> {
         let system = self.scene.system().map_err(|e| scene_error(&e))?;
         Ok(system.velocity_names().to_vec())
     }
 
     /// Runs into a folder, or goes on with what it holds, and returns the outcome and the summary as JSON.
+    #[pyo3(name = "_run_in_folder")]
     fn run_in_folder(&self, py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> {
         let scene = stickslip::scene::Scene::clone(&self.scene);
         let name = self.name.clone();
-        py.detach(|| advance_folder(|| SceneRun::start(&name, scene, &path)))
+        detached(py, || {
+            advance_folder(|| SceneRun::start(&name, scene, &path))
+        })
     }
 
     /// Goes on with the run of a folder.
     #[staticmethod]
     #[pyo3(signature = (path, until = None))]
+    #[pyo3(name = "_resume_folder")]
     fn resume_folder(
         py: Python<'_>,
         path: PathBuf,
         until: Option<f64>,
     ) -> PyResult<(String, String)> {
-        py.detach(|| {
+        detached(py, || {
             advance_folder(|| match until {
                 None => SceneRun::resume(&path),
                 Some(until) => SceneRun::extend(&path, until),
             })
         })
     }
+}
+
+/// The scheme that poses the problem of one step: with a gap for constraints, or that of a world.
+fn one_step_scheme(
+    scene: &stickslip::scene::Scene,
+    gap: f64,
+) -> PyResult<Box<dyn stickslip::stepping::TimeSteppingScheme>> {
+    if scene.world().is_none() {
+        return Ok(Box::new(MoreauContactDynamics::new(gap)));
+    }
+    let scheme = scene.world_stepping().map_err(|e| scene_error(&e))?;
+    Ok(Box::new(scheme))
 }
 
 /// Runs to the end or to Ctrl-C, after which the folder can be gone on with.
@@ -340,7 +415,7 @@ pub fn verify_folder(py: Python<'_>, path: PathBuf, problem: Option<&str>) -> Py
             PyValueError::new_err(format!("no formulation `{name}`; known: {known}"))
         })?),
     };
-    py.detach(|| judge_folder(&path, asked))
+    detached(py, || judge_folder(&path, asked))
 }
 
 fn judge_folder(path: &Path, asked: Option<Formulation>) -> PyResult<String> {
@@ -349,16 +424,8 @@ fn judge_folder(path: &Path, asked: Option<Formulation>) -> PyResult<String> {
     };
     read_manifest(path).map_err(|e| folder_error(&e))?;
     let scene = read_scene(path).map_err(|e| folder_error(&e))?;
-    if scene.world().is_some() {
-        return Ok(outside(&NoFormulation::World));
-    }
-    let nodes = match RunNodes::open(path, &scene) {
-        Ok(nodes) => nodes,
-        Err(RunNodesError::NoFormulation(reason)) => return Ok(outside(&reason)),
-        Err(error) => return Err(run_error(error)),
-    };
-    match scene.verify_run(&nodes, asked) {
-        Ok(report) => {
+    match scene.verify_folder(path, asked) {
+        Ok((report, _)) => {
             // Plain numbers, words and lists always become JSON.
             let mut json = serde_json::to_value(&report).unwrap_or_default();
             json["accepted"] = report.accepted().into();

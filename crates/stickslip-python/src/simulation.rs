@@ -12,9 +12,10 @@ use stickslip::simulation::{Checkpoint, RunEnd, RunSummary};
 use stickslip::systems::{Drive, ForceDependence};
 
 use crate::array::{Numbers, array};
-use crate::callback::{PythonController, PythonForce, Raised};
+use crate::callback::{Known, PythonController, PythonForce, Raised};
 use crate::error::{run_error, scene_error};
 use crate::scene::Scene;
+use crate::threads::detached;
 
 /// Time between looks for signals.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -65,6 +66,8 @@ fn drive(
             function,
             dependence,
             raised: raised.clone(),
+            known: Known::default(),
+            arrays: Default::default(),
         }));
     }
     if controllers.is_empty() {
@@ -177,6 +180,7 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (scene, force = None, controllers = Vec::new(), record = true))]
     fn new(
+        py: Python<'_>,
         scene: PyRef<'_, Scene>,
         force: Option<(Py<PyAny>, String)>,
         controllers: Vec<(String, Py<PyAny>, f64, Vec<f64>)>,
@@ -186,7 +190,7 @@ impl Simulation {
         let inner = scene.scene.clone();
         let drive = drive(&inner, force, controllers, &raised)?;
         let driven = !drive.is_empty();
-        let engine = inner.driven_simulation(drive);
+        let engine = detached(py, || inner.driven_simulation(drive));
         if let Some(error) = raised.take() {
             return Err(error);
         }
@@ -213,14 +217,19 @@ impl Simulation {
         })
     }
 
-    /// One step; returns the time it leads to.
+    /// One step; returns the time it leads to. A step that cannot be made raises `RunError` and changes nothing.
+    ///
+    /// >>> import stickslip
+    /// >>> sim = stickslip.scene("sliding-block").simulation()
+    /// >>> sim.step()
+    /// 0.001
     fn step(&mut self, py: Python<'_>) -> PyResult<f64> {
         let before = self.engine.state().t;
         let outcome = if self.driven || self.engine.state().q.len() < SMALL {
             self.engine.step_towards(f64::INFINITY).outcome
         } else {
             let engine = &mut self.engine;
-            py.detach(|| engine.step_towards(f64::INFINITY).outcome)
+            detached(py, || engine.step_towards(f64::INFINITY).outcome)
         };
         if self.raised.is_set()
             && let Some(error) = self.raised.take()
@@ -236,11 +245,17 @@ impl Simulation {
         Ok(self.engine.state().t)
     }
 
-    /// Some steps at once; returns the time they lead to.
+    /// Some steps at once, while other threads have the interpreter; returns the time they lead to. Ctrl-C ends it between two
+    /// steps.
+    ///
+    /// >>> import stickslip
+    /// >>> sim = stickslip.scene("sliding-block").simulation()
+    /// >>> round(sim.advance(100), 9)
+    /// 0.1
     fn advance(&mut self, py: Python<'_>, steps: u64) -> PyResult<f64> {
         let end = match self.driven {
             true => self.proceed(f64::INFINITY, steps)?,
-            false => py.detach(|| self.proceed(f64::INFINITY, steps))?,
+            false => detached(py, || self.proceed(f64::INFINITY, steps))?,
         };
         match end {
             RunEnd::Stopped { t, .. } => Err(self.stopped(t)),
@@ -250,6 +265,7 @@ impl Simulation {
 
     /// Steps until a time, or to the end of the scene.
     #[pyo3(signature = (until = None))]
+    #[pyo3(name = "_run_until")]
     fn run_until(&mut self, py: Python<'_>, until: Option<f64>) -> PyResult<()> {
         let until = until.unwrap_or(self.scene.settings.until);
         if !until.is_finite() {
@@ -257,64 +273,95 @@ impl Simulation {
         }
         match self.driven {
             true => self.proceed(until, u64::MAX)?,
-            false => py.detach(|| self.proceed(until, u64::MAX))?,
+            false => detached(py, || self.proceed(until, u64::MAX))?,
         };
         Ok(())
     }
 
     /// Time.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("sliding-block").simulation().t
+    /// 0.0
     #[getter]
     fn t(&self) -> f64 {
         self.engine.state().t
     }
 
-    /// Coordinates.
+    /// Coordinates, a copy that does not change with the simulation.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("bouncing-ball").simulation().q.tolist()
+    /// [0.4]
     #[getter]
     fn q<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         array(py, self.engine.state().q.clone())
     }
 
-    /// Velocity.
+    /// Velocity, a copy that does not change with the simulation.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("bouncing-ball").simulation().v.tolist()
+    /// [0.0]
     #[getter]
     fn v<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         array(py, self.engine.state().v.clone())
     }
 
     /// Steps made.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("bouncing-ball").simulation().steps
+    /// 0
     #[getter]
     fn steps(&self) -> u64 {
         self.engine.steps()
     }
 
     /// Whether a force or a controller is a Python function.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("bouncing-ball").simulation(force=lambda t, q, v: 0.0).driven
+    /// True
     #[getter]
     fn driven(&self) -> bool {
         self.driven
     }
 
     /// Names of the columns of the trajectory.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("bouncing-ball").simulation().columns[:4]
+    /// ['t', 'dt', 'y', 'v_y']
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.layout.columns().to_vec()
     }
 
     /// What the user should know before the run.
+    ///
+    /// >>> import stickslip
+    /// >>> stickslip.scene("bouncing-ball").simulation().warnings
+    /// []
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.engine.warnings()
     }
 
     /// The row of the last step, as in the trajectory.
+    #[pyo3(name = "_row")]
     fn row<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         array(py, self.last_row())
     }
 
     /// Names of the contact points, and for each first column and number of rows.
+    #[pyo3(name = "_contact_names")]
     fn contact_names(&self) -> Vec<String> {
         self.engine.contact_names()
     }
 
     /// Contacts that are present in the last step of a world: bodies, gap, normal and impulse.
+    #[pyo3(name = "_present_now")]
     fn present<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let record = self.engine.record();
         let mut found = Vec::new();
@@ -332,22 +379,20 @@ impl Simulation {
     }
 
     /// The rows kept so far, shared without a copy.
+    #[pyo3(name = "_rows")]
     fn rows(&self) -> Numbers {
         Numbers::new(self.rows.clone())
     }
 
     /// The summary as JSON.
+    #[pyo3(name = "_summary_json")]
     fn summary_json(&self) -> String {
         // Plain numbers, words and lists always become JSON.
         serde_json::to_string(&self.summed_up()).unwrap_or_default()
     }
 
-    /// Everything needed to go on with the same bits, as JSON.
-    fn checkpoint_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.engine.checkpoint()).map_err(run_error)
-    }
-
     /// Goes on where another simulation of the same scene is, with its rows.
+    #[pyo3(name = "_take_over")]
     fn take_over(&mut self, other: PyRef<'_, Self>) -> PyResult<()> {
         let kept: Checkpoint = other.engine.checkpoint();
         self.engine.restore(kept).map_err(run_error)?;

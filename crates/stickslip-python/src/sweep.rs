@@ -6,12 +6,15 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use stickslip::records::Digest;
-use stickslip::scene::{Cell, MapQuantity, SceneChart, SceneSweep, SourceText, SweepOutcome};
+use stickslip::scene::{
+    Cell, MapPoint, MapQuantity, SceneChart, SceneSweep, SourceText, SweepOutcome,
+};
 use stickslip::simulation::studies::sweep::{SweepAxis, SweepPoint};
 
 use crate::array::array;
 use crate::error::sweep_error;
 use crate::scene::changes;
+use crate::threads::detached;
 
 /// Pairs of a name and a text.
 type Pairs = Vec<(String, String)>;
@@ -52,11 +55,11 @@ pub fn evaluate_point(
 ) -> Point {
     subject.parameters.extend(parameters);
     subject.settings.extend(settings);
-    let point = py.detach(|| subject.read().evaluate(&names, &values));
+    let point = detached(py, || subject.read().evaluate(&names, &values));
     (point.values, point.certified, point.reason)
 }
 
-/// One cell of `stickslip study map`: a number, a word, or the reason why the scene was refused there.
+/// One point of `stickslip study map`: a number or a word, whether it is certified, or the reason why the scene was refused there.
 #[pyfunction]
 pub fn map_cell(
     py: Python<'_>,
@@ -65,7 +68,7 @@ pub fn map_cell(
     gap: f64,
     x: (String, f64),
     y: (String, f64),
-) -> (Option<f64>, Option<String>, String) {
+) -> (Option<f64>, Option<String>, bool, String) {
     let quantity = match of {
         "regime" => MapQuantity::Regime { gap },
         "margin" => MapQuantity::Margin { gap },
@@ -79,10 +82,12 @@ pub fn map_cell(
         changes: subject.changes,
         quantity,
     };
-    match py.detach(|| chart.at((&x.0, x.1), (&y.0, y.1))) {
-        Ok(Cell::Number(number)) => (Some(number), None, String::new()),
-        Ok(Cell::Word(word)) => (None, Some(word), String::new()),
-        Err(error) => (None, None, error.to_string()),
+    match detached(py, || chart.point((&x.0, x.1), (&y.0, y.1))) {
+        Ok(MapPoint { cell, certified }) => match cell {
+            Cell::Number(number) => (Some(number), None, certified, String::new()),
+            Cell::Word(word) => (None, Some(word), certified, String::new()),
+        },
+        Err(error) => (None, None, false, error.to_string()),
     }
 }
 
@@ -118,6 +123,25 @@ impl Sweep {
         Ok(Self {
             sweep: sweep.map_err(sweep_error)?,
         })
+    }
+
+    /// Names of the axes with their values.
+    #[getter]
+    fn axes(&self) -> Vec<(String, Vec<f64>)> {
+        let axes = self.sweep.axes().iter();
+        axes.map(|a| (a.name.clone(), a.values.clone())).collect()
+    }
+
+    /// Names of the outcomes.
+    #[getter]
+    fn outcomes(&self) -> Vec<String> {
+        self.sweep.outcomes().to_vec()
+    }
+
+    /// Digest of what is swept, the grid left out.
+    #[getter]
+    fn subject(&self) -> &str {
+        self.sweep.subject()
     }
 
     /// Takes over what a file holds.

@@ -1,6 +1,9 @@
 """The judge of other engines, from arrays and through its adapters."""
 
 import importlib.util
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +64,49 @@ def test_the_adapter_of_siconos_reads_the_one_step_problem():
     assert judge().accepted(1e-12) and judge.report().rows[0]["t"] == 0.1
 
 
+PEERS = ROOT / "docs" / "judge_peers.py"
+
+
+def interpreter_with_siconos():
+    """This interpreter, or that of the system, where Debian puts Siconos."""
+    for name in (sys.executable, "/usr/bin/python3"):
+        found = Path(name).exists() and subprocess.run(
+            [name, "-c", "import sys, siconos.kernel; assert sys.version_info >= (3, 11)"], capture_output=True, check=False
+        )
+        if found and found.returncode == 0:
+            return name
+    return None
+
+
+def test_siconos_obeys_the_rigid_law_on_problems_of_its_own():
+    python = interpreter_with_siconos()
+    if python is None:
+        pytest.skip("Siconos is not installed (Debian: apt-get install python3-siconos)")
+    code = f"""
+import sys; sys.path.insert(0, {str(PEERS.parent)!r})
+import judge_peers
+for scene in ("slide to rest", "Painleve"):
+    found = [v for v in judge_peers.judge_siconos(scene) if v.problem.contacts]
+    print("judged", len(found), max(v.residual for v in found), max(v.energy_gain for v in found))
+"""
+    package = str(Path(stickslip.__file__).parent.parent)
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": package})
+    rows = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("judged")]
+    assert [int(steps) > 20 for steps, _, _ in rows] == [True, True]
+    assert all(float(residual) < 1e-10 and float(gain) == 0 for _, residual, gain in rows)
+
+
+def test_the_page_has_a_row_for_every_scene_and_engine():
+    spec = importlib.util.spec_from_file_location("judge_peers", PEERS)
+    peers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(peers)
+    page = (ROOT / "docs" / "judge.md").read_text(encoding="utf-8")
+    for scene in peers.MUJOCO:
+        for engine in ("MuJoCo", "Siconos"):
+            row = next(line for line in page.splitlines() if line.startswith(f"| {scene} | {engine} | "))
+            assert len(row.split("|")) == 11 and int(row.split("|")[3]) > 40
+
+
 mujoco = pytest.importorskip("mujoco") if importlib.util.find_spec("mujoco") else None
 needs_mujoco = pytest.mark.skipif(mujoco is None, reason="mujoco is not installed")
 
@@ -80,7 +126,8 @@ def test_the_problem_of_mujoco_is_posed_right(cone):
     for _ in range(400):
         mujoco.mj_step(model, data)
         verdict = judge()
-        if verdict is None:
+        if verdict.problem.contacts == 0:
+            assert verdict.residual == 0 and len(verdict.impulses) == 0
             continue
         seen += 1
         # The velocities of the verdict are those that MuJoCo has after the step.
@@ -99,6 +146,22 @@ def test_the_problem_of_mujoco_is_posed_right(cone):
 
 
 @needs_mujoco
+def test_the_script_of_the_documentation_runs(capsys):
+    # A box that falls on the floor: its first steps have no contact.
+    model = mujoco.MjModel.from_xml_string(SLIDE.format(cone="elliptic").replace("pos='0 0 .05'", "pos='0 0 .06'"))
+    data = mujoco.MjData(model)
+    judge = stickslip.judge.mujoco(model, data)
+    for _ in range(100):
+        mujoco.mj_step(model, data)
+        verdict = judge()
+        if verdict.residual > 1e-3:
+            print(f"{data.time:.3f} s", verdict)
+    assert "residual" in capsys.readouterr().out
+    table = judge.report().to_pandas()
+    assert 0 < len(table) < 100 and (table.contacts >= 1).all()
+
+
+@needs_mujoco
 def test_what_cannot_be_judged_is_refused_by_name():
     rk4 = mujoco.MjModel.from_xml_string(SLIDE.format(cone="elliptic").replace("<option", "<option integrator='RK4'"))
     with pytest.raises(ValueError, match="RK4"):
@@ -111,7 +174,7 @@ def test_what_cannot_be_judged_is_refused_by_name():
 
 @needs_mujoco
 def test_the_table_of_peers_is_computed():
-    spec = importlib.util.spec_from_file_location("judge_peers", ROOT / "docs" / "judge_peers.py")
+    spec = importlib.util.spec_from_file_location("judge_peers", PEERS)
     peers = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(peers)
     assert len(peers.MUJOCO) == 6

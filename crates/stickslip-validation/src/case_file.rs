@@ -218,6 +218,7 @@ const EMBEDDED: &[(&str, &str)] = embedded![
     "kane.json",
     "p4_step.json",
     "painleve_bar.json",
+    "positions.json",
     "rod3.json",
     "schatzman.json",
     "sweeping-delay.json",

@@ -1,19 +1,52 @@
 //! How the families drive the engine: one impact, one run, one local view.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
-use stickslip::contact::{BlockKind, ContactKey, ContactProblem};
+use stickslip::contact::{BlockKind, ContactKey, ContactProblem, ContactSolver};
 use stickslip::laws::{FlowRule, FrictionSection};
 use stickslip::records::{ContactMode, StepRecord};
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
-use stickslip::solvers::GaussSeidel;
+use stickslip::solvers::cascade::CoulombMethod;
+use stickslip::solvers::{CascadeSolver, GaussSeidel};
 use stickslip::stepping::{
     Activation, MoreauContactDynamics, MoreauJean, MoreauJeanSettings, TimeSteppingScheme,
 };
 use stickslip::systems::MechanicalSystem;
 
 use super::{CaseError, Inputs};
+
+/// Which solver the contact problems of cases go to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaseSolver {
+    /// The general Gauss-Seidel, which steps of few contacts use.
+    #[default]
+    Small,
+    /// The cascade for large Coulomb problems, however few contacts there are; laws that it does not know go to the
+    /// general Gauss-Seidel.
+    Cascade,
+}
+
+thread_local! {
+    static CHOSEN: Cell<CaseSolver> = const { Cell::new(CaseSolver::Small) };
+}
+
+/// Computes with the given solver.
+pub(super) fn with_solver<T>(solver: CaseSolver, compute: impl FnOnce() -> T) -> T {
+    let before = CHOSEN.replace(solver);
+    let answer = compute();
+    CHOSEN.set(before);
+    answer
+}
+
+/// The solver of this case.
+pub(super) fn solver() -> Box<dyn ContactSolver> {
+    match CHOSEN.get() {
+        CaseSolver::Small => Box::new(GaussSeidel::default()),
+        CaseSolver::Cascade => Box::new(CascadeSolver::by_method(CoulombMethod::Cascade, 1e-12)),
+    }
+}
 
 /// Activation rule and tolerances as the parameters give them, θ as given.
 pub(super) fn scheme_settings(
@@ -74,13 +107,7 @@ pub(super) fn impact(
     start: (&[f64], &[f64]),
 ) -> Result<StepRecord, CaseError> {
     let settings = SimulationSettings::fixed(1.0);
-    let run = Simulation::new(
-        Box::new(system),
-        scheme,
-        Box::new(GaussSeidel::default()),
-        start,
-        settings,
-    )?;
+    let run = Simulation::new(Box::new(system), scheme, solver(), start, settings)?;
     let record = run.record().clone();
     if record.outcome.is_fatal() {
         return Err(CaseError::Step {
@@ -106,7 +133,7 @@ pub(super) fn simulation(
     Ok(Simulation::new(
         Box::new(system),
         scheme,
-        Box::new(GaussSeidel::default()),
+        solver(),
         start,
         settings,
     )?)

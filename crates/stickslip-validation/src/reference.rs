@@ -1,6 +1,5 @@
 //! Motions computed event by event, for the families.
 
-use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{
     EventDrivenSettings, ReferenceEvent, ReferenceEventKind, ReferenceMotion, SweepingProcess,
 };
@@ -20,7 +19,7 @@ impl Start {
     /// The event-driven motion from here.
     pub fn reference(self) -> Reference {
         let settings = EventDrivenSettings::default();
-        let solver = Box::new(GaussSeidel::default());
+        let solver = super::engine::solver();
         Reference {
             motion: ReferenceMotion::new(settings, solver, (&self.q, &self.v)),
             system: self.system,

@@ -1,6 +1,7 @@
 //! From cases to verdicts.
 
 use super::comparison::compare;
+use super::engine::{CaseSolver, with_solver};
 use super::families::{self, Evaluator, Family};
 use super::inputs::{Inputs, lookup};
 use super::{
@@ -38,6 +39,11 @@ pub fn run_family(files: &[CaseFile], family: Option<&str>) -> Report {
         }
     }
     Report::new(reports)
+}
+
+/// Computes and compares one case with a solver of choice.
+pub fn run_case_with(solver: CaseSolver, file: &str, case: &Case) -> CaseReport {
+    with_solver(solver, || run_case(file, case))
 }
 
 /// Computes and compares one case.

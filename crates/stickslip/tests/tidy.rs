@@ -323,8 +323,10 @@ fn no_loose_ends_in_the_source() {
             if line.contains(".unwrap()") && !above && !line.contains("//") {
                 wrong.push(format!("{}: unwrap without a reason", place()));
             }
+            // Pixels are single precision in the library that draws them.
+            let pixels = path.ends_with("plot/png.rs");
             for word in ["todo!(", "unimplemented!(", ": f32", "as f32"] {
-                if line.contains(word) {
+                if line.contains(word) && !(pixels && word.ends_with("f32")) {
                     wrong.push(format!("{}: `{word}`", place()));
                 }
             }

@@ -5,6 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::{RunEnd, Simulation, SimulationError, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{MoreauJean, SweepingProcess, TimeSteppingScheme};
@@ -305,5 +306,56 @@ fn friction_that_remembers_rest_creeps_and_then_slips() {
     assert_eq!(starts.len(), 3, "{starts:?}");
     for (start, exact) in starts.iter().zip([0.3, 1.028024, 1.756047]) {
         assert!((start - exact).abs() < 3e-3, "{starts:?}");
+    }
+}
+
+/// Functionals of expressions: x moves uniformly, and the velocity of z at the end is the integral of what is read.
+#[test]
+fn expressions_of_coordinates_are_read_of_the_past() {
+    let (window, end) = (0.5f64, 2.0f64);
+    // ∫ over [0, 2] of ∫ e^{-a} (t − a)² da over the last half second.
+    let (decay, moment) = (
+        1.0 - (-window).exp(),
+        1.0 - (-window).exp() * (1.0 + window),
+    );
+    let second = 2.0 - (-window).exp() * (window * window + 2.0 * window + 2.0);
+    let fading = decay * end.powi(3) / 3.0 - moment * end.powi(2) + second * end;
+    for (read, expected) in [
+        // Rises to t = 1, where its top is no node, stays for the window, and falls.
+        (
+            "window_max(1 - (x - 1)^2, 0.5)",
+            2.0 / 3.0 + 0.5 + 0.5 - 0.125 / 3.0,
+        ),
+        (
+            "-window_min((x - 1)^2 - 1, 0.5)",
+            2.0 / 3.0 + 0.5 + 0.5 - 0.125 / 3.0,
+        ),
+        ("window_mean(x^2, 0.5)", 8.0 / 3.0 - 1.0 + 1.0 / 6.0),
+        ("2*window_integral(x^2, 0.5)", 8.0 / 3.0 - 1.0 + 1.0 / 6.0),
+        ("fading_integral(x^2, 0.5, 1)", fading),
+        ("weighted_integral(x*x, 0.5, exp(-t))", fading),
+        ("delay(x*x' - y, 0.25)", 4.0 - 1.0),
+        // Of two coordinates, y = −x: (t − 1/2)² up to t = 1/4, then t².
+        (
+            "window_max(-x*y, 0.5)",
+            (0.125 - 0.015625 + 8.0 - 0.015625) / 3.0,
+        ),
+    ] {
+        for (scheme, limit) in [("event-driven", 1e-7), ("moreau-jean", 0.05)] {
+            let text = format!(
+                "title = \"read\"\nscheme = \"{scheme}\"\nstep = 0.011\nuntil = 2\n[system]\n\
+                 coordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n\
+                 forces = {{ z = \"{read}\" }}\n[[contacts]]\ngap = \"z + 1\"\n[initial]\nx_dot = 1\ny_dot = -1\n"
+            );
+            let scene =
+                Scene::parse(SourceText::new("read.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+            let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+            run.run_until(end, |_| ControlFlow::Continue(()));
+            let found = run.state().v[2];
+            assert!(
+                (found - expected).abs() < limit,
+                "{read} {scheme}: {found} {expected}"
+            );
+        }
     }
 }

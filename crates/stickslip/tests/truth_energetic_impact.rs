@@ -112,3 +112,22 @@ fn layers_with_friction_that_close_together_are_named() {
     let (_, summary) = run(&scene("0", 0.1)).unwrap();
     assert!(summary.reason.is_empty(), "{}", summary.reason);
 }
+
+/// Compliant contacts have no impacts: the law named for rigid ones changes nothing, and the motion depends on the
+/// compliance time.
+#[test]
+fn impact_laws_do_not_act_on_compliant_contacts() {
+    let with = |impact: &str, tau: f64| {
+        let settings = format!(
+            "scheme = 'penalty'\nimpact = '{impact}'\ncompliance_time = {tau}\nstep = 2e-5"
+        );
+        run(&coupled("0.4", &settings)).unwrap().0
+    };
+    let newton = with("newton", 4e-3);
+    for impact in ["energetic", "poisson", "inelastic"] {
+        assert_eq!(with(impact, 4e-3), newton, "{impact}");
+    }
+    let other = with("energetic", 1e-3);
+    let apart = newton.iter().zip(&other).map(|(a, b)| (a - b).abs());
+    assert!(apart.fold(0.0, f64::max) > 1e-4, "{newton:?} {other:?}");
+}

@@ -115,6 +115,31 @@ fn energy_from_theta_is_named_theta() {
     assert!(!named("moving obstacles"), "{:?}", run.warnings);
     assert!(run.energy.contact_works.get("theta").unwrap() > 0.0);
     assert!(run.energy.contact_works.get("law").unwrap() <= 0.0);
+    // What theta gives above its bound: p u⁻ (1 − θ(1 + e)) at each impact, here θ = 1 and e = 0.81.
+    let gain = run.energy.contact_works.get("theta_gain").unwrap();
+    let hits = of_kind(&run, EventKind::Impact);
+    let expected: f64 = hits
+        .iter()
+        .map(|hit| -0.81 * hit.approach * hit.impulse)
+        .sum();
+    assert!(
+        (gain - expected).abs() < 0.05 * expected,
+        "{gain} {expected}"
+    );
+}
+
+/// Below its bound theta only takes: the default 0.51 of scenes with friction is not accused.
+#[test]
+fn a_theta_below_its_bound_is_not_accused() {
+    for name in ["sliding-block", "slender-rod", "rocking-block"] {
+        let run = gallery(name, &[]);
+        assert!(
+            run.energy.contact_works.get("theta").unwrap() > 0.0,
+            "{name}"
+        );
+        let accused = run.warnings.iter().any(|w| w.contains("theta above"));
+        assert!(!accused, "{name}: {:?}", run.warnings);
+    }
 }
 
 fn refused(text: &str) -> String {

@@ -350,7 +350,8 @@ fn runs_solve_every_formulation_that_shares_their_law() {
     let mut refused = Vec::new();
     for (name, changes, formulation) in cases {
         let scene = scene(name, &changes);
-        let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"));
+        let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"))
+            .with_correction(scene.simulation().expect("valid").position_correction());
         run(&scene, |record| motion.push(record));
         let report = scene
             .verify(&motion, Some(formulation))
@@ -366,7 +367,8 @@ fn runs_solve_every_formulation_that_shares_their_law() {
 #[test]
 fn kane_pendulum_under_newton_and_coulomb_is_refused_by_the_dissipative_laws() {
     let scene = scene("kane-pendulum", &Changes::new());
-    let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"));
+    let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"))
+        .with_correction(scene.simulation().expect("valid").position_correction());
     run(&scene, |record| motion.push(record));
     for formulation in [Formulation::P3Prime, Formulation::Fremond] {
         let report = scene

@@ -288,7 +288,7 @@ fn free_body_keeps_energy_and_angular_momentum() {
         let energy = run_now.state().kinetic;
         run(&mut run_now, 10.0);
         assert!((run_now.state().kinetic / energy - 1.0).abs() < 1e-12);
-        let momentum = &run_now.world_accounts().unwrap().momentum;
+        let momentum = run_now.momentum_ledger();
         assert!(
             momentum.worst_angular < 1e-14 && momentum.worst_linear == 0.0,
             "{momentum:?}"
@@ -408,7 +408,7 @@ fn balls_in_a_box_close_their_accounts_under_every_scheme_and_law() {
             let end = run_now.run_until(0.3, |_| std::ops::ControlFlow::Continue(()));
             assert_eq!(end, RunEnd::Finished);
             worlds::check_accounts(&run_now);
-            let momentum = &run_now.world_accounts().unwrap().momentum;
+            let momentum = run_now.momentum_ledger();
             // Nothing leaves the box: the supports carry the weight and stop the fall.
             let weight: f64 = 0.3
                 * G

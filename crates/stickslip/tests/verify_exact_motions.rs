@@ -468,6 +468,7 @@ fn joints_are_lines_of_a_motion() {
             v_right: v.to_vec(),
             smooth,
             atom: Vec::new(),
+            ..MotionNode::default()
         };
         let end = [0.5 * h * (2.0 + a), 0.0, 1.0 + 0.5 * h * (2.0 + b)];
         let motion = Motion {

@@ -426,6 +426,7 @@ fn bar_that_grazes_and_then_jams_solves_p5_and_not_p3_prime() {
         v_right: vec![right, 0.0],
         smooth: Vec::new(),
         atom,
+        ..MotionNode::default()
     };
     // The real impulse that stops the bar without turning it: l cos P_y = l sin P_x.
     let p_x = -m * v;
@@ -492,6 +493,7 @@ fn bar_wedged_until_released_solves_p6_and_not_p3_prime() {
         v_right: vec![v],
         smooth,
         atom: Vec::new(),
+        ..MotionNode::default()
     };
     let a = force / inertia;
     let motion = Motion {

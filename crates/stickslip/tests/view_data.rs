@@ -146,6 +146,50 @@ fn fewer_frames_carry_the_same_impulse() {
     assert!(impulse > 1.0);
 }
 
+/// Frames at chosen instants are the rows at those times, with the impulses of their steps alone.
+#[test]
+fn instants_show_single_steps() {
+    for (name, until) in [("slender-rod", 0.6), ("masonry-arch", 0.02)] {
+        let scene = scene(name, until);
+        let whole = ViewData::of_run(&scene, name, &all()).unwrap();
+        let count = whole.times.len();
+        let rows = [1, count / 3, count - 2];
+        // Between two rows the later one is shown, after the end the last one.
+        let mut instants: Vec<f64> = rows
+            .iter()
+            .map(|&k| 0.5 * (whole.times[k - 1] + whole.times[k]))
+            .collect();
+        instants.push(2.0 * until);
+        let options = ViewOptions {
+            instants,
+            ..ViewOptions::default()
+        };
+        let few = ViewData::of_run(&scene, name, &options).unwrap();
+        let expected = [rows[0], rows[1], rows[2], count - 1];
+        assert_eq!(few.times, expected.map(|k| whole.times[k]), "{name}");
+        assert_eq!(few.spans, expected.map(|k| whole.spans[k]), "{name}");
+        let of = |view: &ViewData, frame: usize| -> Vec<(String, [f64; 3], u8)> {
+            let rows = view.contacts_at(frame).iter();
+            // A frame of a single step keeps contacts that ended in it as open.
+            let rows = rows.filter(|row| row.mode > 0);
+            rows.map(|row| {
+                (
+                    view.contacts[row.contact as usize].name.clone(),
+                    row.impulse,
+                    row.mode,
+                )
+            })
+            .collect()
+        };
+        for (k, row) in expected.into_iter().enumerate() {
+            let (mut one, mut other) = (of(&few, k), of(&whole, row));
+            one.sort_by(|a, b| a.0.cmp(&b.0));
+            other.sort_by(|a, b| a.0.cmp(&b.0));
+            assert_eq!(one, other, "{name} {row}");
+        }
+    }
+}
+
 /// Mechanisms, a body in space, meshes, worlds of the plane and of space: the folder gives what memory gives, to the bit.
 #[test]
 fn a_folder_shows_what_the_run_showed() {

@@ -9,7 +9,9 @@ use stickslip::laws::ImpactLaw;
 use stickslip::records::TrajectoryReader;
 use stickslip::simulation::{RunEnd, RunFolder, RunSettings, RunSummary, SceneFacts, Simulation};
 use stickslip::systems::World;
-use stickslip::systems::world::{Dimension, Monitor, MonitorQuantity, Pose, Recording, WorldBody};
+use stickslip::systems::world::{
+    Dimension, ForceSums, Monitor, MonitorQuantity, Pose, Recording, WorldBody,
+};
 use worlds::{Random, law, newton, simulation};
 
 fn folder(name: &str) -> PathBuf {
@@ -192,6 +194,50 @@ fn contacts_of_a_file_are_those_of_the_records() {
         assert!((a - b).abs() <= 1e-12 * b.abs(), "{a} {b}");
     }
     fs::remove_dir_all(path).unwrap();
+}
+
+#[test]
+fn forces_of_pairs_and_bodies_are_the_sums_of_their_contacts() {
+    for sums in [ForceSums::Pairs, ForceSums::Bodies] {
+        let mut world = heap(8, false, newton(0.4));
+        world.recording.forces = Some(sums);
+        let mut run = simulation(world, Some(1.0), 2e-3);
+        let path = folder(&format!("forces-{sums:?}"));
+        let mut out = RunFolder::create(&path, &run, 1).unwrap();
+        let mut expected: Vec<(f64, [i64; 2], [f64; 3])> = Vec::new();
+        for _ in 0..150 {
+            let record = run.step_towards(1.0);
+            let mut step: std::collections::BTreeMap<[i64; 2], [f64; 3]> = Default::default();
+            for contact in &record.present {
+                let [a, b] = contact.key.owners.map(i64::from);
+                let shares = match sums {
+                    ForceSums::Pairs => vec![([a, b], 1.0)],
+                    ForceSums::Bodies => vec![([a, -1], 1.0), ([b, -1], -1.0)],
+                };
+                for (pair, sign) in shares {
+                    let sum = step.entry(pair).or_default();
+                    (0..3).for_each(|k| sum[k] += sign * contact.impulse[k] / record.h);
+                }
+            }
+            expected.extend(step.into_iter().map(|(pair, f)| (record.t, pair, f)));
+            out.push(record).unwrap();
+        }
+        out.checkpoint(&run).unwrap();
+        drop(out);
+        let mut reader = TrajectoryReader::open(&path.join("forces.npy")).unwrap();
+        assert_eq!(reader.columns(), ["step", "t", "a", "b", "fx", "fy", "fz"]);
+        let mut row = Vec::new();
+        for (t, [a, b], force) in &expected {
+            assert!(reader.next_row(&mut row).unwrap());
+            assert_eq!([row[1], row[2], row[3]], [*t, *a as f64, *b as f64]);
+            let off = (0..3)
+                .map(|k| (row[4 + k] - force[k]).abs())
+                .fold(0.0, f64::max);
+            assert!(off < 1e-9, "{row:?} {force:?}");
+        }
+        assert!(expected.len() > 100 && !reader.next_row(&mut row).unwrap());
+        fs::remove_dir_all(&path).unwrap();
+    }
 }
 
 #[test]

@@ -71,8 +71,7 @@ fn every_world_runs_with_its_accounts_closed() {
             entry.name,
             run.ledger()
         );
-        let accounts = run.world_accounts().unwrap();
-        assert!(accounts.momentum.is_closed(), "{}", entry.name);
+        assert!(run.momentum_ledger().is_closed(), "{}", entry.name);
         let certificate = run.certificate();
         assert_eq!(certificate.no_solution, 0, "{}", entry.name);
         // Flow of grains leaves a few steps above the tolerance, which the certificate counts.

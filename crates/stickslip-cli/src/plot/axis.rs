@@ -1,5 +1,7 @@
 //! An axis: its range and its ticks.
 
+use crate::quantity::{grouped, power, prefix};
+
 /// A range of values with ticks at round numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
@@ -11,6 +13,8 @@ pub struct Axis {
     pub logarithmic: bool,
     /// Values of the ticks and their labels.
     pub ticks: Vec<(f64, String)>,
+    /// Prefix of the unit in which the labels are written.
+    pub prefix: &'static str,
 }
 
 /// Least and greatest of the finite values, if there are any.
@@ -38,6 +42,23 @@ impl Axis {
             high,
             logarithmic: false,
             ticks: ticks.collect(),
+            prefix: "",
+        }
+    }
+
+    /// The same range with labels in a unit, whose prefix is chosen where numbers would be long.
+    pub fn in_unit(self, unit: &str, count: usize) -> Self {
+        let size = self.low.abs().max(self.high.abs());
+        if self.logarithmic || (0.01..1e4).contains(&size) {
+            return self;
+        }
+        let (factor, prefix) = prefix(size, unit);
+        let inner = Self::exact(self.low / factor, self.high / factor, count);
+        let ticks = inner.ticks.into_iter();
+        Self {
+            ticks: ticks.map(|(value, text)| (value * factor, text)).collect(),
+            prefix,
+            ..self
         }
     }
 
@@ -50,17 +71,23 @@ impl Axis {
 
     /// An axis of powers of ten around a positive range.
     pub fn powers(low: f64, high: f64, count: usize) -> Self {
-        let first = (low.log10() - 0.1).floor();
-        let last = (high.log10() + 0.1).ceil().max(first + 1.0);
+        Self::decades(low.log10() - 0.1, high.log10() + 0.1, count)
+    }
+
+    /// An axis of powers of ten that holds those with these exponents.
+    pub fn decades(low: f64, high: f64, count: usize) -> Self {
+        let first = low.floor();
+        let last = high.ceil().max(first + 1.0);
         let every = (((last - first) / count.max(1) as f64).ceil() as i64).max(1);
         let ticks = (first as i64..=last as i64)
             .filter(|k| k.rem_euclid(every) == 0)
-            .map(|k| (10f64.powi(k as i32), format!("1e{k}")));
+            .map(|k| (10f64.powi(k as i32), power("1", &k.to_string())));
         Self {
             low: 10f64.powf(first),
             high: 10f64.powf(last),
             logarithmic: true,
             ticks: ticks.collect(),
+            prefix: "",
         }
     }
 
@@ -107,7 +134,7 @@ fn label(value: f64, step: f64, low: f64, high: f64) -> String {
     if value == 0.0 {
         return "0".to_string();
     }
-    if !(1e-3..1e5).contains(&size) {
+    if !(1e-3..1e6).contains(&size) {
         let digits = (size.log10().floor() - step.log10().floor()).max(0.0) as usize;
         let text = format!("{value:.digits$e}");
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -116,10 +143,10 @@ fn label(value: f64, step: f64, low: f64, high: f64) -> String {
         } else {
             mantissa
         };
-        return format!("{mantissa}e{exponent}");
+        return power(mantissa, exponent);
     }
     let decimals = (-(step.log10() + 1e-9).floor()).max(0.0) as usize;
-    format!("{value:.decimals$}")
+    grouped(&format!("{value:.decimals$}"))
 }
 
 #[cfg(test)]
@@ -139,12 +166,32 @@ mod tests {
         assert_eq!(labels(&Axis::exact(-3.0, 7.0, 4)), ["0", "5"]);
         assert_eq!(
             labels(&Axis::exact(0.0, 3e-5, 3)),
-            ["0", "1e-5", "2e-5", "3e-5"]
+            ["0", "10⁻⁵", "2·10⁻⁵", "3·10⁻⁵"]
         );
         assert_eq!(
             labels(&Axis::exact(99.0, 101.0, 4)),
             ["99.0", "99.5", "100.0", "100.5", "101.0"]
         );
+    }
+
+    #[test]
+    fn labels_are_in_the_unit_people_would_use() {
+        let axis = Axis::exact(0.0, 3e-5, 3).in_unit("J", 3);
+        assert_eq!(
+            (labels(&axis), axis.prefix),
+            (vec!["0", "10", "20", "30"], "μ")
+        );
+        assert!((axis.ticks[3].0 - 3e-5).abs() < 1e-18);
+        let axis = Axis::exact(0.0, 40_000.0, 2).in_unit("Pa", 2);
+        assert_eq!((labels(&axis), axis.prefix), (vec!["0", "20", "40"], "k"));
+        // Angles and short numbers stay as they are.
+        let axis = Axis::exact(0.0, 20_000.0, 2).in_unit("rad", 2);
+        assert_eq!(
+            (labels(&axis), axis.prefix),
+            (vec!["0", "10,000", "20,000"], "")
+        );
+        let axis = Axis::exact(0.0, 0.5, 1).in_unit("m", 1);
+        assert_eq!((labels(&axis), axis.prefix), (vec!["0", "0.5"], ""));
     }
 
     #[test]
@@ -159,7 +206,7 @@ mod tests {
     #[test]
     fn powers_of_ten() {
         let axis = Axis::powers(2e-4, 3.0, 3);
-        assert_eq!(labels(&axis), ["1e-4", "1e-2", "1e0"]);
+        assert_eq!(labels(&axis), ["10⁻⁴", "10⁻²", "10⁰"]);
         assert!((axis.share(axis.high) - 1.0).abs() < 1e-12);
     }
 }

@@ -1,29 +1,9 @@
 //! A drawing as a list of marks, from which both the SVG and the PNG are made.
 
+pub use stickslip::view::palette::{Colour as Color, Hatch};
+
 /// A place on the drawing, in its units, y downwards.
 pub type Point = [f64; 2];
-
-/// A colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Color(pub u8, pub u8, pub u8);
-
-impl Color {
-    /// Black.
-    pub const BLACK: Self = Self(0, 0, 0);
-    /// White.
-    pub const WHITE: Self = Self(255, 255, 255);
-    /// Colour of axes and labels.
-    pub const INK: Self = Self(40, 40, 40);
-    /// Colour of grid lines.
-    pub const GRID: Self = Self(225, 225, 225);
-    /// Colour of what stays in the background.
-    pub const FAINT: Self = Self(150, 150, 150);
-
-    /// The colour as `#rrggbb`.
-    pub fn hex(self) -> String {
-        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
-    }
-}
 
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,23 +27,6 @@ impl Stroke {
     }
 }
 
-/// Pattern of an area, so that areas differ without colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hatch {
-    /// Lines like `/`.
-    Rising,
-    /// Lines like `\`.
-    Falling,
-    /// Upright lines.
-    Vertical,
-    /// Level lines.
-    Horizontal,
-    /// Both diagonals.
-    Cross,
-    /// Dots on a grid.
-    Dots,
-}
-
 /// Distance of hatch lines.
 pub const HATCH_PERIOD: f64 = 7.0;
 /// Width of hatch lines.
@@ -76,6 +39,8 @@ pub const HATCH_DOT: f64 = 1.1;
 pub enum Fill {
     /// One colour.
     Solid(Color),
+    /// One colour through which what lies behind is seen, and how much of it is laid on.
+    Veil(Color, f64),
     /// A pattern on a ground.
     Hatched {
         /// Pattern.
@@ -148,12 +113,14 @@ pub enum Mark {
         /// Radius of all.
         radius: f64,
         /// Inside, if filled.
-        fill: Option<Color>,
+        fill: Option<Fill>,
         /// Rim, if drawn.
         stroke: Option<Stroke>,
     },
     /// A text.
     Text(Text),
+    /// What follows is seen inside the rectangle between two corners only; everywhere again if none is given.
+    Clip(Option<[Point; 2]>),
 }
 
 /// A drawing on white ground.
@@ -214,12 +181,17 @@ impl Canvas {
         );
     }
 
+    /// Begins to hide what lies outside the rectangle between two corners; ends with none.
+    pub fn clip(&mut self, window: Option<[Point; 2]>) {
+        self.marks.push(Mark::Clip(window));
+    }
+
     /// Discs of one size.
     pub fn discs(
         &mut self,
         centers: Vec<Point>,
         radius: f64,
-        fill: Option<Color>,
+        fill: Option<Fill>,
         stroke: Option<Stroke>,
     ) {
         if !centers.is_empty() {

@@ -3,14 +3,17 @@
 use stickslip::systems::elastodynamic::contact_columns;
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
 use stickslip::view::ViewMesh;
+use stickslip::view::palette::ramp;
 
 use super::canvas::{Color, Fill, Point, Stroke};
 use super::colour_scale::ColourScale;
 use super::figure::Figure;
-use super::obstacles::{Window, obstacles};
+use super::obstacles::obstacles;
 use super::panel::{Item, Panel};
 use super::run_figures::{RunData, TIME};
+use super::snapshot::{Window, project};
 use super::style;
+use crate::quantity::time;
 
 /// Pictures of a run whose times nobody chose.
 const PICTURES: usize = 6;
@@ -68,16 +71,6 @@ fn faces(system: &ElastodynamicSystem) -> Vec<Face> {
         element: element as usize,
     };
     mesh.faces.iter().zip(&mesh.elements).map(face).collect()
-}
-
-/// Place on paper and depth behind it.
-pub(super) fn project(x: [f64; 3], space: usize) -> (Point, f64) {
-    if space < 3 {
-        return ([x[0], x[1]], 0.0);
-    }
-    // Seen from the front, the right and above; z is up.
-    let (right, up) = (x[0] * 0.87 + x[1] * 0.5, x[2] + 0.3 * x[1] - 0.18 * x[0]);
-    ([right, up], x[1] * 0.87 - x[0] * 0.5 - 0.3 * x[2])
 }
 
 /// One picture: faces with a value each.
@@ -178,7 +171,8 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
     let window = Window {
         low: [x_range.0, y_range.0],
         high: [x_range.1, y_range.1],
-    };
+    }
+    .padded(size);
     let ratio = (y_range.1 - y_range.0) / (x_range.1 - x_range.0);
     let (what, unit) = match run.elastic.field {
         Field::Stress => ("von Mises stress", "Pa"),
@@ -187,17 +181,17 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
     };
     let mut figure = run.figure("mesh", &format!("deformed mesh, {what}"));
     if scale != 1.0 {
-        figure.subtitle += &format!(", deformation x {scale}");
+        figure.subtitle += &format!(", deformation × {scale}");
     }
     figure.scale = Some(ColourScale {
         name: what.to_string(),
         unit: unit.to_string(),
-        top,
-        color: colour,
+        low: 0.0,
+        high: top,
     });
     for shot in shots {
         let mut panel = Panel {
-            title: format!("t = {:.4} s", shot.t),
+            title: format!("t = {}", time(shot.t, last)),
             picture: true,
             x_range: Some(x_range),
             y_range: Some(y_range),
@@ -208,11 +202,11 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
         let edges = shot.faces.len() <= EDGES;
         for (mut points, value) in shot.faces {
             if points.len() == 2 {
-                let stroke = Stroke::solid(colour(value / top), 4.0);
+                let stroke = Stroke::solid(ramp(value / top), 4.0);
                 panel.items.push(Item::Curve(points, stroke));
                 continue;
             }
-            let fill = Fill::Solid(colour(value / top));
+            let fill = Fill::Solid(ramp(value / top));
             panel.items.push(Item::Area(points.clone(), fill));
             if edges {
                 points.push(points[0]);
@@ -259,7 +253,7 @@ fn shot(
             let projected: Vec<(Point, f64)> = face
                 .nodes
                 .iter()
-                .map(|&n| project(place(n), space))
+                .map(|&n| project(place(n), space < 3))
                 .collect();
             let count = face.nodes.len() as f64;
             let mean = |value: &dyn Fn(u32) -> f64| {
@@ -297,22 +291,6 @@ fn nice(x: f64) -> f64 {
         .find(|digit| digit * power <= x)
         .unwrap_or(1.0)
         * power
-}
-
-/// Colour between dark blue, green and yellow.
-fn colour(x: f64) -> Color {
-    const STOPS: [[f64; 3]; 5] = [
-        [68.0, 1.0, 84.0],
-        [59.0, 82.0, 139.0],
-        [33.0, 145.0, 140.0],
-        [94.0, 201.0, 98.0],
-        [253.0, 231.0, 37.0],
-    ];
-    let x = x.clamp(0.0, 1.0) * 4.0;
-    let k = (x as usize).min(3);
-    let f = x - k as f64;
-    let mix = |c: usize| ((1.0 - f) * STOPS[k][c] + f * STOPS[k + 1][c]).round() as u8;
-    Color(mix(0), mix(1), mix(2))
 }
 
 /// Force and number of touching nodes of every contact surface over time.

@@ -1,27 +1,12 @@
 //! The energy ledger as stacked areas.
 
-use super::canvas::{Color, Stroke};
+use stickslip::view::palette::{LEDGER, SUPPLIES};
+
+use super::canvas::{Color, Fill, Stroke};
 use super::figure::Figure;
 use super::panel::Panel;
 use super::run_figures::{RunData, TIME};
 use super::style;
-
-/// Losses: name and the terms of the account whose work it is.
-const LOSSES: [(&str, &[&str]); 5] = [
-    ("lost to friction", &["contact_tangential"]),
-    ("lost in impacts (normal)", &["contact_normal"]),
-    ("lost to damping", &["damping"]),
-    (
-        "lost to the scheme",
-        &[
-            "numerical_mass",
-            "numerical_stiffness",
-            "potential_defect",
-            "covariant_defect",
-        ],
-    ),
-    ("taken by joints", &["joints"]),
-];
 
 /// Kinetic and potential energy with all losses on top of each other: the upper edge is the energy at
 /// the start plus the work of external forces, drawn as a dashed line that the stack must meet.
@@ -35,18 +20,20 @@ pub fn energy(run: &RunData) -> Figure {
     let lowest = potential.iter().copied().fold(f64::INFINITY, f64::min);
     let raised: Vec<f64> = potential.iter().map(|v| v - lowest).collect();
 
-    let mut layers: Vec<(String, Vec<f64>, usize)> = vec![
-        ("kinetic".to_string(), kinetic.clone(), 0),
-        ("potential (from its least)".to_string(), raised.clone(), 1),
-    ];
-    for (k, (name, terms)) in LOSSES.iter().enumerate() {
-        let mut loss = vec![0.0; times.len()];
-        for term in terms.iter().map(|name| term(name)) {
-            for (sum, work) in loss.iter_mut().zip(term) {
-                *sum -= work;
+    let mut layers: Vec<Layer> = Vec::new();
+    for entry in &LEDGER {
+        let mut values = vec![0.0; times.len()];
+        for name in entry.columns {
+            let (sign, works) = match *name {
+                "kinetic" => (1.0, kinetic.clone()),
+                "potential" => (1.0, raised.clone()),
+                name => (-1.0, column(name)),
+            };
+            for (sum, work) in values.iter_mut().zip(works) {
+                *sum += sign * work;
             }
         }
-        layers.push(((*name).to_string(), loss, k + 2));
+        layers.push((entry.label.to_string(), values, style::layer(entry)));
     }
     let scale = layers
         .iter()
@@ -61,7 +48,12 @@ pub fn energy(run: &RunData) -> Figure {
     };
     stack(&mut panel, times, &layers);
     // The ledger: what was there at the start, and what came from outside.
-    let external = term("external");
+    let mut external = vec![0.0; times.len()];
+    for name in SUPPLIES {
+        for (sum, work) in external.iter_mut().zip(column(name)) {
+            *sum += work;
+        }
+    }
     if let (Some(t0), Some(v0)) = (kinetic.first(), raised.first()) {
         let start = t0 + v0
             - term("kinetic_change").first().unwrap_or(&0.0)
@@ -85,11 +77,12 @@ pub fn energy(run: &RunData) -> Figure {
 }
 
 /// What an elastic body lost or passed on, by the terms of its account; what it received is below zero.
-const BODY_LOSSES: [(&str, &str); 4] = [
-    ("passed on by friction", "contact_tangential"),
-    ("passed on by normal impulses", "contact_normal"),
-    ("lost to damping", "damping"),
-    ("lost to the scheme", "numerical"),
+/// The last number is the layer of the ledger of a run that they look like.
+const BODY_LOSSES: [(&str, &str, usize); 4] = [
+    ("passed on by friction", "contact_tangential", 2),
+    ("passed on by normal impulses", "contact_normal", 3),
+    ("taken by damping", "damping", 4),
+    ("taken by the scheme", "numerical", 5),
 ];
 
 /// The accounts of elastic bodies, stacked like that of the run, and the works at their contact surfaces.
@@ -108,12 +101,21 @@ pub fn parts(run: &RunData) -> Option<Figure> {
             continue;
         };
         let mut layers = vec![
-            ("kinetic".to_string(), kinetic.to_vec(), 0),
-            ("elastic".to_string(), elastic.to_vec(), 1),
+            (
+                "kinetic".to_string(),
+                kinetic.to_vec(),
+                style::layer(&LEDGER[0]),
+            ),
+            (
+                "elastic".to_string(),
+                elastic.to_vec(),
+                style::layer(&LEDGER[1]),
+            ),
         ];
-        for (k, (name, term)) in BODY_LOSSES.into_iter().enumerate() {
+        for (name, term, like) in BODY_LOSSES {
             let works = column(term).unwrap_or_default();
-            layers.push((name.to_string(), works.iter().map(|w| -w).collect(), k + 2));
+            let values = works.iter().map(|w| -w).collect();
+            layers.push((name.to_string(), values, style::layer(&LEDGER[like])));
         }
         let values = layers.iter().flat_map(|layer| &layer.1);
         let scale = values.fold(0.0f64, |m, v| m.max(v.abs()));
@@ -161,12 +163,15 @@ fn dashed() -> Stroke {
     }
 }
 
+/// Name, values and filling of an area.
+type Layer = (String, Vec<f64>, Fill);
+
 /// Areas upon each other: what is positive above zero, what is negative below.
-fn stack(panel: &mut Panel, times: &[f64], layers: &[(String, Vec<f64>, usize)]) {
+fn stack(panel: &mut Panel, times: &[f64], layers: &[Layer]) {
     let mut above = vec![0.0; times.len()];
     let mut below = vec![0.0; times.len()];
     let edge = Stroke::solid(Color::INK, 0.7);
-    for (name, values, style_index) in layers {
+    for (name, values, fill) in layers {
         for (base, sign, entry) in [(&mut above, 1.0, true), (&mut below, -1.0, false)] {
             let part: Vec<f64> = values.iter().map(|v| (v * sign).max(0.0) * sign).collect();
             let any = part.iter().any(|v| *v != 0.0);
@@ -188,11 +193,7 @@ fn stack(panel: &mut Panel, times: &[f64], layers: &[(String, Vec<f64>, usize)])
                 .collect();
             let mut outline = lower;
             outline.extend(upper.iter().rev());
-            panel.add_area(
-                outline,
-                style::filling(*style_index),
-                entry.then(|| name.clone()),
-            );
+            panel.add_area(outline, *fill, entry.then(|| name.clone()));
             panel.add_curve(upper, edge, None);
         }
     }

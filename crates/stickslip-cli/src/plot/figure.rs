@@ -8,7 +8,6 @@ use super::colour_scale::{ColourScale, SCALE_HEIGHT};
 use super::legend::{LEGEND_LINE, Sample, draw_legend, legend_lines};
 use super::panel::Panel;
 use super::png::png;
-use super::raster::raster;
 use super::svg::svg;
 
 /// Pixels of a PNG per unit of a drawing.
@@ -74,11 +73,16 @@ impl Figure {
         canvas
     }
 
+    /// The drawing as the text of an SVG file.
+    pub fn svg(&self) -> String {
+        svg(&self.draw())
+    }
+
     /// Writes the figure as SVG and PNG into a folder.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
         let canvas = self.draw();
         std::fs::write(folder.join(format!("{}.svg", self.name)), svg(&canvas))?;
-        let picture = png(&raster(&canvas, PIXELS));
+        let picture = png(&canvas, PIXELS).map_err(io::Error::other)?;
         std::fs::write(folder.join(format!("{}.png", self.name)), picture)
     }
 }

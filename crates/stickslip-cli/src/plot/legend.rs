@@ -1,7 +1,7 @@
 //! Legends: names with samples of what they stand for.
 
 use super::canvas::{Anchor, Canvas, Color, Fill, Point, Stroke};
-use super::font;
+use super::lettering;
 use super::panel::{LABEL_SIZE, dots};
 
 /// Height of one line of a legend.
@@ -24,7 +24,7 @@ pub enum Sample {
 
 /// Width of an entry with the space after it.
 fn entry_width(name: &str) -> f64 {
-    SAMPLE + 6.0 + font::width(name, SIZE) + 18.0
+    SAMPLE + 6.0 + lettering::width(name, SIZE, false) + 18.0
 }
 
 /// Entries of each line when the legend is wrapped into `width`.

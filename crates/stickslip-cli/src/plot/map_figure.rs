@@ -1,18 +1,21 @@
 //! A quantity over two parameters.
 
 use stickslip::scene::{Cell, SceneMap};
+use stickslip::view::palette::{REGIMES, ramp};
 
 use super::axis::extent;
 use super::canvas::{Color, Fill, Stroke};
+use super::colour_scale::ColourScale;
 use super::figure::Figure;
 use super::legend::Sample;
 use super::panel::{Item, Panel};
 use super::style;
 
 /// Steps of the scale of a map of numbers.
-const SHADES: usize = 9;
+const SHADES: usize = 64;
 
-/// Cells as areas, one filling per word or per step of a scale; dots on the computed boundary, a line for a formula.
+/// Cells as areas, one filling per word or per step of a scale; dots on the computed boundary, rings on points that are not certified, a
+/// line for a formula.
 pub fn map_figure(
     map: &SceneMap,
     (title, quantity): (String, &str),
@@ -45,8 +48,23 @@ pub fn map_figure(
         }
     }
     for (name, fill) in keys {
-        panel.legend.push((name, Sample::Box(fill)));
+        panel
+            .legend
+            .extend(name.map(|name| (name, Sample::Box(fill))));
     }
+    let doubtful = (0..map.cells.len()).filter(|&k| !map.certified[k]);
+    let rings: Vec<[f64; 2]> = doubtful
+        .map(|k| [xs[k % xs.len()], ys[k / xs.len()]])
+        .collect();
+    if !rings.is_empty() {
+        panel.add_dots(rings, 2.5, style::color(1), true, Some("not certified"));
+    }
+    panel.scale = numbers(map).map(|(low, high)| ColourScale {
+        name: quantity.to_string(),
+        unit: String::new(),
+        low,
+        high,
+    });
     if !map.boundary.is_empty() {
         panel.add_dots(
             map.boundary.clone(),
@@ -71,14 +89,13 @@ pub fn map_figure(
         }
     }
     Figure {
-        scale: None,
         name: "map".to_string(),
         title,
-        subtitle: format!("{quantity}, {} x {} points", xs.len(), ys.len()),
+        subtitle: format!("{quantity}, {} × {} points", xs.len(), ys.len()),
         panels: vec![panel],
         columns: 1,
         panel_size: (720.0, 560.0),
-        legend: Vec::new(),
+        ..Figure::default()
     }
 }
 
@@ -96,8 +113,8 @@ fn edge(values: &[f64], k: usize) -> f64 {
     }
 }
 
-/// Index of the filling of every cell, and the fillings with their names.
-fn scale(map: &SceneMap) -> (Vec<Option<usize>>, Vec<(String, Fill)>) {
+/// Index of the filling of every cell, and the fillings with the names of those that stand for words.
+fn scale(map: &SceneMap) -> (Vec<Option<usize>>, Vec<(Option<String>, Fill)>) {
     let mut words: Vec<&str> = map
         .cells
         .iter()
@@ -108,26 +125,20 @@ fn scale(map: &SceneMap) -> (Vec<Option<usize>>, Vec<(String, Fill)>) {
         .collect();
     words.sort_unstable();
     words.dedup();
-    let numbers = map.cells.iter().filter_map(|cell| match cell {
-        Cell::Number(number) => Some(*number),
-        Cell::Word(_) => None,
-    });
-    let range = extent(numbers);
-    let mut keys: Vec<(String, Fill)> = words
+    let range = numbers(map);
+    let mut keys: Vec<(Option<String>, Fill)> = words
         .iter()
         .enumerate()
-        .map(|(k, word)| (word.to_string(), style::filling(k + 1)))
+        .map(|(k, word)| {
+            let known = REGIMES.iter().find(|(regime, _)| regime == word);
+            let area = known.map_or(k + 1, |(_, area)| *area);
+            (Some(word.to_string()), style::filling(area))
+        })
         .collect();
     let first = keys.len();
-    if let Some((low, high)) = range {
-        let step = (high - low).max(f64::MIN_POSITIVE) / SHADES as f64;
-        keys.extend((0..SHADES).map(|k| {
-            let gray = 250 - (200 * k / (SHADES - 1)) as u8;
-            let from = low + k as f64 * step;
-            let blue = gray.saturating_add(20);
-            let name = format!("{:.3} to {:.3}", from, from + step);
-            (name, Fill::Solid(Color(gray, gray, blue)))
-        }));
+    if range.is_some() {
+        let share = |k: usize| (k as f64 + 0.5) / SHADES as f64;
+        keys.extend((0..SHADES).map(|k| (None, Fill::Solid(ramp(share(k))))));
     }
     let fillings = map
         .cells
@@ -147,4 +158,12 @@ fn scale(map: &SceneMap) -> (Vec<Option<usize>>, Vec<(String, Fill)>) {
         })
         .collect();
     (fillings, keys)
+}
+
+/// Least and largest number of a map.
+fn numbers(map: &SceneMap) -> Option<(f64, f64)> {
+    extent(map.cells.iter().filter_map(|cell| match cell {
+        Cell::Number(number) => Some(*number),
+        Cell::Word(_) => None,
+    }))
 }

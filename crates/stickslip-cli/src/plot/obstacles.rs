@@ -4,20 +4,11 @@ use stickslip::systems::ElastodynamicSystem;
 use stickslip::systems::elastodynamic::{Obstacle, ObstacleShape};
 
 use super::canvas::{Color, Fill, Hatch, Point, Stroke};
-use super::elastic::project;
 use super::panel::Item;
+use super::snapshot::{Window, project};
 
 /// Corners of the outline of a round obstacle.
 const CORNERS: usize = 72;
-
-/// The part of the paper that is seen: lowest and highest place.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
-    /// Lower left corner.
-    pub low: Point,
-    /// Upper right corner.
-    pub high: Point,
-}
 
 type Place = [f64; 3];
 
@@ -106,7 +97,7 @@ fn round(centre: Place, [a, b]: [Place; 2], space: usize) -> Vec<Point> {
         .map(|k| {
             let angle = std::f64::consts::TAU * k as f64 / CORNERS as f64;
             let place = plus(plus(centre, angle.cos(), a), angle.sin(), b);
-            project(place, space).0
+            project(place, space < 3).0
         })
         .collect()
 }
@@ -135,7 +126,7 @@ fn outline(
             let [a, b] = across(n);
             let corner = |s: f64, r: f64| plus(plus(foot, s * size, a), r * size, b);
             let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-            let square = corners.map(|(s, r)| project(corner(s, r), space).0);
+            let square = corners.map(|(s, r)| project(corner(s, r), space < 3).0);
             (square.to_vec(), false)
         }
         ObstacleShape::Sphere {

@@ -1,12 +1,13 @@
 //! Several runs of one scene over each other.
 
-use super::canvas::{Canvas, Stroke};
+use stickslip::view::palette::LEDGER;
+
+use super::canvas::Stroke;
 use super::figure::Figure;
 use super::legend::Sample;
 use super::panel::Panel;
 use super::run_figures::{RunData, TIME};
 use super::style;
-use super::svg::svg;
 
 /// Coordinates or contacts beyond this number are left out.
 const SHOWN: usize = 8;
@@ -71,8 +72,7 @@ pub fn overlays(title: &str, variants: &[Variant]) -> Vec<Figure> {
 
 /// The drawings of the figures as SVG.
 pub fn drawings(figures: &[Figure]) -> Vec<String> {
-    let canvases = figures.iter().map(Figure::draw);
-    canvases.map(|canvas: Canvas| svg(&canvas)).collect()
+    figures.iter().map(Figure::svg).collect()
 }
 
 fn panel(variants: &[Variant], column: &str, label: &str) -> Panel {
@@ -144,17 +144,11 @@ fn energy(title: &str, variants: &[Variant]) -> Figure {
                 taken("contact_normal"),
             ),
             overlay(variants, "taken by the scheme [J]", |run| {
-                let parts = [
-                    "numerical_mass",
-                    "numerical_stiffness",
-                    "potential_defect",
-                    "covariant_defect",
-                ]
-                .map(|term| {
-                    run.table
-                        .column(&format!("energy.{term}"))
-                        .unwrap_or_default()
-                });
+                let parts = LEDGER[5]
+                    .columns
+                    .iter()
+                    .map(|name| run.table.column(name).unwrap_or_default());
+                let parts: Vec<&[f64]> = parts.collect();
                 let times = run.table.times().iter().enumerate();
                 times
                     .map(|(k, &t)| [t, -parts.iter().filter_map(|p| p.get(k)).sum::<f64>()])

@@ -2,9 +2,10 @@
 
 use super::axis::{Axis, extent};
 use super::canvas::{Anchor, Canvas, Color, Fill, Point, Stroke};
+use super::colour_scale::{ColourScale, SCALE_HEIGHT};
 use super::decimate::decimate;
-use super::font;
 use super::legend::{LEGEND_LINE, Sample, draw_legend, legend_lines};
+use super::lettering;
 
 /// Size of labels.
 pub const LABEL_SIZE: f64 = 12.0;
@@ -29,8 +30,8 @@ pub enum Item {
         /// Whether only the rim is drawn.
         hollow: bool,
     },
-    /// A circle whose radius is a value (for equal scales).
-    Circle(Point, f64, Stroke),
+    /// A disc whose radius is a value (for equal scales): filled, with a rim, or both.
+    Disc(Point, f64, Option<Fill>, Option<Stroke>),
     /// A level line across the axes.
     Level(f64, Stroke),
     /// A word beside a place.
@@ -58,6 +59,10 @@ pub struct Panel {
     pub portrait: bool,
     /// Whether the upright axis shows powers of ten.
     pub logarithmic: bool,
+    /// Whether the level axis shows powers of ten.
+    pub logarithmic_x: bool,
+    /// What the colours of its areas stand for.
+    pub scale: Option<ColourScale>,
     /// Names instead of ticks: row k is centred at the value k.
     pub rows: Option<Vec<String>>,
     /// Whether both axes have one scale and no ticks (a picture of a mechanism).
@@ -109,9 +114,7 @@ impl Panel {
             );
         }
         self.draw_grid(canvas, &place);
-        for item in &self.items {
-            self.draw_item(canvas, &place, item);
-        }
+        self.draw_items(canvas, &place);
         canvas.frame(
             [place.left, place.top],
             [place.right, place.bottom],
@@ -128,6 +131,37 @@ impl Panel {
         let lines = legend_lines(&self.legend, place.right - place.left);
         let corner = [place.left, y0 + self.title_height()];
         draw_legend(canvas, &self.legend, &lines, corner);
+        if let Some(scale) = &self.scale {
+            scale.draw(canvas, [place.left, place.top - SCALE_HEIGHT + 4.0]);
+        }
+    }
+
+    fn draw_items(&self, canvas: &mut Canvas, place: &Place) {
+        // Pictures show a part of what is there.
+        if self.picture {
+            canvas.clip(Some([[place.left, place.top], [place.right, place.bottom]]));
+        }
+        for item in &self.items {
+            self.draw_item(canvas, place, item);
+        }
+        if self.picture {
+            canvas.clip(None);
+        }
+    }
+
+    /// Draws the items of a picture alone, over the whole canvas.
+    pub fn draw_bare(&self, canvas: &mut Canvas) {
+        let (x, y) = self.axes(canvas.width, canvas.height);
+        let mut place = Place {
+            left: 0.0,
+            right: canvas.width,
+            top: 0.0,
+            bottom: canvas.height,
+            x,
+            y,
+        };
+        equalize(&mut place);
+        self.draw_items(canvas, &place);
     }
 
     fn title_height(&self) -> f64 {
@@ -144,7 +178,8 @@ impl Panel {
         let above = y0 + self.title_height();
         let left = x0 + margin;
         let legend = legend_lines(&self.legend, right - left).len() as f64 * LEGEND_LINE;
-        let top = above + legend;
+        let scale = self.scale.as_ref().map_or(0.0, |_| SCALE_HEIGHT);
+        let top = above + legend + scale;
         let (x, y) = self.axes(right - left, bottom - top);
         let mut place = Place {
             left,
@@ -170,7 +205,7 @@ impl Panel {
         let ticks = y.ticks.iter().map(|(_, text)| text.as_str());
         let widest = names
             .chain(ticks)
-            .map(|text| font::width(text, LABEL_SIZE))
+            .map(|text| lettering::width(text, LABEL_SIZE, false))
             .fold(0.0, f64::max);
         let label = if self.y_label.is_empty() {
             4.0
@@ -188,17 +223,21 @@ impl Panel {
         let points = || self.items.iter().flat_map(item_points);
         let data_x = extent(points().map(|p| p[0])).unwrap_or((0.0, 1.0));
         let (low, high) = self.x_range.unwrap_or(data_x);
-        let x = if self.portrait {
+        let x = if self.logarithmic_x {
+            Axis::decades(low.log10() + 1e-9, high.log10() - 1e-9, ticks_x)
+        } else if self.portrait {
             Axis::padded(low, high, ticks_x)
         } else {
             Axis::exact(low, high, ticks_x)
         };
+        let x = x.in_unit(unit(&self.x_label), ticks_x);
         if let Some(rows) = &self.rows {
             let y = Axis {
                 low: rows.len() as f64 - 0.5,
                 high: -0.5,
                 logarithmic: false,
                 ticks: Vec::new(),
+                prefix: "",
             };
             return (x, y);
         }
@@ -216,7 +255,7 @@ impl Panel {
             let (low, high) = extent(data_y.chain(levels)).unwrap_or((0.0, 1.0));
             Axis::padded(low, high, ticks_y)
         };
-        (x, y)
+        (x, y.in_unit(unit(&self.y_label), ticks_y))
     }
 
     fn draw_grid(&self, canvas: &mut Canvas, place: &Place) {
@@ -262,7 +301,7 @@ impl Panel {
             let middle = 0.5 * (place.left + place.right);
             canvas.text(
                 [middle, place.bottom + 2.0 * LABEL_SIZE + 9.0],
-                self.x_label.as_str(),
+                label(&self.x_label, place.x.prefix),
                 LABEL_SIZE,
                 Anchor::Middle,
             );
@@ -271,7 +310,7 @@ impl Panel {
             let middle = 0.5 * (place.top + place.bottom);
             canvas.upright_text(
                 [x0 + LABEL_SIZE, middle],
-                self.y_label.as_str(),
+                label(&self.y_label, place.y.prefix),
                 LABEL_SIZE,
                 Anchor::Middle,
             );
@@ -314,9 +353,9 @@ impl Panel {
                 color,
                 hollow,
             } => dots(canvas, thinned(map(points)), *radius, *color, *hollow),
-            Item::Circle(center, radius, stroke) => {
+            Item::Disc(center, radius, fill, stroke) => {
                 let unit = (place.right - place.left) / (place.x.high - place.x.low);
-                canvas.discs(vec![place.map(*center)], radius * unit, None, Some(*stroke));
+                canvas.discs(vec![place.map(*center)], radius * unit, *fill, *stroke);
             }
             Item::Level(value, stroke) => {
                 let [_, y] = place.map([place.x.low, *value]);
@@ -335,6 +374,22 @@ impl Panel {
     }
 }
 
+/// The unit that ends a label: m of `gap [m]`.
+fn unit(label: &str) -> &str {
+    let found = label
+        .strip_suffix(']')
+        .and_then(|text| text.rsplit_once('['));
+    found.map_or("", |(_, unit)| unit)
+}
+
+/// The label with a prefix before its unit.
+fn label(label: &str, prefix: &str) -> String {
+    match label.rsplit_once('[') {
+        Some((name, unit)) => format!("{name}[{prefix}{unit}"),
+        None => label.to_string(),
+    }
+}
+
 /// Discs, or rings around white.
 pub(super) fn dots(
     canvas: &mut Canvas,
@@ -345,9 +400,9 @@ pub(super) fn dots(
 ) {
     if hollow {
         let rim = Stroke::solid(color, 1.3);
-        canvas.discs(points, radius, Some(Color::WHITE), Some(rim));
+        canvas.discs(points, radius, Some(Fill::Solid(Color::WHITE)), Some(rim));
     } else {
-        canvas.discs(points, radius, Some(color), None);
+        canvas.discs(points, radius, Some(Fill::Solid(color)), None);
     }
 }
 
@@ -367,7 +422,7 @@ fn item_points(item: &Item) -> Vec<Point> {
         | Item::Area(points, _)
         | Item::Stems(points, _)
         | Item::Dots { points, .. } => points.clone(),
-        Item::Circle([x, y], r, _) => vec![[x - r, y - r], [x + r, y + r]],
+        Item::Disc([x, y], r, ..) => vec![[x - r, y - r], [x + r, y + r]],
         Item::Level(..) => Vec::new(),
         Item::Note(point, _) => vec![*point],
     }

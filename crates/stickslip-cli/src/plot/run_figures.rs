@@ -6,9 +6,9 @@ use std::path::Path;
 use stickslip::scene::Scene;
 use stickslip::simulation::RunSummary;
 use stickslip::simulation::studies::branches::BranchTree;
-use stickslip::systems::world::WorldShot;
+use stickslip::view::ViewData;
 
-use crate::report::number;
+use crate::quantity::quantity;
 
 use super::branch_figure::branch_figure;
 use super::canvas::{Color, Stroke};
@@ -43,8 +43,8 @@ pub struct RunData {
     pub branches: Option<BranchTree>,
     /// What is drawn of elastic bodies.
     pub elastic: ElasticView,
-    /// States of a world that are drawn.
-    pub world: Vec<WorldShot>,
+    /// Shapes, places and forces at the times of pictures, where there are any.
+    pub picture: Option<ViewData>,
     /// What is drawn, and how large.
     pub view: RunView,
 }
@@ -91,11 +91,11 @@ impl RunData {
     pub fn subtitle(&self) -> String {
         let settings = &self.scene.settings;
         format!(
-            "scheme {}, law {}, impact {}, step {} s",
+            "scheme {}, law {}, impact {}, step {}",
             settings.scheme,
             settings.law,
             settings.impact,
-            number(settings.step)
+            quantity(settings.step, "s")
         )
     }
 

@@ -59,7 +59,7 @@ fn write_mark(mark: &Mark, out: &mut String) {
         Mark::Area { points, fill } => {
             let _ = writeln!(
                 out,
-                "<polygon points=\"{}\" fill=\"{}\"/>",
+                "<polygon points=\"{}\" {}/>",
                 list(points),
                 paint(fill)
             );
@@ -70,9 +70,9 @@ fn write_mark(mark: &Mark, out: &mut String) {
             fill,
             stroke,
         } => {
-            let fill = fill.map_or("none".to_string(), Color::hex);
+            let fill = fill.as_ref().map_or("fill=\"none\"".to_string(), paint);
             let stroke = stroke.as_ref().map(stroke_attributes).unwrap_or_default();
-            let _ = writeln!(out, "<g fill=\"{fill}\" {stroke}>");
+            let _ = writeln!(out, "<g {fill} {stroke}>");
             for [x, y] in centers {
                 let _ = writeln!(
                     out,
@@ -85,6 +85,18 @@ fn write_mark(mark: &Mark, out: &mut String) {
             out.push_str("</g>\n");
         }
         Mark::Text(text) => write_text(text, out),
+        Mark::Clip(Some([a, b])) => {
+            // The name tells where it is, so that equal names in several drawings of one page mean equal windows.
+            let [x0, y0, x1, y1] = [a[0], a[1], b[0], b[1]].map(number);
+            let (width, height) = (number(b[0] - a[0]), number(b[1] - a[1]));
+            let name = format!("window-{x0}-{y0}-{x1}-{y1}");
+            let _ = writeln!(
+                out,
+                "<clipPath id=\"{name}\"><rect x=\"{x0}\" y=\"{y0}\" width=\"{width}\" height=\"{height}\"/></clipPath>\n\
+                 <g clip-path=\"url(#{name})\">"
+            );
+        }
+        Mark::Clip(None) => out.push_str("</g>\n"),
     }
 }
 
@@ -184,25 +196,25 @@ fn patterns(canvas: &Canvas, out: &mut String) {
 }
 
 fn pattern_name(hatch: Hatch, color: Color, ground: Color) -> String {
-    let word = match hatch {
-        Hatch::Rising => "rising",
-        Hatch::Falling => "falling",
-        Hatch::Vertical => "vertical",
-        Hatch::Horizontal => "horizontal",
-        Hatch::Cross => "cross",
-        Hatch::Dots => "dots",
-    };
+    let word = hatch.word();
     format!("{word}-{}-{}", &color.hex()[1..], &ground.hex()[1..])
 }
 
 fn paint(fill: &Fill) -> String {
     match fill {
-        Fill::Solid(color) => color.hex(),
+        Fill::Solid(color) => format!("fill=\"{}\"", color.hex()),
+        Fill::Veil(color, share) => {
+            format!(
+                "fill=\"{}\" fill-opacity=\"{}\"",
+                color.hex(),
+                number(*share)
+            )
+        }
         Fill::Hatched {
             hatch,
             color,
             ground,
-        } => format!("url(#{})", pattern_name(*hatch, *color, *ground)),
+        } => format!("fill=\"url(#{})\"", pattern_name(*hatch, *color, *ground)),
     }
 }
 

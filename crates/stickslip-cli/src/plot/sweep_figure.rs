@@ -33,10 +33,17 @@ pub fn sweep_figure(sweep: &Sweep, name: &str, title: &str) -> Figure {
         let point = sweep.points()[point].as_ref();
         point.map_or(f64::NAN, |p| p.values[outcome])
     };
+    // A point that is not computed is not doubtful.
+    let certified = |point: usize| sweep.points()[point].as_ref().is_none_or(|p| p.certified);
     if axes.len() == 1 {
         let x = &axes[0];
         let points = |k: usize| -> Vec<[f64; 2]> {
             let pairs = (0..x.values.len()).map(|i| [x.values[i], value(i, k)]);
+            pairs.filter(|p| p[1].is_finite()).collect()
+        };
+        let doubtful = |k: usize| -> Vec<[f64; 2]> {
+            let those = (0..x.values.len()).filter(|&i| !certified(i));
+            let pairs = those.map(|i| [x.values[i], value(i, k)]);
             pairs.filter(|p| p[1].is_finite()).collect()
         };
         let count = sweep.outcomes().len();
@@ -49,6 +56,10 @@ pub fn sweep_figure(sweep: &Sweep, name: &str, title: &str) -> Figure {
             };
             let all = (0..count).flat_map(points).collect();
             panel.add_dots(all, 0.9, style::color(0), false, None);
+            let rings: Vec<[f64; 2]> = (0..count).flat_map(doubtful).collect();
+            if !rings.is_empty() {
+                panel.add_dots(rings, 2.0, style::color(1), true, Some("not certified"));
+            }
             figure.panels.push(panel);
             figure.panel_size = (760.0, 480.0);
             return figure;
@@ -61,11 +72,7 @@ pub fn sweep_figure(sweep: &Sweep, name: &str, title: &str) -> Figure {
             };
             let curve = points(k);
             panel.add_curve(curve.clone(), style::curve(0), None);
-            let doubtful = |i: &usize| sweep.points()[*i].as_ref().is_some_and(|p| !p.certified);
-            let dots = (0..x.values.len())
-                .filter(doubtful)
-                .map(|i| [x.values[i], value(i, k)]);
-            let dots: Vec<[f64; 2]> = dots.filter(|p| p[1].is_finite()).collect();
+            let dots = doubtful(k);
             if !dots.is_empty() {
                 panel.add_dots(dots, 3.0, style::color(1), true, Some("not certified"));
             }
@@ -76,14 +83,15 @@ pub fn sweep_figure(sweep: &Sweep, name: &str, title: &str) -> Figure {
     let (x, y) = (&axes[0], &axes[1]);
     let (along_x, along_y) = (behind(1), behind(2));
     for (k, outcome) in sweep.outcomes().iter().enumerate().take(PANELS) {
-        let cells = (0..y.values.len())
+        let points: Vec<usize> = (0..y.values.len())
             .flat_map(|j| (0..x.values.len()).map(move |i| i * along_x + j * along_y))
-            .map(|point| Cell::Number(value(point, k)))
             .collect();
+        let cell = |&point: &usize| Cell::Number(value(point, k));
         let map = SceneMap {
             x: x.clone(),
             y: y.clone(),
-            cells,
+            cells: points.iter().map(cell).collect(),
+            certified: points.iter().map(|&point| certified(point)).collect(),
             boundary: Vec::new(),
         };
         let mut drawn = map_figure(&map, (String::new(), outcome), None);

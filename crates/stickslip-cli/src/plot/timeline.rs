@@ -1,5 +1,7 @@
 //! When each contact was open, sticking, slipping.
 
+use stickslip::view::palette::{IMPACT, MODES};
+
 use super::canvas::{Color, Fill, Hatch, Stroke};
 use super::figure::Figure;
 use super::legend::Sample;
@@ -58,15 +60,10 @@ pub fn timeline(run: &RunData) -> Figure {
             panel.items.push(Item::Curve(tick, impact()));
         }
     }
-    for (code, name) in [
-        (0, "open"),
-        (1, "stick"),
-        (2, "slip"),
-        (3, "closed, no friction"),
-    ] {
-        if modes[usize::from(code)] {
-            let sample = fill(code).map_or(Sample::Line(open()), Sample::Box);
-            panel.legend.push((name.to_string(), sample));
+    for (code, mark) in MODES.iter().enumerate() {
+        if modes[code] {
+            let sample = fill(code as u8).map_or(Sample::Line(open()), Sample::Box);
+            panel.legend.push((mark.name.to_string(), sample));
         }
     }
     panel.legend.push((
@@ -80,26 +77,24 @@ pub fn timeline(run: &RunData) -> Figure {
 }
 
 fn open() -> Stroke {
-    Stroke::solid(Color::FAINT, 1.0)
+    Stroke::solid(MODES[0].colour, 1.0)
 }
 
 fn impact() -> Stroke {
-    Stroke::solid(Color(190, 0, 0), 1.2)
+    Stroke::solid(IMPACT, 1.4)
 }
 
 fn fill(code: u8) -> Option<Fill> {
+    let color = MODES.get(usize::from(code))?.colour;
+    let hatched = |hatch: Hatch| Fill::Hatched {
+        hatch,
+        color,
+        ground: Color::WHITE.mixed(color, 0.2),
+    };
     match code {
-        1 => Some(Fill::Solid(Color(30, 60, 110))),
-        2 => Some(Fill::Hatched {
-            hatch: Hatch::Rising,
-            color: Color(180, 80, 0),
-            ground: Color(252, 228, 205),
-        }),
-        3 => Some(Fill::Hatched {
-            hatch: Hatch::Dots,
-            color: Color(60, 60, 60),
-            ground: Color(220, 220, 220),
-        }),
+        1 => Some(Fill::Solid(color)),
+        2 => Some(hatched(Hatch::Rising)),
+        3 => Some(hatched(Hatch::Dots)),
         _ => None,
     }
 }

@@ -16,6 +16,7 @@ scene over parameters, on threads or a cluster; :mod:`stickslip.study` asks the 
 from . import judge, study
 from ._stickslip import __version__
 from .errors import ProblemError, RunError, SceneError, StickslipError, SweepError
+from .plot import RunPlot, plot_sweep
 from .problem import ContactProblem, Solution, Verdict
 from .run import Run, View, load, resume, verify
 from .scene import Scene, gallery, inspect, scene
@@ -30,6 +31,7 @@ __all__ = [
     "ProblemError",
     "Run",
     "RunError",
+    "RunPlot",
     "Scene",
     "SceneError",
     "Simulation",
@@ -45,6 +47,7 @@ __all__ = [
     "inspect",
     "judge",
     "load",
+    "plot_sweep",
     "read_sweep",
     "resume",
     "scene",

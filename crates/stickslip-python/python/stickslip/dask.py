@@ -7,7 +7,12 @@ import sys
 from typing import Any
 
 from . import _stickslip
-from .sweep import Place, Subject, Task, distribute, workers_of
+from ._sweep_file import Keeper, tenths
+from ._workers import Distribution, Place, Subject, Task, workers_of
+
+
+#: Seconds that a scheduler has to answer.
+PATIENCE = 10
 
 
 def main(request: dict[str, Any] | None = None) -> int:
@@ -33,14 +38,18 @@ def main(request: dict[str, Any] | None = None) -> int:
     def place(number: int) -> Place:
         return Place(number, names, sweep.parameters(number), {})
 
-    def enter(found: Any) -> None:
-        for number, point, _ in found:
-            sweep.enter(number, point)
-
-    with connect(asked["scheduler"]) as client:
+    try:
+        connected = connect(asked["scheduler"], timeout=PATIENCE)
+    except OSError:
+        print(f"no scheduler answers at {asked['scheduler']}", file=sys.stderr)
+        return 1
+    with connected as client:
+        keeper = Keeper(sweep, lambda: sweep.save(asked["path"]), tenths())
         try:
-            distribute(task, sweep.missing(), place, len(asked["names"]), workers_of(client), "auto", enter)
+            work = Distribution(task, workers_of(client), len(asked["names"]), keeper.enter)
+            work.run(sweep.missing(), place, "auto")
         finally:
+            # Also after Ctrl-C: what is done is kept.
             sweep.save(asked["path"])
     return 0
 

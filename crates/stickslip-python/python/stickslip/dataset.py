@@ -6,16 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._extras import needed
+
 if TYPE_CHECKING:
     import xarray
 
     from .run import Run
 
 
+#: Units of what has the same in every scene.
+UNITS = {
+    "t": "s",
+    "dt": "s",
+    "gap": "m",
+    "p_n": "N s",
+    "p_t": "N s",
+    "u_n": "m/s",
+    "u_t": "m/s",
+    "kinetic": "J",
+    "potential": "J",
+    "energy": "J",
+}
+
+
 def run_dataset(run: Run) -> xarray.Dataset:
     """The dataset of a run; columns without a better place keep their names."""
-    import xarray
-
+    datasets: Any = needed("xarray", "xarray")
     rest = [name for name in run.columns if name != "t"]
     variables: dict[str, Any] = {}
     ends = (".gap", ".mode", ".p_n", ".u_n", ".gamma", ".margin")
@@ -52,4 +68,8 @@ def run_dataset(run: Run) -> xarray.Dataset:
     attributes = {key: value for key, value in settings.items() if not isinstance(value, dict)}
     attributes.update({f"parameter {k}": v for k, v in run.scene.parameters.items()})
     attributes["certified"] = int(run.certified)
-    return xarray.Dataset(variables, coordinates, attributes)
+    dataset: xarray.Dataset = datasets.Dataset(variables, coordinates, attributes)
+    for name, unit in UNITS.items():
+        if name in dataset.variables:
+            dataset[name].attrs["units"] = unit
+    return dataset

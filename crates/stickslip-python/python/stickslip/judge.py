@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._extras import needed
+from .errors import ProblemError
 from .problem import ContactProblem, Verdict
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def arrays(
     """
     free = np.asarray(free_velocity, dtype=float)
     force = M @ free if hasattr(M, "tocsr") else np.asarray(M, dtype=float) @ free
-    problem = ContactProblem.from_mass(M, H, force, mu, imposed_velocity)
+    problem = ContactProblem.from_mass(M, H, force, imposed_velocity, mu)
     return problem.judge(impulses)
 
 
@@ -53,6 +55,7 @@ class Report:
     True
     """
 
+    #: One dict per step with contact: time, number of contacts, and the worst of every measure.
     rows: list[dict[str, float]] = field(default_factory=list)
 
     def enter(self, t: float, verdict: Verdict) -> None:
@@ -95,9 +98,8 @@ class Report:
         >>> len(stickslip.judge.Report().to_pandas())
         0
         """
-        import pandas
-
-        return pandas.DataFrame(self.rows)
+        table: pandas.DataFrame = needed("pandas", "xarray").DataFrame(self.rows)
+        return table
 
     def __str__(self) -> str:
         if not self.rows:
@@ -114,6 +116,8 @@ class Report:
 class Judge:
     """A judge that is asked after every step of another engine: call it; :meth:`report` has all verdicts.
 
+    The verdict on a step without contact is one on a problem of no contacts: residual zero, not part of the report.
+
     >>> import stickslip
     >>> problem = stickslip.ContactProblem(W=[[1, 0], [0, 1]], q=[-1, 0], mu=0.5)
     >>> judge = stickslip.judge.Judge(lambda: (0.0, problem, [1, 0]))
@@ -124,27 +128,29 @@ class Judge:
     """
 
     def __init__(self, read: Any) -> None:
-        #: Reads time, problem and impulses of the last step; None if there was no contact.
+        #: Reads time, problem and impulses of the last step.
         self.read = read
         self._report = Report()
 
-    def __call__(self) -> Verdict | None:
-        found = self.read()
-        if found is None:
-            return None
-        t, problem, impulses = found
+    def __call__(self) -> Verdict:
+        t, problem, impulses = self.read()
         verdict: Verdict = problem.judge(impulses)
-        self._report.enter(t, verdict)
+        if problem.contacts > 0:
+            self._report.enter(t, verdict)
         return verdict
 
     def report(self) -> Report:
         """What was judged so far.
 
         >>> import stickslip
-        >>> str(stickslip.judge.Judge(lambda: None).report())
+        >>> str(stickslip.judge.Judge(print).report())
         'no step with contact was judged'
         """
         return self._report
+
+
+def _no_contact() -> ContactProblem:
+    return ContactProblem(W=np.zeros((0, 0)), q=np.zeros(0), mu=np.zeros(0))
 
 
 def mujoco(model: Any, data: Any) -> Judge:
@@ -175,18 +181,18 @@ def mujoco(model: Any, data: Any) -> Judge:
 
     integrator = engine.mjtIntegrator(model.opt.integrator)
     if integrator == engine.mjtIntegrator.mjINT_RK4:
-        raise ValueError("the integrator RK4 has several sets of contact forces in a step; choose Euler")
+        raise ProblemError("the integrator RK4 has several sets of contact forces in a step; choose Euler")
     damped = bool(np.any(np.asarray(model.dof_damping) != 0.0))
     implicit = integrator != engine.mjtIntegrator.mjINT_EULER
     undamped_euler = engine.mjtDisableBit.mjDSBL_EULERDAMP & model.opt.disableflags
     if damped and (implicit or not undamped_euler):
         message = "joints with damping are integrated implicitly, with another operator than M"
-        raise ValueError(message + "; disable it by <flag eulerdamp='disable'/> and the integrator Euler")
+        raise ProblemError(message + "; disable it by <flag eulerdamp='disable'/> and the integrator Euler")
 
-    def read() -> tuple[float, ContactProblem, Any] | None:
+    def read() -> tuple[float, ContactProblem, Any]:
         active = [k for k in range(data.ncon) if data.contact[k].efc_address >= 0]
         if not active:
-            return None
+            return float(data.time), _no_contact(), np.zeros(0)
         n, h = model.nv, float(model.opt.timestep)
         mass = np.zeros((n, n))
         _full_mass(engine, model, data, mass)
@@ -196,7 +202,7 @@ def mujoco(model: Any, data: Any) -> Judge:
         for i, k in enumerate(active):
             contact = data.contact[k]
             if contact.dim >= 3 and contact.friction[0] != contact.friction[1]:
-                raise ValueError(f"contact {k}: friction differs along its tangents {contact.friction[:2]}")
+                raise ProblemError(f"contact {k}: friction differs along its tangents {contact.friction[:2]}")
             bodies = [model.geom_bodyid[g] for g in (contact.geom1, contact.geom2)]
             engine.mj_jac(model, data, first, None, contact.pos, bodies[0])
             engine.mj_jac(model, data, second, None, contact.pos, bodies[1])
@@ -207,7 +213,7 @@ def mujoco(model: Any, data: Any) -> Judge:
             r[3 * i : 3 * i + 3] = h * force[:3]
             imposed[3 * i] = max(float(contact.dist), 0.0) / h
         momentum = mass @ np.asarray(data.qvel) - H @ r
-        problem = ContactProblem.from_mass(mass, H, momentum, mu, imposed)
+        problem = ContactProblem.from_mass(mass, H, momentum, imposed, mu)
         return float(data.time), problem, r
 
     return Judge(read)
@@ -232,10 +238,10 @@ def siconos(simulation: Any, problem: Any) -> Judge:
     True
     """
 
-    def read() -> tuple[float, ContactProblem, Any] | None:
+    def read() -> tuple[float, ContactProblem, Any]:
         size = int(problem.getSizeOutput())
         if size == 0:
-            return None
+            return float(simulation.nextTime()), _no_contact(), np.zeros(0)
         given = problem.frictionContactProblemPtr()
         matrix = np.array(problem.M().defaultMatrix(), dtype=float).reshape(size, size)
         q = np.array(problem.q(), dtype=float).reshape(-1)[:size]

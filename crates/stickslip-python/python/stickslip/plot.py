@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._extras import needed
+from ._stickslip import palette
+
 if TYPE_CHECKING:
     from .run import Run
 
-#: Colours of the pictures of the command line.
-COLORS = ("#1f6fb4", "#d9730d", "#2a9d5b", "#b5352c", "#7a5195", "#6b6b6b", "#0f8b8d", "#c08a00")
-MODE_COLORS = {"stick": "#2a9d5b", "slip": "#d9730d", "closed": "#1f6fb4"}
+_PALETTE = json.loads(palette())
+#: Colours of curves, as in the pictures of the command line.
+COLORS = tuple(curve["colour"] for curve in _PALETTE["curves"])
+#: Colours of contacts by their state.
+MODE_COLORS = dict(zip(("open", "stick", "slip", "closed"), (mode["colour"] for mode in _PALETTE["modes"])))
 
 
 def _axes(ax: Any) -> Any:
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots()[1]
+    return needed("matplotlib.pyplot", "plot").subplots()[1]
 
 
 class RunPlot:
@@ -39,8 +43,7 @@ class RunPlot:
 
     def __call__(self) -> Any:
         """Coordinates, contact forces and energy, one above the other."""
-        import matplotlib.pyplot as plt
-
+        plt = needed("matplotlib.pyplot", "plot")
         figure, axes = plt.subplots(3, sharex=True, figsize=(7, 8), layout="constrained")
         figure.suptitle(str(self.run).splitlines()[0], fontsize="medium")
         self.coordinates(ax=axes[0])

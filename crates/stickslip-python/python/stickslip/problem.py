@@ -49,9 +49,11 @@ def _rows(what: str, matrix: Any) -> tuple[int, Any, Any, Any]:
 
 
 def _friction(mu: Any, size: int) -> tuple[Array, int]:
-    """Coefficients and dimension: one number needs three components per contact."""
+    """Coefficients, one per contact, and dimension."""
     coefficients = np.atleast_1d(np.asarray(mu, dtype=np.float64)).reshape(-1)
     count = len(coefficients)
+    if count == size == 0:
+        return np.ascontiguousarray(coefficients), 3
     if count == 0 or size % count or size // count not in (2, 3):
         message = f"{size} rows for {count} coefficients mu: expected 2 (plane) or 3 (space) rows per contact"
         raise ProblemError(message)
@@ -110,19 +112,22 @@ class ContactProblem:
         free = _numbers("q", q)
         coefficients, dimension = _friction(mu, len(free))
         self._core = _stickslip.ContactProblem.of_local(dimension, _rows("W", W), free, coefficients)
+        #: Impulses that lay beside the problem in its file.
         self.stored: Array | None = None
+        self._given: tuple[Any, ...] | None = None
 
     @classmethod
     def _of(cls, core: _stickslip.ContactProblem, stored: Any = None) -> ContactProblem:
         self = cls.__new__(cls)
         self._core = core
-        self.stored = None if stored is None else stored.reshape(core.contacts, -1)
+        self.stored = None if stored is None else stored.reshape(core.contacts, core.dimension)
+        self._given = None
         return self
 
     @classmethod
-    def from_mass(cls, M: Any, H: Any, f: Any, mu: Any, w: Any = None) -> ContactProblem:
+    def from_mass(cls, M: Any, H: Any, f: Any, w: Any = None, mu: Any = None) -> ContactProblem:
         """From M v = H r + f and u = H' v + w: mass matrix, directions of the contacts as columns, momentum without contacts
-        (M times the free velocity), imposed velocities.
+        (M times the free velocity), imposed velocities (zero if left out), coefficients.
 
         >>> import numpy as np, stickslip
         >>> M = np.diag([2.0, 2.0])                 # a block of 2 kg: velocities x, y
@@ -132,13 +137,17 @@ class ContactProblem:
         >>> (solution.generalized_velocity - [3 - 0.3 * 9.81e-3, 0]).round(12).tolist()
         [0.0, 0.0]
         """
+        if mu is None:
+            raise ProblemError("mu is missing: one coefficient per contact, 0 without friction")
         mass, jacobian = _rows("M", M), _rows("H", H)
         coefficients, dimension = _friction(mu, jacobian[0])
         imposed = np.zeros(jacobian[0]) if w is None else _numbers("w", w)
         core = _stickslip.ContactProblem.of_mass(
             dimension, mass, jacobian, _numbers("f", f), imposed, coefficients
         )
-        return cls._of(core)
+        self = cls._of(core)
+        self._given = (M, H, f, w, mu)
+        return self
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ContactProblem:
@@ -207,7 +216,7 @@ class ContactProblem:
         >>> stickslip.ContactProblem(W=[[1, 0], [0, 1]], q=[-1, 0], mu=0.5).q.tolist()
         [[-1.0, 0.0]]
         """
-        free: Array = self._core.q.reshape(self.contacts, -1)
+        free: Array = self._core.q.reshape(self.contacts, self.dimension)
         return free
 
     @property
@@ -237,8 +246,8 @@ class ContactProblem:
         start = None if guess is None else _numbers("guess", guess)
         found = self._core.solved(tolerance, method, seconds, start)
         velocity = self._core.generalized_velocity(found["impulses"])
-        found["impulses"] = found["impulses"].reshape(self.contacts, -1)
-        found["velocities"] = found["velocities"].reshape(self.contacts, -1)
+        found["impulses"] = found["impulses"].reshape(self.contacts, self.dimension)
+        found["velocities"] = found["velocities"].reshape(self.contacts, self.dimension)
         return Solution(**found, generalized_velocity=velocity)
 
     def judge(self, impulses: Any) -> Verdict:
@@ -269,6 +278,8 @@ class ContactProblem:
         return f"<stickslip.ContactProblem: {self.contacts} contacts in the {space}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._given is not None:
+            return (ContactProblem.from_mass, self._given)
         return (ContactProblem, (self.W, self.q.reshape(-1), self.mu))
 
 
@@ -285,7 +296,9 @@ class Verdict:
     ('dissipation_defect', [2.5])
     """
 
+    #: The problem.
     problem: ContactProblem
+    #: The judged impulses, one row per contact.
     impulses: Array
     #: Natural map of the law over \\|q\\|, as published with the FCLIB collection.
     residual: float = field(init=False)
@@ -295,6 +308,8 @@ class Verdict:
     scaled_residual: float = field(init=False)
     #: Velocities W r + q, one row per contact.
     velocities: Array = field(init=False)
+    #: Part of each contact in the natural map, in the scale of certificates.
+    natural_map: Array = field(init=False)
     #: Approach left, max(-u_n, 0), per contact.
     penetration_velocity: Array = field(init=False)
     #: max(\\|r_t\\| - mu r_n, -r_n, 0) per contact.
@@ -303,7 +318,9 @@ class Verdict:
     complementarity: Array = field(init=False)
     #: \\|r_t.u_t + mu r_n \\|u_t\\|\\| per contact: friction that does not dissipate most.
     dissipation_defect: Array = field(init=False)
-    #: Work of the contacts, sum of r.(u + q)/2.
+    #: Work of each contact, r.(u + q)/2.
+    work: Array = field(init=False)
+    #: Work of the contacts, the sum of these.
     contact_work: float = field(init=False)
     #: The tangential part of it.
     friction_work: float = field(init=False)
@@ -335,18 +352,20 @@ class Verdict:
             "rounding_floor": found["rounding_floor"],
             "scaled_residual": found["scaled_residual"],
             "velocities": u,
+            "natural_map": found["parts"].reshape(-1, 4)[:, 0],
             "penetration_velocity": np.maximum(-u[:, 0], 0.0),
             "outside_cone": np.maximum(np.maximum(grip - bound, -r[:, 0]), 0.0),
             "complementarity": np.abs(u[:, 0] * r[:, 0]),
             "dissipation_defect": np.abs(power + bound * slide),
+            "work": np.sum(r * mean, axis=1),
             "contact_work": float(np.sum(r * mean)),
             "friction_work": float(np.sum(r[:, 1:] * mean[:, 1:])),
             "modes": tuple(str(m) for m in modes),
         }
         values["energy_gain"] = max(values["contact_work"], 0.0)
         # Each measure in its own natural unit, so that they can be compared.
-        speed = max(float(np.abs(q).max(initial=0.0)), 1e-300)
-        push = max(float(np.abs(r).max(initial=0.0)), 1e-300)
+        speed = float(np.abs(q).max(initial=0.0)) or 1.0
+        push = float(np.abs(r).max(initial=0.0)) or 1.0
         sizes = {
             "penetration_velocity": values["penetration_velocity"].max(initial=0.0) / speed,
             "outside_cone": values["outside_cone"].max(initial=0.0) / push,
@@ -389,6 +408,32 @@ class Verdict:
         'regular'
         """
         return self.problem.branches()
+
+    def explain(self, tolerance: float = 1e-10) -> str:
+        """The verdict, our own solution beside it, and whether the problem had several answers, a sentence each.
+
+        >>> import stickslip
+        >>> problem = stickslip.ContactProblem(W=[[1, 0], [0, 1]], q=[-1, -5], mu=0.5)
+        >>> print(problem.judge([[0.9, 0.45]]).explain())
+        residual 1.8e-02: approaches at 0.1 (contact 0); contact work -2.64
+        our solution: residual 0.0e+00, the judged impulses are up to 0.1 from it, their velocities up to 0.1
+        the problem is regular: one motion
+        """
+        ours, impulses, velocities = self.nearest(tolerance)
+        lines = [
+            str(self),
+            f"our solution: residual {ours.residual:.1e}, the judged impulses are up to {impulses:.2g} from it, "
+            f"their velocities up to {velocities:.2g}",
+        ]
+        try:
+            found = self.branches()
+        except ProblemError as error:
+            lines.append(f"whether it has several answers is not known: {error}")
+        else:
+            several = found["verdict"] == "indeterminate"
+            words = f"the problem is {found['text']}"
+            lines.append(f"{words}; another answer than ours is not wrong" if several else words)
+        return "\n".join(lines)
 
     def keys(self) -> Iterator[str]:
         """Names of the measures, for ``dict(verdict)``.

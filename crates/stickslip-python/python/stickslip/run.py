@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _stickslip
+from ._extras import needed
 from .errors import RunError
 from .scene import Scene
 
@@ -31,8 +32,8 @@ class Run:
 
     >>> import stickslip
     >>> run = stickslip.scene("slender-rod").run()
-    >>> print(run)
-    slender-rod: finished at t = 1 s after 2000 steps, certified
+    >>> print(run)                                              # doctest: +ELLIPSIS
+    slender-rod: finished at t = 1 s after 2000 steps, certified: worst residual ..., energy closed
     >>> run["theta"].shape == run.t.shape == (2001,)
     True
     >>> run.certified and run.summary["energy"]["closed"]
@@ -62,10 +63,11 @@ class Run:
         self.summary = summary
         self.trajectory = trajectory
         self.folder = folder
+        self._until: float | None = None
 
     @classmethod
-    def of(cls, simulation: Simulation) -> Run:
-        """The run of a simulation so far.
+    def of(cls, simulation: Simulation, until: float | None = None) -> Run:
+        """The run of a simulation so far; ``until`` is where it was asked to end, if not with the scene.
 
         >>> import stickslip
         >>> sim = stickslip.scene("bouncing-ball").simulation()
@@ -74,11 +76,13 @@ class Run:
         11
         """
         kind = np.dtype([(name, "<f8") for name in simulation.columns])
-        rows = simulation.rows()
+        rows = simulation._rows()
         table = np.frombuffer(memoryview(rows), dtype=kind) if len(rows) else np.empty(0, kind)
-        summary = json.loads(simulation.summary_json())
+        summary = json.loads(simulation._summary_json())
         summary["force"] = "python" if simulation.driven else "scene"
-        return cls(simulation.scene, summary, table)
+        run = cls(simulation.scene, summary, table)
+        run._until = until
+        return run
 
     def __getitem__(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         try:
@@ -179,8 +183,8 @@ class Run:
     def save(self, folder: str | os.PathLike[str]) -> Run:
         """Writes the folder that ``stickslip run`` writes, and returns the run that lies there.
 
-        The run is made again into the folder, where it can be resumed, plotted, verified and exported; if its last step
-        had other bits than this one, :class:`RunError` would tell.
+        The run is made again into the folder, where it can be resumed, plotted, verified and exported; if it ended with other
+        bits than this one, as after steps of other lengths on the way, :class:`RunError` tells.
 
         >>> import stickslip, tempfile
         >>> run = stickslip.scene("bouncing-ball").run()
@@ -193,7 +197,8 @@ class Run:
             raise RunError(message + "; numpy.save(path, run.trajectory) keeps its numbers")
         if self.outcome == "interrupted":
             raise RunError("the run is not over: sim.run() goes on with it")
-        saved = self.scene.run(folder=folder)
+        scene = self.scene if self._until is None else self.scene.replace(settings={"until": self._until})
+        saved = scene.run(folder=folder)
         if saved.trajectory[-1:].tobytes() != self.trajectory[-1:].tobytes():
             raise RunError(f"{folder}: the run made again ends with other numbers")
         return saved
@@ -242,11 +247,11 @@ class Run:
         >>> table.index.name, len(table.columns) > 3
         ('t', True)
         """
-        import pandas
-
+        frames: Any = needed("pandas", "xarray")
         names = [name for name in self.columns if name != "t"]
-        index = pandas.Index(self.t, name="t")
-        return pandas.DataFrame({name: self[name] for name in names}, index=index)
+        index = frames.Index(self.t, name="t")
+        table: pandas.DataFrame = frames.DataFrame({name: self[name] for name in names}, index=index)
+        return table
 
     def to_xarray(self) -> xarray.Dataset:
         """The run with named dimensions: ``t``, ``contact``, ``tangent``, ``term`` of the energy account.
@@ -276,7 +281,10 @@ class Run:
     def __str__(self) -> str:
         summary = self.summary
         verdict = "certified" if self.certified else "NOT certified"
-        line = f"{self.scene.name}: {self.outcome} at t = {summary['time']:g} s after {summary['steps']} steps, {verdict}"
+        line = f"{self.scene.name}: {self.outcome} at t = {summary['time']:g} s after {summary['steps']} steps, {verdict}: "
+        # A run without contact problems has no residual.
+        worst = summary["certificate"]["worst"] or 0.0
+        line += f"worst residual {worst:.0e}, energy {'closed' if summary['energy']['closed'] else 'NOT closed'}"
         reason = summary.get("reason")
         return f"{line}\n  {reason}" if reason else line
 
@@ -339,7 +347,7 @@ def load(folder: str | os.PathLike[str]) -> Run:
     summary = json.loads((path / "summary.json").read_text(encoding="utf-8"))
     summary["force"] = "scene"
     file = path / "scene.toml"
-    scene = Scene(Scene.read_text(str(file)), manifest["scene"], str(file))
+    scene = Scene(Scene._read_text(str(file)), manifest["scene"], str(file))
     trajectory = np.load(path / "trajectory.npy", mmap_mode="r", max_header_size=1 << 28)
     return Run(scene, summary, trajectory, path)
 
@@ -353,7 +361,7 @@ def resume(folder: str | os.PathLike[str], until: float | None = None) -> Run:
     >>> bool(stickslip.resume(folder, until=float(run.t[-1]) + 0.5).t[-1] > run.t[-1])
     True
     """
-    _stickslip.Scene.resume_folder(os.fspath(folder), until)
+    _stickslip.Scene._resume_folder(os.fspath(folder), until)
     return load(folder)
 
 

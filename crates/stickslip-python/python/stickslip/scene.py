@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _stickslip, _text
-from .errors import SceneError
+from .errors import RunError, SceneError
 
 if TYPE_CHECKING:
     from .run import Run
@@ -49,7 +49,7 @@ class Scene(_stickslip.Scene):
         >>> stickslip.Scene.load(folder / "ball.toml").name
         'ball'
         """
-        return cls(cls.read_text(os.fspath(path)), Path(path).stem, os.fspath(path))
+        return cls(cls._read_text(os.fspath(path)), Path(path).stem, os.fspath(path))
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -59,7 +59,7 @@ class Scene(_stickslip.Scene):
         >>> stickslip.scene("sliding-block").parameters["mu"]
         0.3
         """
-        return dict(self.parameter_list())
+        return dict(self._parameter_list())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Scene(_stickslip.Scene):
         >>> stickslip.scene("sliding-block").settings["law"]
         'coulomb'
         """
-        settings: dict[str, Any] = json.loads(self.settings_json())
+        settings: dict[str, Any] = json.loads(self._settings_json())
         return settings
 
     def replace(
@@ -90,7 +90,7 @@ class Scene(_stickslip.Scene):
         (0.5, 0.001)
         """
         first, second = split_changes(self, changes, parameters, settings)
-        text = self.changed_text(first, second)
+        text = self._changed_text(first, second)
         return Scene(text, self.name, self.file)
 
     def simulation(
@@ -126,7 +126,7 @@ class Scene(_stickslip.Scene):
         """Runs to the end of the scene and returns the :class:`Run`.
 
         ``force(t, q, v)`` is a Python function that is added to the forces of the scene; with ``force_depends_on="time"``
-        it is called less often, because steps need not be iterated. ``controllers`` sample and hold, see :class:`Controller`.
+        it is called once a step, because steps need not be iterated. ``controllers`` sample and hold, see :class:`Controller`.
         With ``folder`` everything is written there as it is computed, as by ``stickslip run``, and memory does not grow.
 
         >>> import stickslip
@@ -137,10 +137,10 @@ class Scene(_stickslip.Scene):
         if folder is not None:
             if force is not None or controllers:
                 message = "a run with Python functions has no folder: what made it cannot be written down"
-                raise ValueError(message)
+                raise RunError(message)
             from .run import load
 
-            self.run_in_folder(os.fspath(folder))
+            self._run_in_folder(os.fspath(folder))
             return load(folder)
         sim = self.simulation(
             force=force, force_depends_on=force_depends_on, controllers=controllers
@@ -155,7 +155,7 @@ class Scene(_stickslip.Scene):
         >>> found["verdict"], len(found["solutions"])
         ('indeterminate', 3)
         """
-        found: dict[str, Any] = json.loads(self.branches_json(gap, starts))
+        found: dict[str, Any] = json.loads(self._branches_json(gap, starts))
         return found
 
     def inspect(self, gap: float = 1e-9, **at: float) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class Scene(_stickslip.Scene):
         """
         places, speeds = [], []
         coordinates = self.coordinates
-        velocities = [name.rstrip("'") for name in self.velocity_names()]
+        velocities = [name.rstrip("'") for name in self._velocity_names()]
         for name, value in at.items():
             if name in coordinates:
                 places.append((coordinates.index(name), float(value)))
@@ -179,7 +179,7 @@ class Scene(_stickslip.Scene):
             else:
                 known = ", ".join([*coordinates, *("v_" + name for name in velocities)])
                 raise KeyError(f"no coordinate or velocity `{name}`; known: {known}")
-        found: dict[str, Any] = json.loads(self.inspect_json(gap, places, speeds))
+        found: dict[str, Any] = json.loads(self._inspect_json(gap, places, speeds))
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -203,7 +203,7 @@ def split_changes(
     settings: Mapping[str, Any] | None = None,
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Changes by name, told apart into parameters and settings; a name that is both is refused."""
-    names = [name for name, _ in scene.parameter_list()]
+    names = [name for name, _ in scene._parameter_list()]
     first = {name: _text.change(value) for name, value in (parameters or {}).items()}
     second = {name: _text.change(value) for name, value in (settings or {}).items()}
     for name, value in changes.items():
@@ -228,7 +228,7 @@ def scene(name: str | os.PathLike[str]) -> Scene:
     text = os.fspath(name)
     if text.endswith(".toml") or os.sep in text:
         return Scene.load(text)
-    found, found_name = Scene.find(text)
+    found, found_name = Scene._find(text)
     return Scene(found, found_name, f"{found_name}.toml")
 
 

@@ -32,9 +32,13 @@ class Controller:
     True
     """
 
+    #: What it computes from the state.
     function: Callable[..., Any]
+    #: Seconds between two samples.
     period: float
+    #: Its own state at the start.
     state: Sequence[float] = ()
+    #: Its name in columns: ``controller.x`` is its force along x.
     name: str = "controller"
 
 
@@ -54,6 +58,7 @@ class Simulation(_stickslip.Simulation):
     steps, and the simulation can go on.
     """
 
+    #: The scene.
     scene: Scene
 
     def __new__(
@@ -98,8 +103,8 @@ class Simulation(_stickslip.Simulation):
         """
         from .run import Run
 
-        self.run_until(until)
-        return Run.of(self)
+        self._run_until(until)
+        return Run.of(self, until)
 
     @property
     def contacts(self) -> dict[str, dict[str, Any]]:
@@ -115,9 +120,9 @@ class Simulation(_stickslip.Simulation):
         """
         if self.scene.is_world:
             return self._present()
-        columns, row = self.columns, self.row()
+        columns, row = self.columns, self._row()
         found = {}
-        for name in self.contact_names():
+        for name in self._contact_names():
             entries = {
                 column[len(name) + 1 :]: float(row[k])
                 for k, column in enumerate(columns)
@@ -135,7 +140,7 @@ class Simulation(_stickslip.Simulation):
     def _present(self) -> dict[str, dict[str, Any]]:
         bodies = self.scene.bodies
         found: dict[str, dict[str, Any]] = {}
-        for owners, gap, mode, place, normal, impulse, velocity in self.present():
+        for owners, gap, mode, place, normal, impulse, velocity in self._present_now():
             pair = " - ".join(bodies[k] if k < len(bodies) else "fixed" for k in owners)
             name, again = pair, 1
             while name in found:
@@ -162,7 +167,7 @@ class Simulation(_stickslip.Simulation):
         True
         """
         other = Simulation(self.scene, **self._made_with)
-        other.take_over(self)
+        other._take_over(self)
         return other
 
     __copy__ = copy

@@ -24,6 +24,7 @@ import numpy as np
 from .errors import RunError
 from .scene import Scene
 from .scene import scene as _scene
+from .sweep import sweep
 
 __all__ = [
     "attainable",
@@ -35,6 +36,8 @@ __all__ = [
     "neighbours",
     "poincare",
     "reactions",
+    "start",
+    "sweep",
 ]
 
 
@@ -100,7 +103,8 @@ def map(
     level: float | None = None,
     gap: float | None = None,
 ) -> dict[str, Any]:
-    """A quantity over two parameters, given as ``("mu", "0.5:3:60")``: ``cells`` as an array (y, x), and the boundary.
+    """A quantity over two parameters, given as ``("mu", "0.5:3:60")``: ``cells`` and ``certified`` as arrays (y, x), and the
+    boundary.
 
     >>> import stickslip
     >>> found = stickslip.study.map("painleve-rod", ("theta0", "0.2:1.5:4"), ("mu", "0.5:3:3"), of="margin")
@@ -111,6 +115,7 @@ def map(
     found: dict[str, Any] = json.loads(_ask(["study", "map"], scene, [*words, "--json"], True))
     shape = (len(found["y"]["values"]), len(found["x"]["values"]))
     found["cells"] = np.array(found["cells"]).reshape(shape)
+    found["certified"] = np.array(found["certified"]).reshape(shape)
     return found
 
 
@@ -163,6 +168,25 @@ def attainable(scene: Scene | str) -> dict[str, Any]:
     return found
 
 
+def start(
+    scene: Scene | str, *, compliance_times: Sequence[float] | None = None
+) -> dict[str, Any]:
+    """One start under Moreau's S, the generalized law, every branch of Coulomb's law and the penalty method: ``motions`` with
+    ``name``, times ``t``, coordinates ``q`` (time, coordinate) and the velocity ``v`` at the end.
+
+    >>> import stickslip
+    >>> found = stickslip.study.start(stickslip.scene("painleve-start").replace(until=0.02))
+    >>> sum(motion["name"].startswith("Coulomb") for motion in found["motions"]) > 1
+    True
+    """
+    words = _options(compliance_times=compliance_times)
+    found: dict[str, Any] = json.loads(_ask(["study", "start"], scene, [*words, "--json"], True))
+    for motion in found["motions"]:
+        for name in ("t", "q", "v"):
+            motion[name] = np.array(motion[name])
+    return found
+
+
 def compare(
     scene: Scene | str,
     *,
@@ -195,7 +219,7 @@ def poincare(scene: Scene | str, **options: Any) -> Mapping[str, Any]:
 
     >>> import stickslip
     >>> found = stickslip.study.poincare("stick-slip", period="1", skip=1)
-    >>> "values" in found or len(found) > 0
+    >>> found["points"].shape[1] == len(found["columns"])
     True
     """
     return _section("poincare", scene, _options(**options))
@@ -206,7 +230,7 @@ def bifurcation(scene: Scene | str, over: str, **options: Any) -> Mapping[str, A
 
     >>> import stickslip
     >>> found = stickslip.study.bifurcation("stick-slip", over="k=90,100", of="x", period="1", skip=1)
-    >>> len(found) > 0
-    True
+    >>> found["values"].shape[0]
+    2
     """
     return _section("bifurcation", scene, _options(over=over, **options))

@@ -31,8 +31,9 @@ class System:
     mass_matrix: Any
     #: Potential energy of the coordinates.
     potential: Any
-    #: Constant matrices of forces -K q and -C v.
+    #: Constant matrix K of forces -K q.
     stiffness: Any
+    #: Constant matrix C of forces -C v.
     damping: Any
 
     def __init__(

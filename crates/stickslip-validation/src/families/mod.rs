@@ -15,6 +15,7 @@ mod multi_contact;
 mod painleve;
 mod point_impacts;
 mod polar;
+mod positions;
 mod rod;
 mod rolling;
 mod schatzman;
@@ -192,6 +193,11 @@ const FAMILIES: &[Family] = &[
     scheme("activation_study_bar", elastodynamics::activation_study),
     scheme("q4_patch_facts", elastodynamics::patch_facts),
     scheme("q4_block", elastodynamics::q4_block),
+    // positions
+    scheme("ring_slide", positions::ring),
+    scheme("joint_pendulum", positions::pendulum),
+    scheme("spinning_ball", positions::ball),
+    scheme("pd_arm", positions::arm),
     // sweeping-delay: the motion event by event, the plain algorithm against its table
     scheme("plane_stop", sweeping::plane_stop).swept(sweeping::plane_stop_sweep),
     scheme("drop_then_slide", sweeping::drop_then_slide).swept(sweeping::drop_sweep),

@@ -186,25 +186,23 @@ pub(super) fn regime(input: &CaseInput) -> Result<Answer, CaseError> {
         "jam_impulse_real" => jam_impulse,
         "jam_exists" => jam_impulse[0] > 0.0,
         "tip_after" => view.of(&jammed),
+        // The reaction of a tip that goes on sliding, whether it presses or not.
+        "r_n_contact_branch" => -b / p,
     };
-    match regime {
-        "sliding" | "liftoff" => {
-            let normal = if b < 0.0 { -b / p } else { 0.0 };
-            let reaction = [normal, -slip * rod.mu * normal];
-            answer.insert("r_n", reaction[0]);
-            answer.insert("r_t", reaction[1]);
-            let weightless = view.after(&reaction);
-            let mut pull = [0.0; 3];
-            system.potential_gradient(&q, &mut pull);
-            let mut mass = SymmetricMatrix::zeros(3);
-            system.mass(&q, &mut mass);
-            let acceleration: Vec<f64> = (0..3)
-                .map(|i| weightless[i] - v[i] - pull[i] / mass.get(i, i))
-                .collect();
-            answer.insert("qddot", acceleration);
-        }
-        "indeterminate" => answer.insert("r_n_contact_branch", -b / p),
-        _ => {}
+    if matches!(regime, "sliding" | "liftoff") {
+        let normal = if b < 0.0 { -b / p } else { 0.0 };
+        let reaction = [normal, -slip * rod.mu * normal];
+        answer.insert("r_n", reaction[0]);
+        answer.insert("r_t", reaction[1]);
+        let weightless = view.after(&reaction);
+        let mut pull = [0.0; 3];
+        system.potential_gradient(&q, &mut pull);
+        let mut mass = SymmetricMatrix::zeros(3);
+        system.mass(&q, &mut mass);
+        let acceleration: Vec<f64> = (0..3)
+            .map(|i| weightless[i] - v[i] - pull[i] / mass.get(i, i))
+            .collect();
+        answer.insert("qddot", acceleration);
     }
     let eps = input.given.number_or("S_of_v_minus_eps.eps", 1e-3)?;
     let approaching = [v[0], v[1] - eps, v[2]];

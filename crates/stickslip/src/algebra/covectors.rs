@@ -146,6 +146,22 @@ impl Covectors {
         }
     }
 
+    /// `row i · row j` of another list of the same kind.
+    pub fn dot_row(&self, i: usize, other: &Self, j: usize) -> f64 {
+        if !self.sparse {
+            return dot(self.dense(i), other.dense(j));
+        }
+        let ((a, x), (b, y)) = (self.sparse(i), other.sparse(j));
+        let same = |k: &u32| {
+            b.iter()
+                .zip(y)
+                .filter(|(l, _)| *l == k)
+                .map(|(_, y)| y)
+                .sum::<f64>()
+        };
+        a.iter().zip(x).map(|(k, x)| x * same(k)).sum()
+    }
+
     /// `Σ_j |row_ij x_j|`, the size of the numbers that cancel in the product.
     #[inline]
     pub fn absolute_dot(&self, i: usize, x: &[f64]) -> f64 {

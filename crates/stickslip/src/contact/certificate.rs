@@ -88,6 +88,9 @@ pub struct Certificate {
     pub at_rounding_floor: u64,
     /// Steps whose implicit iteration (nonlinear forces) did not converge.
     pub nonlinear_failures: u64,
+    /// The first of them: time, and the velocity whose balance was farthest from holding.
+    #[serde(default)]
+    pub first_nonlinear_failure: Option<(f64, usize)>,
 }
 
 impl Certificate {

@@ -318,6 +318,11 @@ impl ContactProblem {
         self.rows.dot(i, v)
     }
 
+    /// `row i · row j` of a list of covectors of the same kind, dense or sparse.
+    pub fn row_product(&self, i: usize, covectors: &Covectors, j: usize) -> f64 {
+        self.rows.dot_row(i, covectors, j)
+    }
+
     /// Adds the generalized impulse of `p` in row `i`.
     #[inline]
     pub fn row_add(&self, i: usize, p: f64, out: &mut [f64]) {

@@ -32,7 +32,8 @@ pub struct EnergyEntry {
     pub contact_normal: f64,
     /// Work of friction impulses.
     pub contact_tangential: f64,
-    /// Work of supports: of driven bodies of a world at their contacts, whose other works are those on the relative motion.
+    /// Work of supports: of moving obstacles and driven bodies at their contacts, whose other works are those on the
+    /// relative motion.
     #[serde(default)]
     pub supports: f64,
     /// Change of potential energy by a projection of positions.
@@ -80,6 +81,25 @@ impl EnergyEntry {
         ]
     }
 
+    /// The entry whose terms come one after the other, in the order of [`Self::terms`].
+    pub(crate) fn from_terms(mut next: impl FnMut() -> f64) -> Self {
+        Self {
+            kinetic_change: next(),
+            potential_change: next(),
+            external: next(),
+            damping: next(),
+            numerical_mass: next(),
+            numerical_stiffness: next(),
+            potential_defect: next(),
+            covariant_defect: next(),
+            joints: next(),
+            contact_normal: next(),
+            contact_tangential: next(),
+            supports: next(),
+            projection: next(),
+        }
+    }
+
     /// Sum of the absolute terms, without those of contacts.
     fn absolute_sum(&self) -> f64 {
         self.kinetic_change.abs()
@@ -95,7 +115,7 @@ impl EnergyEntry {
             + self.projection.abs()
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.kinetic_change += other.kinetic_change;
         self.potential_change += other.potential_change;
         self.external += other.external;
@@ -163,6 +183,7 @@ impl EnergyLedger {
         let size = entry.absolute_sum()
             + works
             + present
+            + record.energy_size
             + record.kinetic.abs()
             + record.potential.abs().max(record.potential_size);
         let allowance = ROUNDING_UNITS * f64::EPSILON * size;

@@ -53,10 +53,11 @@ pub struct Event {
 pub struct ContactWorks {
     /// What the laws of contact, friction and impact gave (negative: took).
     pub law: f64,
-    /// Work of moving obstacles.
-    pub supports: f64,
-    /// What the weight theta of the scheme adds to both.
+    /// What the weight theta of the scheme adds to it.
     pub theta: f64,
+    /// The part of it with which contacts gave energy although their laws took some: theta above its bound.
+    #[serde(default)]
+    pub theta_gain: f64,
 }
 
 /// Impacts of one contact that follow each other ever faster.
@@ -129,10 +130,12 @@ impl EventLog {
         self.hit.resize(count, false);
         self.kinetic_max = self.kinetic_max.max(record.kinetic);
         for contact in &record.contacts {
-            let total = contact.work_normal + contact.work_tangential;
+            let [normal, tangential] = contact.relative_works();
             self.works.law += contact.work_law;
-            self.works.supports += contact.work_support;
-            self.works.theta += total - contact.work_law - contact.work_support;
+            let theta = normal + tangential - contact.work_law;
+            self.works.theta += theta;
+            self.works.theta_gain +=
+                (contact.work_law + theta).max(0.0) - contact.work_law.max(0.0);
         }
         if let Some(located) = &record.located {
             for (mode, contact) in self.modes.iter_mut().zip(&record.contacts) {

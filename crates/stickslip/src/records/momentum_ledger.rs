@@ -1,4 +1,4 @@
-//! The momentum account of a world: one entry per step, whose terms must add up to rounding.
+//! The momentum account of a world or a body: one entry per step, whose terms must add up to rounding.
 //!
 //! `ΔP = forces + supports`, `ΔL = forces + supports + projection`, L about the origin.
 

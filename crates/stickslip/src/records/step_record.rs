@@ -79,6 +79,22 @@ pub enum StepOutcome {
         /// The contact.
         contact: ContactKey,
     },
+    /// Friction that falls with the slip speed too steeply for one answer per step; the record tells the step that
+    /// would do.
+    SlipNotUnique {
+        /// The contact.
+        contact: ContactKey,
+    },
+    /// The iteration on slip speeds that friction depends on did not come to an end.
+    SlipNotConverged {
+        /// The contact.
+        contact: ContactKey,
+    },
+    /// A gap or its rate is NaN or infinite.
+    GapNotFinite {
+        /// Constraint.
+        constraint: usize,
+    },
     /// The mass matrix lost definiteness at this configuration.
     SingularMass,
     /// A constraint was passed through although its gap stayed positive: its normal turned within the step.
@@ -99,6 +115,9 @@ impl StepOutcome {
                 | Self::StoppedAtSeveral { .. }
                 | Self::SeveralLayers { .. }
                 | Self::NonFinite
+                | Self::SlipNotUnique { .. }
+                | Self::SlipNotConverged { .. }
+                | Self::GapNotFinite { .. }
                 | Self::BadCoefficient { .. }
                 | Self::SingularMass
                 | Self::DelayOutOfRange
@@ -132,8 +151,8 @@ pub struct ContactRecord {
     /// Energy that the law of the contact itself gave (positive) or took: the impulse on the mean of the
     /// velocities before and after the step, relative to the obstacle.
     pub work_law: f64,
-    /// Work of the motion of the obstacle.
-    pub work_support: f64,
+    /// Parts of both works that the motion of the obstacle does.
+    pub work_support: [f64; 2],
     /// How much of `work_law` the forces of the step may have made: the impulse on the change of velocity that
     /// they bring.
     pub work_forces: f64,
@@ -141,6 +160,14 @@ pub struct ContactRecord {
     pub approach: f64,
     /// γ and the margin to the Painlevé region, of an active contact.
     pub painleve: Option<PainleveMargin>,
+}
+
+impl ContactRecord {
+    /// Works of the normal impulse and of friction on the velocity relative to the obstacle.
+    pub fn relative_works(&self) -> [f64; 2] {
+        let [normal, tangential] = self.work_support;
+        [self.work_normal - normal, self.work_tangential - tangential]
+    }
 }
 
 /// How far a contact is from the Painlevé region.
@@ -192,6 +219,8 @@ pub struct StepRecord {
     pub local_velocities: Vec<f64>,
     /// Joint impulses.
     pub joint_impulses: Vec<f64>,
+    /// Displacement by which the end position was projected; empty where the scheme does not project.
+    pub projection: Vec<f64>,
     /// Kinetic energy at the end.
     pub kinetic: f64,
     /// Potential energy at the end (elastic part included).
@@ -204,16 +233,22 @@ pub struct StepRecord {
     pub second_order: bool,
     /// Whether positions were projected because bodies overlapped; worlds only.
     pub projected: bool,
-    /// Where the momentum went; worlds only.
+    /// Where the momentum of free bodies went, for schemes that keep this account.
     pub momentum: Option<MomentumEntry>,
     /// Seconds spent in the phases of the step; worlds only.
     pub phases: PhaseTimes,
+    /// Size of the products that cancel in the terms of the account: `h Σ |v_i f_i|` over all forces.
+    pub energy_size: f64,
     /// Sum of the energy entries from the start to this step.
     pub energy_totals: EnergyEntry,
     /// Further accounts of the run, in the columns its layout names (bodies and surfaces).
     pub accounts: Vec<f64>,
     /// Speed of stuck contacts that only reverse their tangential velocity (Frémond's law).
     pub stick_jitter: f64,
+    /// Step length that would have one answer, where friction falls too steeply with the slip speed.
+    pub step_advised: f64,
+    /// Velocity whose balance is farthest from holding, where the iteration on nonlinear forces did not converge.
+    pub unbalanced: Option<usize>,
     /// Worst contact residual of the step.
     pub residual: f64,
     /// Iterations of the contact solver.

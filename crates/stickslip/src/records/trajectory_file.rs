@@ -68,6 +68,8 @@ pub struct TrajectoryLayout {
     contacts: usize,
     /// Bodies of a world.
     bodies: Option<BodySelection>,
+    /// Number of columns of the projection of positions.
+    moved: usize,
 }
 
 impl TrajectoryLayout {
@@ -75,7 +77,8 @@ impl TrajectoryLayout {
     /// (`left_`), and for each contact its gap, mode (0 open, 1 stick, 2 slip, 3 closed without
     /// friction), impulses, sliding velocities, γ and margin to the Painlevé region (NaN unless the contact is
     /// active and has friction); then energies, ledger terms summed from the start
-    /// (so that a thinned file still holds the whole account), residual, and further accounts.
+    /// (so that a thinned file still holds the whole account), residual, the displacement by which the end position was
+    /// projected (`moved_` and the name of the velocity, where `projected` names them), and further accounts.
     ///
     /// `contacts` lists name and number of rows of every contact point, `accounts` the names of
     /// [`StepRecord::accounts`].
@@ -83,6 +86,7 @@ impl TrajectoryLayout {
         coordinates: &[String],
         velocities: &[String],
         contacts: &[(String, usize)],
+        projected: &[String],
         accounts: &[String],
     ) -> Self {
         let mut columns = vec!["t".to_string(), "dt".to_string()];
@@ -104,12 +108,17 @@ impl TrajectoryLayout {
             columns.push(format!("{name}.gamma"));
             columns.push(format!("{name}.margin"));
         }
-        push_account_columns(&mut columns, accounts);
+        let moved = projected
+            .iter()
+            .map(|name| format!("moved_{}", plain(name)));
+        let further: Vec<String> = moved.chain(accounts.iter().cloned()).collect();
+        push_account_columns(&mut columns, &further);
         make_unique(&mut columns, coordinates.len());
         Self {
             columns,
             contacts: contacts.len(),
             bodies: None,
+            moved: projected.len(),
         }
     }
 
@@ -124,6 +133,7 @@ impl TrajectoryLayout {
             columns,
             contacts: 0,
             bodies: Some(selection),
+            moved: 0,
         }
     }
 
@@ -161,6 +171,9 @@ impl TrajectoryLayout {
         row.push(record.potential);
         row.extend(record.energy_totals.terms().iter().map(|(_, value)| *value));
         row.push(record.residual);
+        for i in 0..self.moved {
+            row.push(record.projection.get(i).copied().unwrap_or(0.0));
+        }
         row.extend_from_slice(&record.accounts);
         debug_assert_eq!(
             row.len() % self.columns.len(),

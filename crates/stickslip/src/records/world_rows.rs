@@ -9,6 +9,10 @@ pub const CONTACT_COLUMNS: [&str; 19] = [
     "pz", "ux", "uy", "uz",
 ];
 
+/// Columns of `forces.npy`, one row per touching pair, or per touched body, and kept step: force on a from b in world axes; b is −1
+/// where it stands for all others.
+pub const FORCE_COLUMNS: [&str; 7] = ["step", "t", "a", "b", "fx", "fy", "fz"];
+
 /// Numbers of a body in `bodies.npy`: place, quaternion, velocity, spin in body axes.
 pub const BODY_NUMBERS: usize = 13;
 
@@ -54,6 +58,30 @@ impl BodySelection {
                 row.extend_from_slice(v);
             }
         }
+    }
+}
+
+/// Appends one row per touching pair, in the columns [`FORCE_COLUMNS`]; with `bodies`, one per touched body instead.
+pub fn fill_forces(record: &StepRecord, bodies: bool, rows: &mut Vec<f64>) {
+    let mut sums: std::collections::BTreeMap<(i64, i64), [f64; 3]> = Default::default();
+    for contact in &record.present {
+        let [a, b] = contact.key.owners.map(i64::from);
+        let shares = if bodies {
+            [Some(((a, -1), 1.0)), Some(((b, -1), -1.0))]
+        } else {
+            [Some(((a, b), 1.0)), None]
+        };
+        for (pair, sign) in shares.into_iter().flatten() {
+            let sum = sums.entry(pair).or_default();
+            for (s, p) in sum.iter_mut().zip(contact.impulse) {
+                *s += sign * p;
+            }
+        }
+    }
+    let scale = if record.h > 0.0 { 1.0 / record.h } else { 0.0 };
+    for ((a, b), sum) in sums {
+        rows.extend([record.step as f64, record.t, a as f64, b as f64]);
+        rows.extend(sum.map(|p| scale * p));
     }
 }
 

@@ -20,7 +20,9 @@ use crate::stepping::{
     self, EventDriven, EventDrivenSettings, MoreauContactDynamics, MoreauJean, MoreauJeanSettings,
     NormalCompliancePenalty, SweepingProcess, WorldStepping,
 };
-use crate::systems::past_motion::{InitialHistory, Kernel, PastError, PastReading, Psi};
+use crate::systems::past_motion::{
+    InitialHistory, Kernel, PastError, PastFunction, PastReading, Psi,
+};
 use crate::systems::rigid::UnitQuaternion;
 use crate::systems::world::CollisionDetection;
 use crate::systems::{
@@ -36,7 +38,7 @@ use super::friction::FrictionPart;
 use super::mechanics::GeneralizedModel;
 use super::program::{
     PastRead, Program, SceneForce, SceneInertia, SceneMemory, ScenePotential, SceneRows,
-    SceneScalar,
+    SceneScalar, SceneSlip,
 };
 use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
@@ -94,7 +96,8 @@ impl Scene {
     }
 
     fn moreau(&self) -> MoreauContactDynamics {
-        let scheme = MoreauContactDynamics::new(self.settings.contact_gap);
+        let scheme = MoreauContactDynamics::new(self.settings.contact_gap)
+            .with_projection(self.settings.projection);
         match self.impact_rule() {
             Some(rule) => scheme.with_impact_rule(rule),
             None => scheme,
@@ -123,9 +126,12 @@ impl Scene {
             system = Box::new(DrivenSystem::new(system, drive));
         }
         let scheme: Box<dyn stepping::TimeSteppingScheme> = match self.settings.scheme {
-            _ if self.world().is_some() => self.world_scheme()?,
+            _ if self.world().is_some() => Box::new(self.world_stepping()?),
             Scheme::Moreau => Box::new(self.moreau()),
-            Scheme::SweepingProcess => Box::new(SweepingProcess::default()),
+            Scheme::SweepingProcess => {
+                let scheme = SweepingProcess::default();
+                Box::new(scheme.with_projection(self.settings.projection))
+            }
             Scheme::MoreauJean => {
                 let scheme = MoreauJean::new(theta_settings(&self.settings));
                 Box::new(scheme.map_err(|e| refuse(Diagnostic::general(e.to_string())))?)
@@ -173,21 +179,20 @@ impl Scene {
     }
 
     /// The scheme of a world: one of two, with the contacts it finds.
-    fn world_scheme(&self) -> Result<Box<dyn stepping::TimeSteppingScheme>, SceneError> {
+    pub fn world_stepping(&self) -> Result<WorldStepping, SceneError> {
         let Mechanics::World(model) = &self.mechanics else {
             let diagnostic = Diagnostic::general("the scene is not a world");
             return Err(SceneError::new(self.text.clone(), vec![diagnostic]));
         };
         let source = Box::new(CollisionDetection::clone(&model.detection));
         if self.settings.scheme == Scheme::Moreau {
-            return Ok(Box::new(WorldStepping::moreau(source)));
+            return Ok(WorldStepping::moreau(source));
         }
         let theta = self.settings.theta.unwrap_or(1.0);
-        let scheme = WorldStepping::moreau_jean(theta, source).map_err(|error| {
+        WorldStepping::moreau_jean(theta, source).map_err(|error| {
             let diagnostic = Diagnostic::general(error.to_string());
             SceneError::new(self.text.clone(), vec![diagnostic])
-        })?;
-        Ok(Box::new(scheme))
+        })
     }
 
     /// Accounts of elastic bodies and their surfaces.
@@ -283,6 +288,7 @@ pub(super) fn theta_settings(settings: &Settings) -> MoreauJeanSettings {
         activation: settings.activation,
         internal_force: settings.internal_force,
         joint_velocity: settings.joint_velocity,
+        projection: settings.projection,
         ..MoreauJeanSettings::default()
     }
 }
@@ -320,9 +326,11 @@ fn generalized(
         });
     }
     if let Some(force) = &model.force {
+        let derivatives = force_derivatives(&mut graph, force, n);
         builder = builder.force_function(SceneForce {
             force: Program::compile(&graph, force, n),
             dependence: dependence(&graph, force),
+            derivatives,
             past: past.clone(),
         });
     }
@@ -334,12 +342,28 @@ fn generalized(
     }
     for contact in &model.contacts {
         let gap = scalar(&mut graph, contact.gap, n);
-        let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap);
+        let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap)
+            .with_expression(contact.gap_text.clone());
         for point in &contact.points {
             let law = contact_law(contact, point, &graph, n, settings)
                 .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
             let frame = frame(point, &graph, n);
             let memory = point.friction.coefficient.filter(|&c| graph.reads_past(c));
+            let slip = point
+                .friction
+                .coefficient
+                .filter(|&c| reads_slip(&graph, c));
+            if let Some(coefficient) = slip.filter(|_| !point.friction.parts.is_empty()) {
+                check_slip(point, settings)?;
+                let slope = graph.gradient(coefficient, &[Graph::SLIP]);
+                let slip = SceneSlip {
+                    factor: Program::compile(&graph, &[coefficient], n),
+                    slope: Program::compile(&graph, &slope, n),
+                    past: past.clone(),
+                };
+                constraint = constraint.with_slip_point(frame, law, slip);
+                continue;
+            }
             constraint = match memory.filter(|_| !point.friction.parts.is_empty()) {
                 Some(coefficient) => {
                     let factor = Program::compile(&graph, &[coefficient], n);
@@ -413,6 +437,14 @@ fn past_read(
     let length = term.length;
     // Inputs of coordinates count from 1, those of velocities follow.
     let coordinate = (term.inputs[0] - 1) % n;
+    let function = |sign: f64| {
+        let read = term.operand?;
+        let program = Program::compile(graph, &[read], n);
+        let coordinates: Vec<usize> = term.inputs.iter().map(|input| input - 1).collect();
+        Some(PastFunction::new(&coordinates, move |q| {
+            sign * program.value(0.0, q)
+        }))
+    };
     Ok(match term.functional {
         Functional::Delay => {
             reading.point_delay(length)?;
@@ -429,14 +461,19 @@ fn past_read(
             }
         }
         Functional::Maximum => {
-            PastRead::Maximum(reading.window_maximum(length, Psi::Coordinate(coordinate))?)
+            let psi = function(1.0).map_or(Psi::Coordinate(coordinate), Psi::Function);
+            PastRead::Maximum(reading.window_maximum(length, psi)?)
         }
         Functional::Minimum => {
-            PastRead::Minimum(reading.window_maximum(length, Psi::Negative(coordinate))?)
+            let psi = function(-1.0).map_or(Psi::Negative(coordinate), Psi::Function);
+            PastRead::Minimum(reading.window_maximum(length, psi)?)
         }
-        Functional::Mean => {
-            PastRead::Mean(reading.integral(coordinate, length, Kernel::Constant)?)
-        }
+        Functional::Mean => match function(1.0) {
+            Some(read) => {
+                PastRead::FunctionMean(reading.function_integral(read, length, Kernel::Constant)?)
+            }
+            None => PastRead::Mean(reading.integral(coordinate, length, Kernel::Constant)?),
+        },
         Functional::Integral | Functional::Fading | Functional::Weighted => {
             let kernel = match term.detail {
                 PastDetail::Rate(rate) => Kernel::Exponential { rate },
@@ -446,7 +483,12 @@ fn past_read(
                 }
                 _ => Kernel::Constant,
             };
-            PastRead::Integral(reading.integral(coordinate, length, kernel)?)
+            match function(1.0) {
+                Some(read) => {
+                    PastRead::FunctionIntegral(reading.function_integral(read, length, kernel)?)
+                }
+                None => PastRead::Integral(reading.integral(coordinate, length, kernel)?),
+            }
         }
         Functional::VaryingDelay => {
             // The parser gives every varying delay its expression.
@@ -495,12 +537,32 @@ fn dependence(graph: &Graph, force: &[Expression]) -> ForceDependence {
     found
 }
 
+/// ∂f/∂q and ∂f/∂v, unless the force depends on time alone.
+fn force_derivatives(graph: &mut Graph, force: &[Expression], n: usize) -> Option<Program> {
+    if dependence(graph, force) != ForceDependence::State {
+        return None;
+    }
+    let mut slopes = Vec::new();
+    for first in [1, 1 + n] {
+        let inputs: Vec<usize> = (first..first + n).collect();
+        for &component in force {
+            slopes.extend(graph.gradient(component, &inputs));
+        }
+    }
+    Some(Program::compile(graph, &slopes, n))
+}
+
 fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
     let positions: Vec<usize> = (1..=n).collect();
     let gradient = graph.gradient(function, &positions);
     let rate = graph.gradient(function, &[0])[0];
     let moving = graph.constant_value(rate) != Some(0.0);
+    let slopes = gradient.iter().chain([&rate]);
+    let affine = slopes
+        .into_iter()
+        .all(|&s| graph.constant_value(s).is_some());
     SceneScalar {
+        affine,
         value: Program::compile(graph, &[function], n),
         gradient: Program::compile(graph, &gradient, n),
         rate: moving.then(|| Program::compile(graph, &[rate], n)),
@@ -541,7 +603,8 @@ fn contact_law(
     let mut law = ContactLaw::new(section, impact)?.with_flow_rule(flow_rule(settings));
     if let Some(coefficient) = point.friction.coefficient {
         // Friction that reads the past is attached to the point, not to the law.
-        if point.friction.parts.is_empty() || graph.reads_past(coefficient) {
+        let elsewhere = graph.reads_past(coefficient) || reads_slip(graph, coefficient);
+        if point.friction.parts.is_empty() || elsewhere {
             return Ok(law);
         }
         let program = Arc::new(Program::compile(graph, &[coefficient], n));
@@ -598,6 +661,24 @@ pub(super) fn section(parts: &[FrictionPart]) -> Result<FrictionSection, Frictio
             FrictionSection::product(factors?)
         }
     }
+}
+
+/// Whether an expression reads the slip speed of its contact.
+fn reads_slip(graph: &Graph, expression: Expression) -> bool {
+    graph.inputs_of(expression).contains(&Graph::SLIP)
+}
+
+/// Friction that depends on the slip speed is stepped under Coulomb's law, by schemes of steps.
+fn check_slip(point: &PointModel, settings: &Settings) -> Result<(), Diagnostic> {
+    let obstacle = match (settings.law, settings.scheme) {
+        (Law::Argmin | Law::Generalized, _) => format!("law = \"{}\"", settings.law),
+        (_, Scheme::EventDriven) => format!("scheme = \"{}\"", settings.scheme),
+        _ => return Ok(()),
+    };
+    let message =
+        format!("friction that depends on the slip speed s is not computed with {obstacle}");
+    let help = "use law = \"coulomb\" with moreau-jean, moreau, sweeping-process or penalty";
+    Err(Diagnostic::at(point.span.clone(), message).with_help(help))
 }
 
 /// The place in the file that a refused system is about.

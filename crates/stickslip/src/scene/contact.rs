@@ -18,6 +18,8 @@ use super::words::{Impact, Law};
 pub(super) struct ContactModel {
     pub name: String,
     pub gap: Expression,
+    /// The gap as it stands in the file.
+    pub gap_text: String,
     /// Material points that share the gap; at least one.
     pub points: Vec<PointModel>,
     pub impact: Impact,
@@ -136,6 +138,11 @@ fn read_contact(
         impact,
         restitution,
         span: value.span.clone(),
+        gap_text: table
+            .value("gap")
+            .and_then(Value::as_text)
+            .unwrap_or_default()
+            .to_string(),
         gap_span: table
             .value("gap")
             .map_or(value.span.clone(), |v| v.span.clone()),
@@ -175,6 +182,7 @@ fn read_contact_point(
         .value("friction")
         .map_or(&frame.span, |v| &v.span)
         .clone();
+    reader.allow_slip();
     let (sliding, coefficient) = read_friction(reader, table, frame.tangents.len());
     let mut parts = Vec::new();
     let mut rows = Vec::new();

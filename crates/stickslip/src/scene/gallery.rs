@@ -64,6 +64,11 @@ const SCENES: &[GalleryScene] = scenes![
     "slider-crank",
     "chain",
     "spinning-top",
+    "ring-slide",
+    "joint-pendulum",
+    "spinning-ball",
+    "pd-arm",
+    "stribeck-belt",
     "delayed-oscillator",
     "stick-slip",
     "delayed-hopper",
@@ -112,6 +117,7 @@ const SCENES: &[GalleryScene] = scenes![
     "brazil-nut",
     "ball-cradle",
     "top-of-shapes",
+    "rattleback-of-shapes",
     "dice",
 ];
 

@@ -9,7 +9,7 @@ use super::tables::{TABLE, TABLES_MAX};
 use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver, Word};
 use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::simulation::studies::branches::ChoiceRule;
-use crate::stepping::{Activation, InternalForce, JointVelocity};
+use crate::stepping::{Activation, InternalForce, JointVelocity, Projection};
 
 use super::world_keys::{FILL, LIST_MAX, MATERIAL, MONITOR, PAIR, RECORD, WORLD};
 
@@ -248,6 +248,12 @@ pub(super) const SCENE: TableKeys = TableKeys {
             "Velocity on which the theta scheme enforces joints.",
         ),
         key(
+            "projection",
+            Kind::Word(Projection::WORDS),
+            "combined",
+            "Whether positions are corrected: at the end of a step, and along it where obstacles are curved or joints hold.",
+        ),
+        key(
             "sections",
             Kind::Word(Sections::WORDS),
             "per-constraint",
@@ -318,8 +324,8 @@ pub(super) const SCENE: TableKeys = TableKeys {
         key(
             "contact_gap",
             CONSTANT,
-            "1e-12",
-            "Scheme moreau: gap up to which a contact takes part in a step, in metres.",
+            "0",
+            "Scheme moreau: gap up to which a contact takes part in a step, in the unit of the gap; rounding of the lengths of the run always counts as closed.",
         ),
         key("step", CONSTANT, "0.001", "Time step, in seconds."),
         key(

@@ -81,6 +81,7 @@ mod world_fill;
 mod world_keys;
 mod world_materials;
 mod world_motion;
+mod world_nodes;
 mod world_record;
 mod world_shapes;
 
@@ -92,7 +93,7 @@ pub use gallery::{GalleryScene, find_in_gallery, gallery, nearest_in_gallery};
 pub use row_expression::RowExpression;
 pub use run_nodes::{RunNodes, RunNodesError};
 pub use scene::{LoadError, Scene};
-pub use scene_map::{Cell, MapAxis, MapQuantity, SceneChart, SceneMap};
+pub use scene_map::{Cell, MapAxis, MapPoint, MapQuantity, SceneChart, SceneMap};
 pub use scene_run::{
     RUN_FORMAT, RunFile, RunManifest, SceneRun, SceneRunError, read_branches, read_manifest,
     read_scene, read_summary,

@@ -7,9 +7,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::algebra::SymmetricMatrix;
-use crate::systems::constraint::FrictionMemory;
+use crate::systems::constraint::{FrictionMemory, SlipFriction};
 use crate::systems::functions::{Force, FrameRows, Inertia, Potential, ScalarFunction};
-use crate::systems::past_motion::{PastIntegral, PastView, WindowMaximum};
+use crate::systems::past_motion::{FunctionIntegral, PastIntegral, PastView, WindowMaximum};
 use crate::systems::{ForceDependence, Instant};
 
 use super::expression::{Expression, Graph, Tape};
@@ -82,6 +82,22 @@ impl Program {
             k => at.v[k - 1 - n],
         };
         self.evaluate(read, out);
+    }
+
+    /// Value of the only output at an instant, with values of the past and the slip speed.
+    fn run_with_slip(&self, at: &Instant, past: &[PastRead], s: f64) -> f64 {
+        let n = self.dof;
+        let view = at.past_view();
+        let read = |k: usize| match k {
+            0 => at.t,
+            k if k <= n => at.q[k - 1],
+            Graph::SLIP => s,
+            k if k >= Graph::PAST_FIRST => past[k - Graph::PAST_FIRST].value(&view),
+            k => at.v[k - 1 - n],
+        };
+        let mut out = [0.0];
+        self.evaluate(read, &mut out);
+        out[0]
     }
 
     /// Value of the only output, a function of time and position.
@@ -158,6 +174,8 @@ pub(super) enum PastRead {
     Minimum(WindowMaximum),
     Mean(PastIntegral),
     Integral(PastIntegral),
+    FunctionMean(FunctionIntegral),
+    FunctionIntegral(FunctionIntegral),
     Deviation {
         coordinates: Vec<usize>,
         window: f64,
@@ -178,6 +196,8 @@ impl PastRead {
             Self::Minimum(handle) => -view.maximum(handle),
             Self::Mean(handle) => view.mean(handle),
             Self::Integral(handle) => view.integral(handle),
+            Self::FunctionMean(handle) => view.function_mean(handle),
+            Self::FunctionIntegral(handle) => view.function_integral(handle),
             Self::Deviation {
                 coordinates,
                 window,
@@ -212,15 +232,44 @@ impl FrictionMemory for SceneMemory {
     }
 }
 
+/// Friction that depends on the slip speed.
+#[derive(Debug)]
+pub(super) struct SceneSlip {
+    pub factor: Program,
+    pub slope: Program,
+    pub past: Arc<[PastRead]>,
+}
+
+impl SlipFriction for SceneSlip {
+    fn factor(&self, at: &Instant, s: f64) -> f64 {
+        self.factor.run_with_slip(at, &self.past, s)
+    }
+    fn slope(&self, at: &Instant, s: f64) -> f64 {
+        self.slope.run_with_slip(at, &self.past, s)
+    }
+}
+
 /// External force.
 #[derive(Debug)]
 pub(super) struct SceneForce {
     pub force: Program,
     pub dependence: ForceDependence,
+    /// ∂f/∂q, then ∂f/∂v, row-major; none if both are zero.
+    pub derivatives: Option<Program>,
     pub past: Arc<[PastRead]>,
 }
 
 impl Force for SceneForce {
+    fn derivatives(&self, at: &Instant, dq: &mut [f64], dv: &mut [f64]) -> bool {
+        let Some(program) = &self.derivatives else {
+            return false;
+        };
+        let mut both = vec![0.0; dq.len() + dv.len()];
+        program.run_with_past(at, &self.past, &mut both);
+        dq.copy_from_slice(&both[..dq.len()]);
+        dv.copy_from_slice(&both[dq.len()..]);
+        true
+    }
     fn dependence(&self) -> ForceDependence {
         self.dependence
     }
@@ -236,9 +285,14 @@ pub(super) struct SceneScalar {
     pub gradient: Program,
     /// Partial derivative in time; none if it is zero.
     pub rate: Option<Program>,
+    /// Whether gradient and rate are numbers.
+    pub affine: bool,
 }
 
 impl ScalarFunction for SceneScalar {
+    fn is_affine(&self) -> bool {
+        self.affine
+    }
     fn value(&self, t: f64, q: &[f64]) -> f64 {
         self.value.value(t, q)
     }

@@ -465,6 +465,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Lets friction read `s`, the slip speed of its contact, unless the scene gives that name another meaning.
+    pub fn allow_slip(&mut self) {
+        let slip = self.graph.input(Graph::SLIP);
+        let scope = &mut self.scopes[Variables::Friction.index()];
+        if scope.lookup("s").is_none() {
+            scope.define("s", slip);
+        }
+    }
+
     fn is_coordinate(&self, name: &str) -> bool {
         self.names.coordinates.iter().any(|other| other == name)
     }

@@ -8,7 +8,8 @@ use thiserror::Error;
 
 use crate::records::{StepRecord, TrajectoryFileError, TrajectoryReader};
 use crate::simulation::RunEnd;
-use crate::simulation::verify::{Discretisation, MotionNode, MotionSource, MotionSourceError};
+use crate::simulation::verify::{Motion, MotionNode, MotionSource, MotionSourceError};
+use crate::stepping::PositionCorrection;
 use crate::systems::MechanicalSystem;
 
 use super::diagnostic::SceneError;
@@ -22,7 +23,7 @@ pub struct RunNodes<'a> {
     scene: &'a Scene,
     path: PathBuf,
     places: Places,
-    discretisation: Discretisation,
+    run: Motion,
     /// Ends at which the run was cut, in order.
     ends: Vec<f64>,
     difference: Cell<Option<(f64, f64)>>,
@@ -35,6 +36,8 @@ struct Places {
     left: Vec<usize>,
     right: Vec<usize>,
     impulses: Vec<usize>,
+    /// Displacement of the projection, where positions are corrected.
+    moved: Vec<usize>,
 }
 
 /// Why the motion of a folder could not be had.
@@ -66,11 +69,13 @@ impl<'a> RunNodes<'a> {
     /// The nodes of the run of `scene` in `folder`.
     pub fn open(folder: &Path, scene: &'a Scene) -> Result<Self, RunNodesError> {
         let manifest = read_manifest(folder)?;
-        let discretisation = scene.discretisation()?;
+        let correction = scene.simulation()?.position_correction();
+        let run = Motion::of_run(scene.discretisation()?).with_correction(correction);
+        let corrected = correction != PositionCorrection::None;
         let system = scene.system()?;
         let path = folder.join("trajectory.npy");
         let columns = TrajectoryReader::open(&path)?.columns().to_vec();
-        let places = Places::find(&columns, system.as_ref()).map_err(|column| {
+        let places = Places::find(&columns, system.as_ref(), corrected).map_err(|column| {
             let path = path.display().to_string();
             RunNodesError::Column { path, column }
         })?;
@@ -80,15 +85,15 @@ impl<'a> RunNodes<'a> {
             scene,
             path,
             places,
-            discretisation,
+            run,
             ends,
             difference: Cell::new(None),
         })
     }
 
-    /// How time became steps.
-    pub fn discretisation(&self) -> Discretisation {
-        self.discretisation
+    /// How time became steps; the nodes are not in there.
+    pub fn run(&self) -> &Motion {
+        &self.run
     }
 
     /// Whether only some steps were kept, and the others are computed again.
@@ -209,6 +214,7 @@ impl<'a> Kept<'a> {
             left,
             right,
             impulses,
+            moved,
         } = self.places;
         let row = &self.row;
         let take = |places: &[usize], out: &mut Vec<f64>| {
@@ -220,12 +226,17 @@ impl<'a> Kept<'a> {
         take(left, &mut self.node.v_left);
         take(right, &mut self.node.v_right);
         take(impulses, &mut self.node.atom);
+        take(moved, &mut self.node.moved);
         Ok(Some(&self.node))
     }
 }
 
 impl Places {
-    fn find(columns: &[String], system: &dyn MechanicalSystem) -> Result<Self, String> {
+    fn find(
+        columns: &[String],
+        system: &dyn MechanicalSystem,
+        corrected: bool,
+    ) -> Result<Self, String> {
         let find = |column: String| {
             let place = columns.iter().position(|c| *c == column);
             place.ok_or(column)
@@ -245,6 +256,10 @@ impl Places {
             impulses: (0..columns.len())
                 .filter(|&i| columns[i].contains(".p_"))
                 .collect(),
+            moved: match corrected {
+                true => named("moved_", system.velocity_names())?,
+                false => Vec::new(),
+            },
         })
     }
 }
@@ -256,6 +271,7 @@ fn fill(node: &mut MotionNode, record: &StepRecord) {
     node.v_left.clone_from(&record.velocity_left);
     node.v_right.clone_from(&record.velocity);
     node.atom.clone_from(&record.impulses);
+    node.moved.clone_from(&record.projection);
 }
 
 fn boxed(error: impl std::error::Error + Send + Sync + 'static) -> MotionSourceError {
@@ -269,6 +285,7 @@ fn apart(a: &MotionNode, b: &MotionNode) -> f64 {
         (&a.v_left, &b.v_left),
         (&a.v_right, &b.v_right),
         (&a.atom, &b.atom),
+        (&a.moved, &b.moved),
     ];
     parts
         .iter()

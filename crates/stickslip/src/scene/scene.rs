@@ -480,10 +480,21 @@ fn evaluate(model: &GeneralizedModel, outputs: &[Expression]) -> Vec<f64> {
     let present = |k: usize| match k {
         0 => 0.0,
         k if k <= n => model.q0[k - 1],
+        // Friction at rest.
+        Graph::SLIP => 0.0,
         k => model.v0[k - 1 - n],
     };
+    let value = |expression: Expression| {
+        let mut out = [0.0];
+        Tape::compile(&model.graph, &[expression]).evaluate_with(
+            present,
+            &mut Vec::new(),
+            &mut out,
+        );
+        out[0]
+    };
     let read = |k: usize| match k.checked_sub(Graph::PAST_FIRST) {
-        Some(index) => model.graph.past_terms()[index].at_rest(n, present),
+        Some(index) => model.graph.past_terms()[index].at_rest(n, present, value),
         None => present(k),
     };
     let mut out = vec![0.0; outputs.len()];

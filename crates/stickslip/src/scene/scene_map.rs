@@ -3,15 +3,16 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::simulation::RunSummary;
 use crate::simulation::studies::branches::branches;
 use crate::simulation::studies::one_step_problem;
 pub use crate::simulation::studies::sweep::SweepAxis as MapAxis;
 use crate::simulation::studies::sweep::{Sweep, SweepError, SweepPoint};
+use crate::simulation::{RunEnd, RunSummary};
 use crate::solvers::enumeration::{EnumerationSettings, Verdict};
 use crate::solvers::one_contact::gamma;
 use crate::stepping::MoreauContactDynamics;
 
+use super::scene_sweep::NOT_CERTIFIED;
 use super::{Changes, Scene, SceneError, SourceText};
 
 /// What a map shows.
@@ -44,6 +45,24 @@ pub enum Cell {
     Word(String),
 }
 
+/// What a map knows of one point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapPoint {
+    /// The value.
+    pub cell: Cell,
+    /// Whether the run behind it was certified; verdicts and margins of the start need none.
+    pub certified: bool,
+}
+
+impl MapPoint {
+    fn refused() -> Self {
+        Self {
+            cell: Cell::Word(REFUSED.to_string()),
+            certified: false,
+        }
+    }
+}
+
 /// A map: `cells[j * x.values.len() + i]` belongs to `(x.values[i], y.values[j])`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SceneMap {
@@ -53,6 +72,8 @@ pub struct SceneMap {
     pub y: MapAxis,
     /// Values, row by row.
     pub cells: Vec<Cell>,
+    /// Whether the run behind the cell was certified.
+    pub certified: Vec<bool>,
     /// Points (x, y) where the word changes, or the number passes the level, located by bisection.
     pub boundary: Vec<[f64; 2]>,
 }
@@ -81,6 +102,11 @@ pub struct SceneChart {
 impl SceneChart {
     /// The quantity at one point.
     pub fn at(&self, x: (&str, f64), y: (&str, f64)) -> Result<Cell, SceneError> {
+        self.point(x, y).map(|point| point.cell)
+    }
+
+    /// The quantity at one point, and whether it is certified.
+    pub fn point(&self, x: (&str, f64), y: (&str, f64)) -> Result<MapPoint, SceneError> {
         let changes = self.changes.clone();
         let changes = changes.parameter(x.0, x.1).parameter(y.0, y.1);
         let source = changes.apply(&self.source)?;
@@ -96,8 +122,8 @@ impl SceneChart {
     /// the cell `refused`; one that is refused everywhere is an error. `level` asks for the places where a number
     /// passes it.
     pub fn map(&self, x: MapAxis, y: MapAxis, level: Option<f64>) -> Result<SceneMap, SceneError> {
-        let value = |a: f64, b: f64| self.at((&x.name, a), (&y.name, b));
-        let found: Vec<Result<Cell, SceneError>> = y
+        let value = |a: f64, b: f64| self.point((&x.name, a), (&y.name, b));
+        let found: Vec<Result<MapPoint, SceneError>> = y
             .values
             .par_iter()
             .flat_map_iter(|&b| x.values.iter().map(|&a| value(a, b)).collect::<Vec<_>>())
@@ -107,21 +133,22 @@ impl SceneChart {
         {
             return Err(error.clone());
         }
-        let cells: Vec<Cell> = found
+        let points = found
             .into_iter()
-            .map(|cell| cell.unwrap_or_else(|_| Cell::Word(REFUSED.to_string())))
-            .collect();
-        Ok(self.with_cells(x, y, cells, level))
+            .map(|point| point.unwrap_or_else(|_| MapPoint::refused()));
+        Ok(self.with_points(x, y, points.collect(), level))
     }
 
-    /// The map of cells that are known, row by row, with its boundary.
-    pub fn with_cells(
+    /// The map of points that are known, row by row, with its boundary.
+    pub fn with_points(
         &self,
         x: MapAxis,
         y: MapAxis,
-        cells: Vec<Cell>,
+        points: Vec<MapPoint>,
         level: Option<f64>,
     ) -> SceneMap {
+        let (cells, certified): (Vec<Cell>, Vec<bool>) =
+            points.into_iter().map(|p| (p.cell, p.certified)).unzip();
         let value = |a: f64, b: f64| self.at((&x.name, a), (&y.name, b));
         let side = |cell: &Cell| -> Option<String> {
             match (cell, level) {
@@ -157,26 +184,28 @@ impl SceneChart {
             x,
             y,
             cells,
+            certified,
             boundary,
         }
     }
 }
 
 impl SceneMap {
-    /// The map in the form of a sweep, over x and y: a cell that is a word has no value and the word as its reason, and
-    /// only those that were refused are not certified.
+    /// The map in the form of a sweep, over x and y: a cell that is a word has no value and the word as its reason.
     pub fn to_sweep(&self, of: &str, subject: String) -> Result<Sweep, SweepError> {
         let axes = vec![self.x.clone(), self.y.clone()];
         let mut sweep = Sweep::new(axes, vec![of.to_string()], subject)?;
         for (k, cell) in self.cells.iter().enumerate() {
             let (i, j) = (k % self.x.values.len(), k / self.x.values.len());
+            let certified = self.certified[k];
             let (value, reason) = match cell {
-                Cell::Number(number) => (*number, String::new()),
+                Cell::Number(number) if certified => (*number, String::new()),
+                Cell::Number(number) => (*number, NOT_CERTIFIED.to_string()),
                 Cell::Word(word) => (f64::NAN, word.clone()),
             };
             let point = SweepPoint {
                 values: vec![value],
-                certified: reason != REFUSED,
+                certified,
                 reason,
             };
             sweep.enter(i * self.y.values.len() + j, point);
@@ -184,31 +213,35 @@ impl SceneMap {
         Ok(sweep)
     }
 
-    /// The cells of a sweep over x and y that [`Self::to_sweep`] could have made; none where a point is not done.
-    pub fn cells_of(sweep: &Sweep) -> Option<Vec<Cell>> {
+    /// The points of a sweep over x and y that [`Self::to_sweep`] could have made; none where one is not done.
+    pub fn points_of(sweep: &Sweep) -> Option<Vec<MapPoint>> {
         let [x, y] = sweep.axes() else { return None };
         let (columns, rows) = (x.values.len(), y.values.len());
-        let cell = |k: usize| {
+        let read = |k: usize| {
             let (i, j) = (k % columns, k / columns);
             let point = sweep.points()[i * rows + j].as_ref()?;
-            Some(match point.reason.as_str() {
-                "" => Cell::Number(point.values[0]),
-                word if word.starts_with(REFUSED) => Cell::Word(REFUSED.to_string()),
+            let cell = match point.reason.as_str() {
+                "" | NOT_CERTIFIED => Cell::Number(point.values[0]),
+                word if word.starts_with(REFUSED) => return Some(MapPoint::refused()),
                 word => Cell::Word(word.to_string()),
-            })
+            };
+            let certified = point.certified;
+            Some(MapPoint { cell, certified })
         };
-        (0..columns * rows).map(cell).collect()
+        (0..columns * rows).map(read).collect()
     }
 }
 
 impl Scene {
     /// A quantity of a map for this scene as it stands.
-    pub fn quantity(&self, quantity: &MapQuantity) -> Result<Cell, SceneError> {
-        match quantity {
-            MapQuantity::Regime { gap } => self.regime(*gap).map(Cell::Word),
-            MapQuantity::Margin { gap } => self.margin(*gap).map(Cell::Number),
-            MapQuantity::Summary { path } => self.summary_entry(path),
-        }
+    fn quantity(&self, quantity: &MapQuantity) -> Result<MapPoint, SceneError> {
+        let cell = match quantity {
+            MapQuantity::Regime { gap } => Cell::Word(self.regime(*gap)?),
+            MapQuantity::Margin { gap } => Cell::Number(self.margin(*gap)?),
+            MapQuantity::Summary { path } => return self.summary_entry(path),
+        };
+        let certified = true;
+        Ok(MapPoint { cell, certified })
     }
 
     fn regime(&self, gap: f64) -> Result<String, SceneError> {
@@ -252,12 +285,13 @@ impl Scene {
         Ok(margins.fold(f64::NAN, f64::min))
     }
 
-    fn summary_entry(&self, path: &str) -> Result<Cell, SceneError> {
+    fn summary_entry(&self, path: &str) -> Result<MapPoint, SceneError> {
         let mut run = self.simulation()?;
         let until = self.settings.until;
         let end = run.run_until(until, |_| std::ops::ControlFlow::Continue(()));
         let facts = self.facts(run.system());
         let summary = RunSummary::new(&run, (self.run_settings(""), &facts), end, 0.0);
+        let certified = summary.certified && end == RunEnd::Finished;
         // Plain numbers, words and lists always become JSON.
         let mut value = serde_json::to_value(&summary).unwrap_or_default();
         for key in path.split('.') {
@@ -270,11 +304,12 @@ impl Scene {
                     .map_or(serde_json::Value::Null, |v| v.take()),
             };
         }
-        Ok(match value {
+        let cell = match value {
             serde_json::Value::Number(number) => Cell::Number(number.as_f64().unwrap_or(f64::NAN)),
             serde_json::Value::String(word) => Cell::Word(word),
             serde_json::Value::Bool(word) => Cell::Word(word.to_string()),
             _ => Cell::Number(f64::NAN),
-        })
+        };
+        Ok(MapPoint { cell, certified })
     }
 }

@@ -405,6 +405,7 @@ impl Scene {
             every: settings.every,
             on_several: settings.on_several.to_string(),
             several_rule: settings.several_rule.word().to_string(),
+            projection: settings.projection.word().to_string(),
             parameters: NamedValues(self.parameters.clone()),
         }
     }

@@ -10,11 +10,15 @@ use crate::simulation::{RunEnd, RunSummary};
 use super::row_expression::RowExpression;
 use super::{Changes, Scene, SourceText};
 
+/// Reason of a point whose run finished, but not with the residuals that count.
+pub(super) const NOT_CERTIFIED: &str = "not certified";
+
 /// What is asked of a run.
 ///
 /// `certified`, `steps`, `event_counts.impacts`, `coordinates.x`: an entry of the summary. `final(e)`, `max(e)`, `min(e)`, `mean(e)`:
 /// an expression over the columns of the trajectory (see [`RowExpression`]) at the end, or over all steps (the mean is
-/// that over time). Anything else is an expression at the end.
+/// that over time). `at(t, e)`: its value after the first step that reaches the time t, not a number if none does. Anything else is an
+/// expression at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepOutcome {
     /// Name in tables.
@@ -35,6 +39,8 @@ enum Fold {
     Max,
     Min,
     Mean,
+    /// The value at a time.
+    At(f64),
 }
 
 impl SweepOutcome {
@@ -46,6 +52,7 @@ impl SweepOutcome {
             Kind::Rows(Fold::Max, inner) => format!("max({inner})"),
             Kind::Rows(Fold::Min, inner) => format!("min({inner})"),
             Kind::Rows(Fold::Mean, inner) => format!("mean({inner})"),
+            Kind::Rows(Fold::At(t), inner) => format!("at({t:?}, {inner})"),
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         match self.name.chars().all(plain) && !self.name.is_empty() {
@@ -77,6 +84,10 @@ impl SweepOutcome {
                 let kind = Kind::Rows(fold, inner.to_string());
                 return Self { name, kind };
             }
+        }
+        if let Some((t, inner)) = asked.strip_prefix("at").and_then(time_and_expression) {
+            let kind = Kind::Rows(Fold::At(t), inner.to_string());
+            return Self { name, kind };
         }
         let path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == ' ';
         let word = ["certified", "steps", "time", "outcome"].contains(&asked);
@@ -110,6 +121,14 @@ fn only_argument(text: &str) -> Option<&str> {
         }
     }
     Some(inner)
+}
+
+/// Time and expression of `(t, e)`.
+fn time_and_expression(text: &str) -> Option<(f64, &str)> {
+    let inside = text.trim().strip_prefix('(')?.strip_suffix(')')?;
+    let (time, inner) = inside.split_once(',')?;
+    let t = time.trim().parse().ok().filter(|t: &f64| t.is_finite())?;
+    Some((t, inner.trim()))
 }
 
 /// A scene whose parameters are swept.
@@ -177,6 +196,7 @@ impl SceneSweep {
         let rows = rows?;
         let mut values: Vec<f64> = vec![f64::NAN; rows.len()];
         let mut sums = vec![0.0; rows.len()];
+        let mut found = vec![false; rows.len()];
         let (mut row, mut registers, mut whole) = (Vec::new(), Vec::new(), 0.0);
         let mut see = |record: &crate::records::StepRecord| {
             row.clear();
@@ -194,6 +214,11 @@ impl SceneSweep {
                     Fold::Max => values[k].max(x),
                     Fold::Min => values[k].min(x),
                     Fold::Mean => sums[k] / whole,
+                    Fold::At(t) if !found[k] && record.t >= t - 1e-9 * record.h => {
+                        found[k] = true;
+                        x
+                    }
+                    Fold::At(_) => values[k],
                 };
             }
             ControlFlow::Continue(())
@@ -216,7 +241,7 @@ impl SceneSweep {
             reason: match summary.reason.is_empty() {
                 false => format!("stopped at t = {}: {}", summary.time, summary.reason),
                 true if summary.certified => String::new(),
-                true => "not certified".to_string(),
+                true => NOT_CERTIFIED.to_string(),
             },
         })
     }
@@ -253,7 +278,13 @@ pub(super) fn first_line(error: &dyn std::fmt::Display) -> String {
 fn entry(summary: &serde_json::Value, path: &str) -> Option<f64> {
     let mut value = summary;
     for key in path.split('.') {
+        // A part that this run does not have: no Painlevé margin without friction.
+        if value.is_null() {
+            return Some(f64::NAN);
+        }
         value = match key.parse::<usize>() {
+            // An event that did not happen.
+            Ok(index) if value.is_array() && value.get(index).is_none() => return Some(f64::NAN),
             Ok(index) if value.is_array() => value.get(index)?,
             _ => value.get(key)?,
         };

@@ -90,7 +90,7 @@ fn variables(kind: &Kind) -> Option<&'static str> {
             Variables::PositionTime => "parameters, coordinates and time t",
             Variables::Motion => "parameters, coordinates and velocities",
             Variables::State => "parameters, coordinates, velocities and time t",
-            Variables::Friction => "parameters, coordinates, time t and the past",
+            Variables::Friction => "parameters, coordinates, time t, the past and the slip speed s",
             Variables::Force => "parameters, coordinates, velocities, time t and the past",
             Variables::Time => "parameters and time t",
         }),

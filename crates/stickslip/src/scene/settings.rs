@@ -6,7 +6,7 @@ use super::value::{Table, Value};
 use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver};
 use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::simulation::studies::branches::ChoiceRule;
-use crate::stepping::{Activation, InternalForce, JointVelocity};
+use crate::stepping::{Activation, InternalForce, JointVelocity, Projection};
 
 /// How a scene is run.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Settings {
     pub internal_force: InternalForce,
     /// Velocity on which the theta scheme enforces joints.
     pub joint_velocity: JointVelocity,
+    /// Whether positions are corrected.
+    pub projection: Projection,
     /// How friction sets act together under the generalized law.
     pub sections: Sections,
     /// Normal space of the generalized law.
@@ -71,6 +73,7 @@ impl Default for Settings {
             activation: Activation::Guard,
             internal_force: InternalForce::AtTheta,
             joint_velocity: JointVelocity::End,
+            projection: Projection::Combined,
             sections: Sections::PerConstraint,
             active_space: ActiveSpace::All,
             on_several: OnSeveral::Choose,
@@ -80,7 +83,7 @@ impl Default for Settings {
             branches_max: 16,
             friction_per: SetUnit::CoulombCone,
             firmness: 1e-11,
-            contact_gap: 1e-12,
+            contact_gap: 0.0,
             contact_stiffness: Vec::new(),
             step: 1e-3,
             adaptive: None,
@@ -106,7 +109,7 @@ impl Settings {
         let step = reader.number(table, "step", "positive", positive);
         let until = reader.number(table, "until", "positive", positive);
         let law = text("law").and_then(Law::from_word).unwrap_or(default.law);
-        let settings = Self {
+        let mut settings = Self {
             scheme: text("scheme")
                 .and_then(Scheme::from_word)
                 // The generalized law has one scheme.
@@ -130,6 +133,9 @@ impl Settings {
             joint_velocity: text("joint_velocity")
                 .and_then(JointVelocity::from_word)
                 .unwrap_or(default.joint_velocity),
+            projection: text("projection")
+                .and_then(Projection::from_word)
+                .unwrap_or(default.projection),
             sections: text("sections")
                 .and_then(Sections::from_word)
                 .unwrap_or(default.sections),
@@ -180,6 +186,7 @@ impl Settings {
                 .unwrap_or(default.solver),
             every: count(table, "every").unwrap_or(default.every),
         };
+        settings.check_projection(reader, table);
         if let Some(value) = table.value("scheme").filter(|_| {
             settings.scheme == Scheme::Penalty && table.get("compliance_time").is_none()
         }) {
@@ -195,6 +202,47 @@ impl Settings {
             reader.report(Diagnostic::at(place.span.clone(), message));
         }
         settings
+    }
+
+    /// Refuses a projection that the scheme does not have, and takes the one it has where none is asked for.
+    fn check_projection(&mut self, reader: &mut Reader, table: &Table) {
+        let guard = self.activation == Activation::Guard;
+        let (own, message, help) = match self.scheme {
+            _ if table.get("world").is_some() => (
+                Projection::Combined,
+                "worlds always remove the overlaps of their bodies",
+                "leave `projection` out",
+            ),
+            Scheme::Penalty => (
+                Projection::None,
+                "compliant contacts penetrate by their law, nothing is projected",
+                "use moreau-jean, moreau or sweeping-process, or projection = \"none\"",
+            ),
+            Scheme::EventDriven => (
+                Projection::None,
+                "the scheme `event-driven` keeps contacts and joints closed in its equations, nothing is projected at the end of a step",
+                "use moreau-jean, moreau or sweeping-process, or projection = \"none\"",
+            ),
+            Scheme::MoreauJean if !guard => (
+                Projection::None,
+                "the activations `paper` and `forecast` are rules of the bare scheme",
+                "use projection = \"none\" with them, or activation = \"guard\"",
+            ),
+            Scheme::MoreauJean | Scheme::Moreau | Scheme::SweepingProcess => {
+                // Meshes, the generalized law and explicit schemes are corrected where that is asked for.
+                let bare = self.scheme != Scheme::MoreauJean
+                    || self.law == Law::Generalized
+                    || table.get("elastic").is_some();
+                if bare && table.value("projection").is_none() {
+                    self.projection = Projection::None;
+                }
+                return;
+            }
+        };
+        if let Some(value) = table.value("projection").filter(|_| self.projection != own) {
+            reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
+        }
+        self.projection = own;
     }
 }
 

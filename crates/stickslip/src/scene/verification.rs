@@ -1,5 +1,7 @@
 //! The formulation a scene belongs to, and the judgement of its motions.
 
+use std::path::Path;
+
 use thiserror::Error;
 
 use crate::laws::{ActiveSpace, FlowRule, ImpactLaw, Sections};
@@ -12,7 +14,7 @@ use crate::systems::MechanicalSystem;
 use crate::systems::constraint::ContactPoint;
 
 use super::build::theta_settings;
-use super::run_nodes::RunNodes;
+use super::run_nodes::{RunNodes, RunNodesError};
 use super::scene::Scene;
 use super::words::{Law, Scheme};
 
@@ -24,8 +26,8 @@ pub enum NoFormulation {
     Compliant,
     /// Contacts that are found.
     #[error(
-        "the formulations are about declared constraints, and the contacts of a world are found; its certificate and its \
-         ledgers of energy and momentum judge every step"
+        "a world is judged as a run, whose folder holds its contacts, and under the formulation `world` alone; the other \
+         formulations are about declared constraints"
     )]
     World,
     /// Records that hold several events.
@@ -71,6 +73,18 @@ pub enum VerifyRunError {
     /// Its steps could not be read.
     #[error(transparent)]
     Nodes(#[from] MotionSourceError),
+    /// Its folder could not be read.
+    #[error(transparent)]
+    Folder(RunNodesError),
+}
+
+impl From<RunNodesError> for VerifyRunError {
+    fn from(error: RunNodesError) -> Self {
+        match error {
+            RunNodesError::NoFormulation(reason) => Self::NoFormulation(reason),
+            error => Self::Folder(error),
+        }
+    }
 }
 
 impl Scene {
@@ -79,7 +93,7 @@ impl Scene {
         let system = self.judged_system()?;
         let system = system.as_ref();
         if system.as_world().is_some() {
-            return Err(NoFormulation::World);
+            return Ok(Formulation::World);
         }
         let points = || system.constraints().iter().flat_map(|c| c.points());
         let frictional = |p: &&ContactPoint| p.law.tangent_dimension() > 0;
@@ -128,6 +142,9 @@ impl Scene {
     /// Where the steps of the scene's scheme read their laws.
     pub fn discretisation(&self) -> Result<Discretisation, NoFormulation> {
         let system = self.judged_system()?;
+        if system.as_world().is_some() {
+            return Err(NoFormulation::World);
+        }
         let broken = |e: &dyn std::fmt::Display| NoFormulation::Scene(e.to_string());
         Ok(match self.settings.scheme {
             Scheme::Moreau => Discretisation::EndOfStep {
@@ -162,9 +179,30 @@ impl Scene {
         formulation: Option<Formulation>,
     ) -> Result<Verification, NoFormulation> {
         let system = self.judged_system()?;
+        if system.as_world().is_some() {
+            return Err(NoFormulation::World);
+        }
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
         let settings = self.verify_settings(motion.discretisation.is_some());
         Ok(verify(system.as_ref(), motion, formulation, &settings))
+    }
+
+    /// Tests every line of a formulation, or of the scene's own, on the run of this scene in a folder. Also tells whether
+    /// steps that the folder does not hold were computed again.
+    pub fn verify_folder(
+        &self,
+        folder: &Path,
+        formulation: Option<Formulation>,
+    ) -> Result<(Verification, bool), VerifyRunError> {
+        if let Some(world) = self.world() {
+            return match formulation {
+                None | Some(Formulation::World) => self.verify_world_folder(folder, world),
+                Some(_) => Err(NoFormulation::World.into()),
+            };
+        }
+        let nodes = RunNodes::open(folder, self)?;
+        let report = self.verify_run(&nodes, formulation)?;
+        Ok((report, nodes.thinned()))
     }
 
     /// Tests every line of a formulation, or of the scene's own, on a run of the scene, in the memory of a few steps.
@@ -176,8 +214,7 @@ impl Scene {
         let system = self.judged_system()?;
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
         let settings = self.verify_settings(true);
-        let rule = nodes.discretisation();
-        let mut report = verify_run(system.as_ref(), nodes, rule, formulation, &settings)?;
+        let mut report = verify_run(system.as_ref(), nodes, nodes.run(), formulation, &settings)?;
         if let Some((t, size)) = nodes
             .difference()
             .filter(|_| report.does_not_apply.is_none())

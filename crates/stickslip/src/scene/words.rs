@@ -5,7 +5,7 @@
 
 use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::simulation::studies::branches::ChoiceRule;
-use crate::stepping::{Activation, InternalForce, JointVelocity};
+use crate::stepping::{Activation, InternalForce, JointVelocity, Projection};
 
 /// A word among several, with what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,6 +225,13 @@ words_of! {
     JointVelocity {
         End = word("end", "velocity at the end of the step: robust, dissipates a little"),
         Theta = word("theta", "theta velocity: joints do no work at all"),
+    }
+}
+
+words_of! {
+    Projection {
+        None = word("none", "the bare schemes of the papers: positions may drift off curved obstacles and out of joints"),
+        Combined = word("combined", "laws on the geometry of the middle of the step, end position projected on obstacles and joints"),
     }
 }
 

@@ -84,6 +84,12 @@ pub(super) const RECORD: TableKeys = TableKeys {
             "all",
             "\"all\" or \"none\": whether contacts.npy is written.",
         ),
+        key(
+            "forces",
+            Kind::Text,
+            "none",
+            "\"none\", \"bodies\" or \"pairs\": sums of contact forces per body or per touching pair, in forces.npy.",
+        ),
     ],
 };
 

@@ -7,7 +7,7 @@ use super::expression::nearest_name;
 use super::reader::Reader;
 use super::value::{Data, Table, Value};
 use super::world_bodies::ReadBody;
-use crate::systems::world::{Monitor, MonitorQuantity, Recording};
+use crate::systems::world::{ForceSums, Monitor, MonitorQuantity, Recording};
 
 /// Numbers of the bodies that a name stands for: a body, all of a grid or filling, or a group.
 fn bodies_named(bodies: &[ReadBody], name: &str) -> Vec<u32> {
@@ -70,6 +70,17 @@ pub(super) fn read_recording(reader: &mut Reader, table: &Table, bodies: &[ReadB
             Some("none") => recording.contacts = false,
             _ => {
                 let message = "`contacts` must be \"all\" or \"none\"";
+                reader.report(Diagnostic::at(value.span.clone(), message));
+            }
+        }
+    }
+    if let Some(value) = record.and_then(|r| r.value("forces")) {
+        match value.as_text() {
+            Some("none") => {}
+            Some("bodies") => recording.forces = Some(ForceSums::Bodies),
+            Some("pairs") => recording.forces = Some(ForceSums::Pairs),
+            _ => {
+                let message = "`forces` must be \"none\", \"bodies\" or \"pairs\"";
                 reader.report(Diagnostic::at(value.span.clone(), message));
             }
         }

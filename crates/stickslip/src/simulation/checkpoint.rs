@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::contact::Certificate;
-use crate::records::{Digest, EnergyLedger, EventLog, PainleveWatch, open_regular};
+use crate::records::{Digest, EnergyLedger, EventLog, MomentumLedger, PainleveWatch, open_regular};
 use crate::stepping::State;
 use crate::systems::past_motion::PastSnapshot;
 
+use super::positions::PositionWatch;
 use super::{ControlMemory, ElasticAccounts, UniquenessWatch, WorldAccounts, WorldMarks};
 
 /// Version of the checkpoint format; from 2 on a checkpoint begins with its digest.
@@ -162,6 +163,12 @@ pub struct Checkpoint {
     /// Controllers and what they hold.
     #[serde(default)]
     pub control: Option<ControlMemory>,
+    /// Watch over the positions.
+    #[serde(default)]
+    pub positions: PositionWatch,
+    /// The account of momentum.
+    #[serde(default)]
+    pub momentum: MomentumLedger,
     /// Accounts of elastic bodies and their surfaces.
     #[serde(default)]
     pub elastic: Option<ElasticAccounts>,
@@ -200,6 +207,8 @@ impl Checkpoint {
             painleve: PainleveWatch::default(),
             uniqueness: UniquenessWatch::default(),
             control: None,
+            positions: PositionWatch::default(),
+            momentum: MomentumLedger::default(),
             elastic: None,
             world: None,
             files: None,

@@ -36,12 +36,15 @@ pub struct BodyAccount {
     /// Numerical dissipation of the scheme.
     #[serde(deserialize_with = "nan_if_null")]
     pub numerical: f64,
-    /// Work of normal contact impulses on this body.
+    /// Work of normal contact impulses on this body, relative to its obstacles.
     #[serde(deserialize_with = "nan_if_null")]
     pub contact_normal: f64,
-    /// Work of friction impulses on this body.
+    /// Work of friction impulses on this body, relative to its obstacles.
     #[serde(deserialize_with = "nan_if_null")]
     pub contact_tangential: f64,
+    /// Work of moving obstacles.
+    #[serde(default, deserialize_with = "nan_if_null")]
+    pub supports: f64,
     /// Largest imbalance of one step.
     #[serde(deserialize_with = "nan_if_null")]
     pub worst_imbalance: f64,
@@ -49,7 +52,7 @@ pub struct BodyAccount {
 
 impl BodyAccount {
     /// Energies and works with their names, in the order of the account.
-    pub fn terms(&self) -> [(&'static str, f64); 7] {
+    pub fn terms(&self) -> [(&'static str, f64); 8] {
         [
             ("kinetic", self.kinetic),
             ("elastic", self.elastic),
@@ -58,6 +61,7 @@ impl BodyAccount {
             ("numerical", self.numerical),
             ("contact_normal", self.contact_normal),
             ("contact_tangential", self.contact_tangential),
+            ("supports", self.supports),
         ]
     }
 
@@ -67,7 +71,8 @@ impl BodyAccount {
             + step.damping
             + step.numerical
             + step.contact_normal
-            + step.contact_tangential;
+            + step.contact_tangential
+            + step.supports;
         let change = step.kinetic - self.kinetic + step.elastic - self.elastic;
         self.worst_imbalance = self.worst_imbalance.max((change - supply).abs());
         (self.kinetic, self.elastic) = (step.kinetic, step.elastic);
@@ -76,6 +81,7 @@ impl BodyAccount {
         self.numerical += step.numerical;
         self.contact_normal += step.contact_normal;
         self.contact_tangential += step.contact_tangential;
+        self.supports += step.supports;
     }
 }
 
@@ -116,7 +122,7 @@ pub struct ElasticAccounts {
 ///
 /// # What it computes
 /// For every connected part b, with the same θ as the scheme,
-/// `ΔT_b + ΔV_b = W_ext,b + W_damp,b + D_b + W_N,b + W_T,b`; for every surface the sums of W_N and W_T.
+/// `ΔT_b + ΔV_b = W_ext,b + W_damp,b + D_b + W_N,b + W_T,b + W_S,b` (the last of moving obstacles); for every surface the sums of W_N and W_T.
 ///
 /// # Source
 /// [AcaryCollinsCraft2023], the energy balance of the scheme restricted to the degrees of freedom
@@ -313,6 +319,7 @@ impl ElasticLedger {
                 + entry.covariant_defect,
             contact_normal: entry.contact_normal,
             contact_tangential: entry.contact_tangential,
+            supports: entry.supports,
             ..BodyAccount::default()
         });
     }
@@ -345,7 +352,13 @@ impl ElasticLedger {
         let dv = difference(&record.velocity, &self.v);
         let dq = difference(&record.q, &self.q);
         let (mass, stiffness) = (self.kinetic(&dv), self.linear_energy(&dq));
-        let [normal, tangential] = self.contact_works(record, &v_theta);
+        let [mut normal, mut tangential] = self.contact_works(record, &v_theta);
+        let mut supports = vec![0.0; normal.len()];
+        for (body, [n, t]) in self.support_works(record) {
+            normal[body] -= n;
+            tangential[body] -= t;
+            supports[body] += n + t;
+        }
         let (kinetic, elastic) = (self.kinetic(&record.velocity), self.elastic(&record.q));
         let defect = if self.system.has_potential() {
             self.potential_defect(record, &v_theta, &elastic)
@@ -361,9 +374,29 @@ impl ElasticLedger {
                 numerical: (1.0 - 2.0 * theta) * (mass[b] + stiffness[b]) + defect[b],
                 contact_normal: normal[b],
                 contact_tangential: tangential[b],
+                supports: supports[b],
                 ..BodyAccount::default()
             });
         }
+    }
+
+    /// Works of moving obstacles, with the body each acts on.
+    fn support_works(&self, record: &StepRecord) -> Vec<(usize, [f64; 2])> {
+        let moved = record
+            .contacts
+            .iter()
+            .filter(|c| c.work_support != [0.0; 2]);
+        let bodies = self.system.bodies();
+        let mut gradient = vec![0.0; self.q.len()];
+        moved
+            .filter_map(|contact| {
+                let constraint = &self.system.constraints()[contact.key.constraint()];
+                constraint.gap().gradient(self.t, &self.q, &mut gradient);
+                let dof = gradient.iter().position(|&g| g != 0.0)? as u32;
+                let body = bodies.iter().position(|body| body.dofs.contains(&dof))?;
+                Some((body, contact.work_support))
+            })
+            .collect()
     }
 
     /// Works of normal and friction impulses on each body, from the rows at the start of the step.
@@ -403,11 +436,11 @@ impl ElasticLedger {
                 if !range.contains(&contact.key.constraint()) {
                     continue;
                 }
-                account.normal += contact.work_normal;
-                account.tangential += contact.work_tangential;
-                account.largest_normal = account.largest_normal.max(contact.work_normal);
-                account.largest_tangential =
-                    account.largest_tangential.max(contact.work_tangential);
+                let [normal, tangential] = contact.relative_works();
+                account.normal += normal;
+                account.tangential += tangential;
+                account.largest_normal = account.largest_normal.max(normal);
+                account.largest_tangential = account.largest_tangential.max(tangential);
                 let p = record.impulses[contact.start];
                 account.impulse += p;
                 account.closed += usize::from(p > 0.0);

@@ -35,6 +35,7 @@ mod default_run;
 mod elastic_ledger;
 mod gap_zero;
 mod hypotheses;
+mod positions;
 mod run_folder;
 mod run_lock;
 mod run_warnings;
@@ -54,14 +55,15 @@ pub use elastic_ledger::{
     BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount, contact_fields,
 };
 pub use hypotheses::{Hypotheses, Hypothesis, SceneFacts, Status, TheoremCover};
+pub use positions::{Crossing, DRIFT_LIMIT, Largest, LargestOf, PositionVerdict, PositionWatch};
 pub use run_folder::{RunFolder, RunFolderError};
 pub use run_lock::RunLock;
 pub use simulation_loop::{OnSeveral, RunEnd, Simulation, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
 pub use summary::{
     CERTIFIED_RESIDUAL, CertificateSummary, DependentRows, EnergySummary, EventCounts,
-    FinalContact, NamedValues, PainleveSummary, RunOutcome, RunSettings, RunSummary,
-    SUMMARY_FORMAT, SummaryEvent, WorstOf,
+    FinalContact, NamedValues, PainleveSummary, PositionSummary, RunOutcome, RunSettings,
+    RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
 };
 pub use uniqueness_watch::UniquenessWatch;
 pub use world_files::{FileMark, WorldMarks};

@@ -6,6 +6,9 @@ use crate::records::EventKind;
 /// Numerical dissipation above this share of the energy that moved is worth a warning.
 const NUMERICAL_SHARE: f64 = 0.05;
 
+/// Energies below this share of the energies at hand are rounding.
+const ROUNDING_SHARE: f64 = 1e-9;
+
 /// Warnings that matter, from the summary alone.
 pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -41,8 +44,9 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
     }
     if certificate.nonlinear_failures > 0 {
         warnings.push(format!(
-            "in {} steps the iteration on nonlinear forces did not converge: try a smaller step",
-            certificate.nonlinear_failures
+            "in {} steps the iteration on nonlinear forces did not converge, first for {}: a force this stiff needs a \
+             smaller step, or a `potential` or `damping` in place of an expression",
+            certificate.nonlinear_failures, certificate.nonlinear_failure
         ));
     }
     if summary.energy.open_steps > 0 {
@@ -51,6 +55,13 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
             summary.energy.open_steps, summary.energy.worst_imbalance
         ));
     }
+    if !summary.momentum.is_closed() {
+        warnings.push(format!(
+            "the account of momentum of {} steps did not close, first worst at t = {} s",
+            summary.momentum.open_steps, summary.momentum.worst_time
+        ));
+    }
+    warnings.extend(position_warnings(summary));
     warnings.extend(painleve_warning(summary));
     warnings.extend(gain_warning(summary));
     warnings.extend(energy_warnings(summary));
@@ -65,6 +76,43 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
         warnings.push(format!(
             "{} further events were not kept",
             summary.event_counts.dropped
+        ));
+    }
+    warnings
+}
+
+/// Positions that cannot be believed.
+fn position_warnings(summary: &RunSummary) -> Vec<String> {
+    let positions = &summary.positions;
+    let mut warnings = Vec::new();
+    let cure = match summary.settings.projection.as_str() {
+        "combined" => "a smaller step makes this smaller",
+        _ if summary.settings.scheme == "event-driven" => "a smaller step makes this smaller",
+        _ => "projection = \"combined\" corrects positions",
+    };
+    if !(positions.drift.value <= positions.limit) {
+        warnings.push(format!(
+            "positions drift by {:.1e} of the size of the motion (contact {}, t = {} s; deepest penetration {:.2e} of \
+             contact {}): {cure}",
+            positions.drift.value,
+            positions.drift.contact,
+            positions.drift.t,
+            positions.penetration.value,
+            positions.penetration.contact
+        ));
+    }
+    if !(positions.joint_drift.value <= positions.limit) {
+        warnings.push(format!(
+            "joint {} is violated by {:.1e} of the size of the motion (t = {} s): {cure}",
+            positions.joint_drift.contact, positions.joint_drift.value, positions.joint_drift.t
+        ));
+    }
+    if positions.crossings > 0 {
+        let first = &positions.first_crossing;
+        warnings.push(format!(
+            "{} steps went through an obstacle from one open side to the other, first contact {} at t = {} s (gap {:.2e} \
+             on the way): take steps shorter than its thickness over the speed",
+            positions.crossings, first.contact, first.t, -first.value
         ));
     }
     warnings
@@ -94,9 +142,14 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
     let largest = gains().max_by(|a, b| energy(a).total_cmp(&energy(b)))?;
     let total: f64 = gains().map(|e| energy(&e)).sum();
     Some(format!(
-        "{} impacts gained energy, {total:.2e} J in all (largest {:.2e} J at t = {} s, contact {}): with friction, {} law of \
+        "{} {} gained energy, {total:.2e} J in all (largest {:.2e} J at t = {} s, contact {}): with friction, {} law of \
          impact can create energy; Fremond's and the energetic law cannot (--impact fremond)",
         gains().count(),
+        if gains().count() == 1 {
+            "impact"
+        } else {
+            "impacts"
+        },
         energy(&largest),
         largest.t,
         largest.contact,
@@ -112,16 +165,8 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
 fn energy_warnings(summary: &RunSummary) -> Vec<String> {
     let mut warnings = Vec::new();
     let total = |name: &str| summary.energy.totals.get(name).unwrap_or(0.0);
-    let scheme: f64 = [
-        "numerical_mass",
-        "numerical_stiffness",
-        "potential_defect",
-        "covariant_defect",
-    ]
-    .map(total)
-    .into_iter()
-    .sum();
-    let contact = total("contact_normal") + total("contact_tangential");
+    let theta = total("numerical_mass") + total("numerical_stiffness");
+    let defects = total("potential_defect") + total("covariant_defect");
     let moved = [
         "external",
         "damping",
@@ -134,29 +179,44 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
     .map(|name| total(name).abs())
     .into_iter()
     .fold(0.0, f64::max);
-    if scheme.abs() > NUMERICAL_SHARE * moved && scheme.abs() > 1e-12 * moved {
-        let verb = if scheme < 0.0 { "took" } else { "added" };
+    // What is rounding of the energies themselves is not worth a sentence.
+    let energy = &summary.energy;
+    let size = [energy.start, energy.kinetic, energy.potential]
+        .into_iter()
+        .fold(moved, |size, x| size.max(x.abs()));
+    let matters = |x: f64| x.abs() > NUMERICAL_SHARE * moved && x.abs() > ROUNDING_SHARE * size;
+    let verb = |x: f64| if x < 0.0 { "took" } else { "added" };
+    if matters(theta) {
         warnings.push(format!(
-            "the scheme itself {verb} {:.2e} J: a smaller step makes this smaller",
-            scheme.abs()
+            "theta above 1/2 {} {:.2e} J: the damping of the theta scheme, which is zero at theta = 0.5",
+            verb(theta),
+            theta.abs()
         ));
     }
-    // What brought energy in, each source by its name.
+    if matters(defects) {
+        warnings.push(format!(
+            "the scheme itself {} {:.2e} J: a smaller step makes this smaller",
+            verb(defects),
+            defects.abs()
+        ));
+    }
+    if matters(total("projection")) {
+        warnings.push(format!(
+            "the projection of positions {} {:.2e} J: a smaller step makes this smaller",
+            verb(total("projection")),
+            total("projection").abs()
+        ));
+    }
+    // What contacts brought in, each source by its name; the work of moving obstacles is a term of the account.
     let work = |name: &str| summary.energy.contact_works.get(name).unwrap_or(0.0);
-    let matters = |x: f64| x > 1e-9 * moved && x > 0.0;
-    if matters(work("theta")) {
+    let brought = |x: f64| x > ROUNDING_SHARE * size && x > 0.0;
+    if brought(work("theta_gain")) {
         warnings.push(format!(
             "theta above the bound 1/(1+e) of the dissipative scheme added {:.2e} J at the contacts: theta = 0.5 adds none",
-            work("theta")
+            work("theta_gain")
         ));
     }
-    if matters(contact) && matters(work("supports")) {
-        warnings.push(format!(
-            "moving obstacles did {:.2e} J of work",
-            work("supports")
-        ));
-    }
-    if matters(work("law")) && summary.event_counts.energy_gains == 0 {
+    if brought(work("law")) && summary.event_counts.energy_gains == 0 {
         warnings.push(format!(
             "the laws of the contacts added {:.2e} J without an impact that gained energy: a smaller step makes this smaller",
             work("law")

@@ -7,14 +7,18 @@ use thiserror::Error;
 use crate::contact::{Certificate, ContactKey, ContactSolver};
 use crate::laws::{FlowRule, ImpactLaw};
 use crate::records::{
-    EnergyLedger, EventLog, PainleveWatch, StepOutcome, StepRecord, TrajectoryLayout,
+    EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepOutcome, StepRecord,
+    TrajectoryLayout,
 };
-use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
+use crate::stepping::{
+    ContactLayout, ContactScales, ContactStage, PositionCorrection, State, TimeSteppingScheme,
+};
 use crate::systems::constraint::ContactPoint;
 use crate::systems::past_motion::{Interpolation, PastError, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem, World};
 
 use super::gap_zero::{GapZero, gap_zero, normal_turned};
+use super::positions::{PositionVerdict, PositionWatch};
 use super::step_control::{self, StepControl};
 use super::studies::touching_problem;
 use super::uniqueness_watch::{UniquenessWatch, Wanted};
@@ -229,6 +233,8 @@ pub struct Simulation {
     stick_jitter: f64,
     painleve: PainleveWatch,
     uniqueness: UniquenessWatch,
+    positions: PositionWatch,
+    momentum: MomentumLedger,
     elastic: Option<ElasticLedger>,
     world: Option<(WorldAccounts, WorldMonitors)>,
     closing: Option<Vec<f64>>,
@@ -324,11 +330,18 @@ impl Simulation {
             stick_jitter: 0.0,
             painleve: PainleveWatch::default(),
             uniqueness: UniquenessWatch::default(),
+            positions: PositionWatch::default(),
+            momentum: MomentumLedger::default(),
             elastic: None,
             world,
             closing: None,
             control: None,
         };
+        if simulation.world.is_none() {
+            let State { t, q, v, .. } = &simulation.state;
+            let scales = ContactScales::of(simulation.system.as_ref(), (*t, q, v), h);
+            simulation.stage.scales = scales;
+        }
         simulation.start();
         if let StepOutcome::SeveralLayers { contact } = simulation.record.outcome {
             return Err(SimulationError::SeveralLayers {
@@ -387,6 +400,7 @@ impl Simulation {
         self.record.step = 0;
         self.events.observe(&self.record);
         self.painleve.observe(&self.record);
+        self.positions.observe(self.system.as_ref(), &self.record);
     }
 
     /// Whether a touching constraint approaches or a joint moves at the start.
@@ -400,9 +414,11 @@ impl Simulation {
                 gradient.iter().zip(v).map(|(g, v)| g * v).sum::<f64>() + function.rate(t, q);
             (rate, 1e-12 * size)
         };
-        let contact = self.system.constraints().iter().any(|constraint| {
+        let scales = &self.stage.scales;
+        let mut constraints = self.system.constraints().iter().enumerate();
+        let contact = constraints.any(|(c, constraint)| {
             let (rate, rounding) = approaches(constraint.gap());
-            constraint.gap().value(t, q) <= 1e-12 && rate < -rounding
+            constraint.gap().value(t, q) <= scales.closed_gap(c) && rate < -rounding
         });
         contact
             || self.system.joints().iter().any(|joint| {
@@ -507,7 +523,10 @@ impl Simulation {
         self.cut = cut;
         self.record.step = self.step;
         if self.record.outcome == StepOutcome::NonlinearNotConverged {
-            self.stage.certificate.nonlinear_failures += 1;
+            let certificate = &mut self.stage.certificate;
+            certificate.nonlinear_failures += 1;
+            let first = (self.record.t, self.record.unbalanced.unwrap_or(0));
+            certificate.first_nonlinear_failure.get_or_insert(first);
         }
         self.stick_jitter = self.stick_jitter.max(self.record.stick_jitter);
         self.ledger.enter(&self.record);
@@ -521,6 +540,10 @@ impl Simulation {
             self.events.enter_tangential(&self.record, contact);
         }
         self.painleve.observe(&self.record);
+        self.positions.observe(self.system.as_ref(), &self.record);
+        if let Some(entry) = &self.record.momentum {
+            self.momentum.enter(self.record.t, entry);
+        }
         if let Some(ledger) = &mut self.elastic {
             ledger.observe(&self.record);
         }
@@ -781,7 +804,7 @@ impl Simulation {
         &self.ledger
     }
 
-    /// The accounts of a world: momentum, contacts, sweeps.
+    /// The accounts of a world: contacts, sweeps, overlaps.
     pub fn world_accounts(&self) -> Option<&WorldAccounts> {
         self.world.as_ref().map(|(accounts, _)| accounts)
     }
@@ -796,6 +819,11 @@ impl Simulation {
     /// The accounts of elastic bodies and surfaces, where they are kept.
     pub fn elastic_accounts(&self) -> Option<&ElasticAccounts> {
         self.elastic.as_ref().map(ElasticLedger::accounts)
+    }
+
+    /// The account of momentum, of free bodies under a scheme that keeps it.
+    pub fn momentum_ledger(&self) -> &MomentumLedger {
+        &self.momentum
     }
 
     /// The certificate.
@@ -821,6 +849,20 @@ impl Simulation {
     /// How near the contacts came to the Painlevé region.
     pub fn painleve(&self) -> &PainleveWatch {
         &self.painleve
+    }
+
+    /// How far positions left their constraints so far; compliant contacts are exempt, their penetration is their law.
+    pub fn positions(&self) -> PositionVerdict {
+        if self.scheme.is_compliant() {
+            return PositionVerdict::default();
+        }
+        let at = (self.state.t, self.state.q.as_slice());
+        self.positions.verdict(self.system.as_ref(), at)
+    }
+
+    /// What the scheme does about positions.
+    pub fn position_correction(&self) -> PositionCorrection {
+        self.scheme.position_correction(self.system.as_ref())
     }
 
     /// The system.
@@ -866,6 +908,10 @@ impl Simulation {
             self.system.coordinate_names(),
             self.system.velocity_names(),
             &self.layout.names(self.system.as_ref()),
+            match self.position_correction() {
+                PositionCorrection::None => &[],
+                _ => self.system.velocity_names(),
+            },
             &accounts,
         )
     }
@@ -892,6 +938,8 @@ impl Simulation {
             .control
             .as_ref()
             .map(|control| control.memory().clone());
+        checkpoint.positions.clone_from(&self.positions);
+        checkpoint.momentum.clone_from(&self.momentum);
         checkpoint.elastic = self.elastic_accounts().cloned();
         checkpoint.world = self.world_accounts().cloned();
         checkpoint
@@ -964,6 +1012,8 @@ impl Simulation {
         self.stick_jitter = checkpoint.stick_jitter;
         self.painleve = checkpoint.painleve;
         self.uniqueness = checkpoint.uniqueness;
+        self.positions = checkpoint.positions;
+        self.momentum = checkpoint.momentum;
         // What the next step reads of the last one.
         self.record.q.clone_from(&self.state.q);
         let constraints = self.system.constraints();

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::contact::{Certificate, ContactKey, Worst};
 use crate::laws::generalized_set;
-use crate::records::{EventKind, StepOutcome, painleve_watch};
+use crate::records::{EventKind, MomentumLedger, StepOutcome, painleve_watch};
 
+use super::positions::{DRIFT_LIMIT, LargestOf};
 use super::run_warnings::run_warnings;
 use super::{
     BodyAccount, Hypotheses, RunEnd, SceneFacts, Simulation, SurfaceAccount, WorldSummary,
@@ -97,6 +98,9 @@ pub struct RunSettings {
     /// Which of several solutions the run takes.
     #[serde(default)]
     pub several_rule: String,
+    /// Whether positions were corrected.
+    #[serde(default)]
+    pub projection: String,
     /// Parameters of the scene.
     pub parameters: NamedValues,
 }
@@ -189,8 +193,9 @@ pub struct EnergySummary {
     pub potential: f64,
     /// Every term of the account, summed over the run.
     pub totals: NamedValues,
-    /// How the work of the contacts came about: `law` (contact, friction and impact), `supports` (moving obstacles),
-    /// `theta` (the weight of the scheme).
+    /// How the work of the contacts on the motion relative to their obstacles came about: `law` (contact, friction and
+    /// impact), `theta` (the weight of the scheme), and the part of the last that gave energy where the law took it
+    /// (`theta_gain`).
     #[serde(default)]
     pub contact_works: NamedValues,
     /// Largest imbalance of one step.
@@ -265,6 +270,30 @@ pub struct CertificateSummary {
     pub at_rounding_floor: u64,
     /// Steps whose implicit iteration did not converge.
     pub nonlinear_failures: u64,
+    /// Where the first of them failed; empty if there is none.
+    #[serde(default)]
+    pub nonlinear_failure: String,
+}
+
+/// How far the positions of a run left their constraints.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PositionSummary {
+    /// Whether drift and joint violation stay below `limit` and no obstacle was crossed within a step.
+    pub hold: bool,
+    /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
+    pub limit: f64,
+    /// Deepest penetration, in the unit of the gap. A scheme may overshoot by the approach of one step.
+    pub penetration: WorstOf,
+    /// Penetration beyond that, as a part of the size of the motion.
+    pub drift: WorstOf,
+    /// Largest violation of a joint, in its unit; `contact` names the joint.
+    pub joint: WorstOf,
+    /// The same as a part of the size of the motion.
+    pub joint_drift: WorstOf,
+    /// Steps that went through an obstacle from one open side to the other.
+    pub crossings: u64,
+    /// The first of them: most negative gap on the way.
+    pub first_crossing: WorstOf,
 }
 
 /// Contact rows that depend on each other: their impulses are not unique.
@@ -339,6 +368,12 @@ pub struct RunSummary {
     pub world: Option<WorldSummary>,
     /// How far the steps satisfied their laws.
     pub certificate: CertificateSummary,
+    /// How far positions left their constraints.
+    #[serde(default)]
+    pub positions: PositionSummary,
+    /// The account of momentum; without entries where no free body keeps one.
+    #[serde(default)]
+    pub momentum: MomentumLedger,
     /// How near the contacts came to the Painlevé region; none without friction.
     #[serde(default)]
     pub painleve: Option<PainleveSummary>,
@@ -376,9 +411,10 @@ impl RunSummary {
         };
         let energy = energy(simulation);
         let world = WorldSummary::of(simulation);
-        let closed = energy.closed && world.as_ref().is_none_or(|world| world.momentum.closed);
+        let closed = energy.closed && simulation.momentum_ledger().is_closed();
         let certificate = certificate(simulation, settings.tolerance, closed);
-        let certified = certificate.certified && outcome != RunOutcome::Stopped;
+        let positions = positions(simulation);
+        let certified = certificate.certified && positions.hold && outcome != RunOutcome::Stopped;
         let state = simulation.state();
         let system = simulation.system();
         let events = events(simulation);
@@ -415,6 +451,8 @@ impl RunSummary {
             bodies: accounts.bodies,
             surfaces: accounts.surfaces,
             world,
+            positions,
+            momentum: simulation.momentum_ledger().clone(),
             painleve: painleve(simulation),
             thresholds: thresholds(simulation),
             stick_jitter: simulation.stick_jitter(),
@@ -481,10 +519,58 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              them, or choose another impact law)",
             contact_name(simulation, contact)
         ),
+        StepOutcome::SlipNotUnique { contact } => format!(
+            "friction of contact `{}` falls so steeply with the slip speed that a step has several answers; a step of \
+             at most {:.3e} has one",
+            contact_name(simulation, contact),
+            simulation.record().step_advised
+        ),
+        StepOutcome::SlipNotConverged { contact } => format!(
+            "the iteration on the slip speed of contact `{}`, which its friction depends on, did not converge: take a \
+             smaller step",
+            contact_name(simulation, contact)
+        ),
+        StepOutcome::GapNotFinite { constraint } => {
+            let name = simulation.system().constraints()[constraint].name();
+            let expression = simulation.system().constraints()[constraint].expression();
+            let gap = match expression {
+                "" => String::new(),
+                text => format!(", `{text}`,"),
+            };
+            format!("the gap{gap} of contact `{name}` or its rate is not a finite number")
+        }
         StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
         StepOutcome::SingularMass => "the mass matrix lost definiteness".to_string(),
         // The others do not stop a run.
         other => format!("{other:?}"),
+    }
+}
+
+fn positions(simulation: &Simulation) -> PositionSummary {
+    let verdict = simulation.positions();
+    let system = simulation.system();
+    let worst = |worst: &LargestOf, name: &dyn Fn(usize) -> String| WorstOf {
+        value: worst.largest.value,
+        t: worst.largest.t,
+        contact: worst.of.map_or_else(String::new, name),
+    };
+    let contact = |c: usize| system.constraints()[c].name().to_string();
+    let joint = |i: usize| system.joints()[i].name().to_string();
+    PositionSummary {
+        hold: !verdict.drifts() && verdict.crossings == 0,
+        limit: DRIFT_LIMIT,
+        penetration: worst(&verdict.penetration, &contact),
+        drift: worst(&verdict.drift, &contact),
+        joint: worst(&verdict.joint, &joint),
+        joint_drift: worst(&verdict.joint_drift, &joint),
+        crossings: verdict.crossings,
+        first_crossing: verdict
+            .first_crossing
+            .map_or_else(WorstOf::default, |crossing| WorstOf {
+                value: -crossing.depth,
+                t: crossing.t,
+                contact: contact(crossing.constraint),
+            }),
     }
 }
 
@@ -586,8 +672,8 @@ fn contact_works(simulation: &Simulation) -> NamedValues {
     let works = simulation.events().works;
     let terms = [
         ("law", works.law),
-        ("supports", works.supports),
         ("theta", works.theta),
+        ("theta_gain", works.theta_gain),
     ];
     NamedValues(terms.map(|(name, x)| (name.to_string(), x)).to_vec())
 }
@@ -633,6 +719,14 @@ fn certificate(simulation: &Simulation, tolerance: f64, closed: bool) -> Certifi
         not_converged: certificate.not_converged,
         at_rounding_floor: certificate.at_rounding_floor,
         nonlinear_failures: certificate.nonlinear_failures,
+        nonlinear_failure: certificate.first_nonlinear_failure.map_or_else(
+            String::new,
+            |(t, i)| {
+                let name = simulation.system().velocity_names().get(i);
+                let name = name.map_or("?", |name| name.trim_end_matches('\''));
+                format!("the force on `{name}` at t = {t} s")
+            },
+        ),
     }
 }
 

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::records::world_rows::{BODY_NUMBERS, BodySelection, CONTACT_COLUMNS, fill_contacts};
+use crate::records::world_rows::{
+    BODY_NUMBERS, BodySelection, CONTACT_COLUMNS, FORCE_COLUMNS, fill_contacts, fill_forces,
+};
 use crate::records::{RowFile, RowFormat, StepRecord, TrajectoryFileError};
 use crate::systems::World;
-use crate::systems::world::{Dimension, Recording};
+use crate::systems::world::{Dimension, ForceSums, Recording};
 
 /// Rows of a file that a checkpoint counts, and their digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,9 @@ pub struct WorldMarks {
     pub contacts: Option<FileMark>,
     /// Of `bodies.npy`.
     pub bodies: Option<FileMark>,
+    /// Of `forces.npy`.
+    #[serde(default)]
+    pub forces: Option<FileMark>,
 }
 
 /// The bodies that are written, and whether they have a file of their own.
@@ -44,12 +49,13 @@ pub(super) fn selection(world: &World) -> (BodySelection, bool) {
     (BodySelection { bodies, planar }, own_file)
 }
 
-/// Writes `contacts.npy` (one row per present contact and kept step) and, above 256 recorded bodies, `bodies.npy` (rows ×
-/// bodies × 13), in step with the trajectory.
+/// Writes `contacts.npy` (one row per present contact and kept step), `forces.npy` where sums are asked for and, above 256 recorded
+/// bodies, `bodies.npy` (rows × bodies × 13), in step with the trajectory.
 #[derive(Debug)]
 pub(super) struct WorldFiles {
     contacts: Option<RowFile>,
     bodies: Option<(RowFile, BodySelection)>,
+    forces: Option<(RowFile, ForceSums)>,
     buffer: Vec<f64>,
 }
 
@@ -76,6 +82,11 @@ impl WorldFiles {
             let mark = marks.and_then(|marks| marks.contacts.as_ref());
             open("contacts.npy", RowFormat::Columns(columns), mark)
         });
+        let forces = world.recording.forces.map(|sums| {
+            let columns = FORCE_COLUMNS.map(String::from).to_vec();
+            let mark = marks.and_then(|marks| marks.forces.as_ref());
+            Ok((open("forces.npy", RowFormat::Columns(columns), mark)?, sums))
+        });
         let (selection, own_file) = selection(world);
         let bodies = own_file.then(|| {
             let format = RowFormat::Table {
@@ -88,6 +99,7 @@ impl WorldFiles {
         Ok(Self {
             contacts: contacts.transpose()?,
             bodies: bodies.transpose()?,
+            forces: forces.transpose()?,
             buffer: Vec::new(),
         })
     }
@@ -97,6 +109,11 @@ impl WorldFiles {
         if let Some(file) = &mut self.contacts {
             self.buffer.clear();
             fill_contacts(record, &mut self.buffer);
+            file.push(&self.buffer)?;
+        }
+        if let Some((file, sums)) = &mut self.forces {
+            self.buffer.clear();
+            fill_forces(record, *sums == ForceSums::Bodies, &mut self.buffer);
             file.push(&self.buffer)?;
         }
         if let Some((file, selection)) = &mut self.bodies {
@@ -115,6 +132,9 @@ impl WorldFiles {
         if let Some((file, _)) = &mut self.bodies {
             file.commit()?;
         }
+        if let Some((file, _)) = &mut self.forces {
+            file.commit()?;
+        }
         Ok(())
     }
 
@@ -123,6 +143,7 @@ impl WorldFiles {
         WorldMarks {
             contacts: self.contacts.as_ref().map(FileMark::of),
             bodies: self.bodies.as_ref().map(|(file, _)| FileMark::of(file)),
+            forces: self.forces.as_ref().map(|(file, _)| FileMark::of(file)),
         }
     }
 }

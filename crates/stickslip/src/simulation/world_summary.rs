@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::records::{MomentumLedger, PhaseTimes, StepRecord, WorldWatch};
+use crate::records::{PhaseTimes, StepRecord, WorldWatch};
 use crate::systems::world::Dimension;
 
 use super::Simulation;
@@ -11,8 +11,6 @@ use super::summary::nan_if_null;
 /// Accounts of a world over a run, kept in checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorldAccounts {
-    /// The momentum account.
-    pub momentum: MomentumLedger,
     /// Contacts, sweeps, overlaps.
     pub watch: WorldWatch,
 }
@@ -20,9 +18,6 @@ pub struct WorldAccounts {
 impl WorldAccounts {
     /// Enters a step.
     pub(super) fn enter(&mut self, record: &StepRecord) {
-        if let Some(entry) = &record.momentum {
-            self.momentum.enter(record.t, entry);
-        }
         self.watch.observe(record);
     }
 }
@@ -97,7 +92,8 @@ impl WorldSummary {
     /// Sums up a world; none for another system.
     pub(super) fn of(simulation: &Simulation) -> Option<Self> {
         let world = simulation.system().as_world()?;
-        let WorldAccounts { momentum, watch } = simulation.world_accounts()?;
+        let WorldAccounts { watch } = simulation.world_accounts()?;
+        let momentum = simulation.momentum_ledger();
         let steps = watch.steps.max(1) as f64;
         let penetration = match watch.penetration {
             Some((worst, time, key)) => PenetrationSummary {

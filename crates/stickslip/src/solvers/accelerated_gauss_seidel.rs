@@ -36,9 +36,6 @@ use super::progress::Progress;
 use super::scaled_problem::project_cone;
 use super::sweep::{SweepMemory, sweep};
 
-/// Blocks per row of W above which sweeps go over the bodies.
-const BLOCKS_FOR_BODIES: usize = 15;
-
 /// How far the iterate is extrapolated between sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Momentum {
@@ -80,7 +77,7 @@ pub struct GaussSeidelIteration {
     since_check: u64,
     /// Last estimate of the error, calibrated.
     pub(crate) estimate: f64,
-    /// Smallest true error this arm has seen.
+    /// Smallest true error this run has seen.
     pub(crate) best: f64,
 }
 
@@ -88,9 +85,10 @@ impl GaussSeidelIteration {
     /// Starts at `x`.
     pub fn new(progress: &Progress<'_>, x: &[f64], momentum: Momentum) -> Self {
         let problem = progress.problem;
+        let dense_enough = progress.limits.cascade.blocks_for_bodies * problem.contacts();
         let bodies = progress
             .bodies
-            .filter(|_| problem.column.len() > BLOCKS_FOR_BODIES * problem.contacts())
+            .filter(|_| problem.column.len() > dense_enough)
             .and_then(|bodies| BodySweep::new(problem, bodies))
             .map(|mut bodies| {
                 bodies.set_impulses(x);
@@ -264,7 +262,7 @@ impl GaussSeidelIteration {
         }
     }
 
-    /// Checks the current iterate, as an arm that hands over should.
+    /// Checks the current iterate, as a run that hands over should.
     pub fn check(&mut self, progress: &mut Progress<'_>) -> f64 {
         let error = progress.check(&self.x);
         self.best = self.best.min(error);

@@ -35,7 +35,7 @@
 //!
 //! Tests below.
 
-use super::cascade::find_reduced_form;
+use super::cascade::{CascadeSettings, find_reduced_form};
 use super::newton_system::{ContactTerms, NewtonSystem};
 use super::scaled_problem::{ScaledProblem, StoppingTest, project_cone};
 use super::sweep::{Instructions, multiply, product};
@@ -136,7 +136,7 @@ pub fn minimum_norm(problem: &ContactProblem, impulses: &mut Vec<f64>) -> f64 {
     product(&scaled, Instructions::detect(), &start, &mut u0);
     let free = FreeSet::new(&scaled, &u0);
     let mut system = NewtonSystem::new(&scaled, None);
-    find_reduced_form(&mut system, &scaled, problem);
+    find_reduced_form(&mut system, &scaled, problem, &CascadeSettings::default());
     let mut search = Search::new(&scaled, &free, &start);
     let mut found: Option<(f64, Vec<f64>)> = None;
     for _ in 0..UPDATES {

@@ -29,24 +29,16 @@
 //! Tests below, `crates/stickslip/tests/solver_suite.rs`.
 
 use super::accelerated_gauss_seidel::{GaussSeidelIteration, Momentum};
+use super::cascade::CascadeSettings;
 use super::newton_system::NewtonSystem;
 use super::progress::{Progress, SolverLimits};
 use super::proximal_newton::ProximalNewtonIteration;
 use super::scaled_problem::ScaledProblem;
 use super::sweep::product;
 
-/// Contacts of a patch at most, and contacts from which it grows.
-const LARGEST: usize = 400;
-const SEEDS: usize = 60;
-/// Share of the squared error that the seeds hold.
-const SHARE: f64 = 0.99;
-/// Sweeps and Newton steps spent on a patch.
-const SWEEPS: u64 = 400;
-const NEWTON_STEPS: u64 = 40;
-
 /// Solves the patch around the worst contacts of `x`, in place; false if there is no small one or it was not solved.
 pub(crate) fn solve_patch(progress: &mut Progress<'_>, x: &mut [f64]) -> bool {
-    let problem = progress.problem;
+    let (problem, settings) = (progress.problem, &progress.limits.cascade);
     let mut u = vec![0.0; x.len()];
     product(problem, progress.how, x, &mut u);
     progress.products += 1;
@@ -54,7 +46,7 @@ pub(crate) fn solve_patch(progress: &mut Progress<'_>, x: &mut [f64]) -> bool {
         .map(|i| problem.contact_error(i, &x[3 * i..3 * i + 3], &u[3 * i..3 * i + 3]))
         .collect();
     let total: f64 = squares.iter().sum();
-    let Some(patch) = grow(problem, &squares, SHARE * total) else {
+    let Some(patch) = grow(problem, &squares, total, settings) else {
         return false;
     };
     let (part, start) = restrict(problem, &patch, x, &u);
@@ -67,12 +59,13 @@ pub(crate) fn solve_patch(progress: &mut Progress<'_>, x: &mut [f64]) -> bool {
     };
     let mut inner = Progress::new(&part, &limits, start.clone());
     let mut solved = inner.done()
-        || GaussSeidelIteration::new(&inner, &start, Momentum::Full).advance(&mut inner, SWEEPS);
+        || GaussSeidelIteration::new(&inner, &start, Momentum::Full)
+            .advance(&mut inner, settings.patch_sweeps);
     if !solved {
         let mut system = NewtonSystem::new(&part, None);
         let from = inner.best.clone();
         let mut newton = ProximalNewtonIteration::new(&mut inner, &from, 1e-1, 1e-4);
-        while !solved && !newton.failed && newton.steps < NEWTON_STEPS {
+        while !solved && !newton.failed && newton.steps < settings.patch_newton_steps {
             solved = newton.outer_step(&mut inner, &mut system);
         }
     }
@@ -87,9 +80,15 @@ pub(crate) fn solve_patch(progress: &mut Progress<'_>, x: &mut [f64]) -> bool {
     solved
 }
 
-/// The contacts with the largest errors, which together hold `share`, and their neighbours; `None` if
+/// The contacts with the largest errors, which together hold nearly all of `total`, and their neighbours; `None` if
 /// the error is spread over too many.
-fn grow(problem: &ScaledProblem, squares: &[f64], share: f64) -> Option<Vec<usize>> {
+fn grow(
+    problem: &ScaledProblem,
+    squares: &[f64],
+    total: f64,
+    settings: &CascadeSettings,
+) -> Option<Vec<usize>> {
+    let share = settings.patch_share * total;
     let n = squares.len();
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| squares[b].total_cmp(&squares[a]).then(a.cmp(&b)));
@@ -99,7 +98,7 @@ fn grow(problem: &ScaledProblem, squares: &[f64], share: f64) -> Option<Vec<usiz
         if held >= share {
             break;
         }
-        if patch.len() >= SEEDS {
+        if patch.len() >= settings.patch_seeds_max {
             return None;
         }
         held += squares[i];
@@ -114,7 +113,7 @@ fn grow(problem: &ScaledProblem, squares: &[f64], share: f64) -> Option<Vec<usiz
             let i = patch[at];
             for k in problem.row_start[i] as usize..problem.row_start[i + 1] as usize {
                 let j = problem.column[k] as usize;
-                if !inside[j] && patch.len() < LARGEST {
+                if !inside[j] && patch.len() < settings.patch_contacts_max {
                     inside[j] = true;
                     patch.push(j);
                 }

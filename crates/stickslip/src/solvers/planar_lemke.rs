@@ -36,9 +36,6 @@
 use super::progress::Progress;
 use crate::algebra::lcp::{LcpOutcome, solve_lcp};
 
-/// Contacts up to which the cascade tries it.
-pub(crate) const FEW_CONTACTS: usize = 10;
-
 /// Solves a problem in the plane; true if it is solved to the tolerance. Nothing is done in space.
 pub(crate) fn lemke(progress: &mut Progress<'_>) -> bool {
     let p = progress.problem;

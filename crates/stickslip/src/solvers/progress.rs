@@ -1,5 +1,6 @@
 //! What the methods of a solve share: the best point so far, the true error, the clock.
 
+use super::cascade::CascadeSettings;
 use super::scaled_problem::{ScaledProblem, StoppingTest};
 use super::sweep::{Instructions, product};
 use crate::clock::Stopwatch;
@@ -21,6 +22,8 @@ pub struct SolverLimits {
     pub threads: usize,
     /// Print every turn of the cascade to the error stream.
     pub trace: bool,
+    /// By which figures the cascade decides.
+    pub cascade: CascadeSettings,
 }
 
 impl Default for SolverLimits {
@@ -32,6 +35,7 @@ impl Default for SolverLimits {
             test: StoppingTest::Published,
             threads: 1,
             trace: false,
+            cascade: CascadeSettings::default(),
         }
     }
 }

@@ -4,23 +4,12 @@
 //! path on every machine and in every run.
 
 use super::accelerated_gauss_seidel::{GaussSeidelIteration, Momentum};
+use super::cascade::CascadeSettings;
 use super::interior_point::InteriorPointIteration;
 use super::newton_system::NewtonSystem;
 use super::progress::Progress;
 use super::projected_gradient::ProjectedGradientIteration;
 use super::proximal_newton::ProximalNewtonIteration;
-
-/// Ladder of κ in the proximal Newton method. From sweeps small ones need fewer steps on jams and columns, from the
-/// interior point 1e-4 on walls and towers.
-const KAPPAS_FROM_SWEEPS: [f64; 4] = [1e-6, 1e-4, 1e-3, 1e-2];
-const KAPPAS_FROM_INTERIOR: [f64; 4] = [1e-4, 1e-6, 1e-3, 1e-2];
-/// Proximal weight at the start.
-const WEIGHT_FROM_SWEEPS: f64 = 1e-1;
-const WEIGHT_FROM_INTERIOR: f64 = 1e-3;
-/// Newton steps without a halved error after which the next κ is tried.
-const PATIENCE: u64 = 500;
-/// Interior point iterations at most.
-const INTERIOR_ITERATIONS: u32 = 40;
 
 /// Nanoseconds, roughly, of the parts of an iteration.
 #[derive(Clone, Copy, Debug)]
@@ -66,13 +55,13 @@ pub(crate) enum Strategy {
     Interior(Option<InteriorPointIteration>, NewtonRun),
 }
 
-/// Proximal Newton with its ladder of κ.
+/// Proximal Newton with the proximal parameters κ that it tries in turn.
 #[derive(Debug)]
 pub(crate) struct NewtonRun {
     kappas: [f64; 4],
     weight: f64,
     iteration: Option<ProximalNewtonIteration>,
-    rung: usize,
+    trial: usize,
     halving: (u64, f64),
     start: Vec<f64>,
     start_error: f64,
@@ -80,13 +69,13 @@ pub(crate) struct NewtonRun {
 
 impl NewtonRun {
     /// A run that begins where sweeps have come to.
-    pub fn from_sweeps() -> Self {
-        Self::new(KAPPAS_FROM_SWEEPS, WEIGHT_FROM_SWEEPS)
+    pub fn from_sweeps(settings: &CascadeSettings) -> Self {
+        Self::new(settings.kappas_from_sweeps, settings.weight_from_sweeps)
     }
 
     /// A run that begins where the interior point has come to.
-    pub fn from_interior() -> Self {
-        Self::new(KAPPAS_FROM_INTERIOR, WEIGHT_FROM_INTERIOR)
+    pub fn from_interior(settings: &CascadeSettings) -> Self {
+        Self::new(settings.kappas_from_interior, settings.weight_from_interior)
     }
 
     fn new(kappas: [f64; 4], weight: f64) -> Self {
@@ -94,7 +83,7 @@ impl NewtonRun {
             kappas,
             weight,
             iteration: None,
-            rung: 0,
+            trial: 0,
             halving: (0, f64::INFINITY),
             start: Vec::new(),
             start_error: f64::INFINITY,
@@ -109,18 +98,19 @@ impl NewtonRun {
         count: u64,
     ) -> bool {
         let mut used = 0;
+        let patience = progress.limits.cascade.newton_patience;
         while used < count && !progress.out_of_budget() {
             if self.iteration.is_none() {
                 let better = progress.best_error < 0.5 * self.start_error;
                 if self.start.is_empty()
-                    || self.rung >= self.kappas.len()
-                    || (better && self.rung > 0)
+                    || self.trial >= self.kappas.len()
+                    || (better && self.trial > 0)
                 {
-                    // First time, the ladder is used up, or a better point is known by now.
+                    // First time, all are used up, or a better point is known by now.
                     self.start = progress.best.clone();
-                    self.rung %= self.kappas.len();
+                    self.trial %= self.kappas.len();
                 }
-                let kappa = self.kappas[self.rung];
+                let kappa = self.kappas[self.trial];
                 let iteration =
                     ProximalNewtonIteration::new(progress, &self.start, self.weight, kappa);
                 self.start_error = iteration.best;
@@ -138,9 +128,9 @@ impl NewtonRun {
             if iteration.best <= 0.5 * self.halving.1 {
                 self.halving = (iteration.steps, iteration.best);
             }
-            if iteration.failed || iteration.steps - self.halving.0 >= PATIENCE {
+            if iteration.failed || iteration.steps - self.halving.0 >= patience {
                 self.iteration = None;
-                self.rung += 1;
+                self.trial += 1;
             }
         }
         false
@@ -227,7 +217,7 @@ impl Strategy {
                     }
                     if let Some(iteration) = iteration {
                         while left > 0
-                            && iteration.iterations < INTERIOR_ITERATIONS
+                            && iteration.iterations < progress.limits.cascade.interior_iterations
                             && !iteration.failed
                             && !(iteration.iterations > 20 && iteration.stalled())
                         {

@@ -6,6 +6,8 @@ use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
 use crate::records::{ContactMode, ContactRecord, PainleveMargin, StepOutcome, StepRecord};
 use crate::systems::{Instant, MechanicalSystem, UnilateralConstraint};
 
+use super::position_projection::GAP_ROUNDING;
+
 /// Fixed place of one contact point in impulse vectors and records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactSlot {
@@ -91,6 +93,9 @@ pub(crate) struct ContactAssembly {
     pub before: Vec<f64>,
     /// Local velocity at v = 0 per problem row (moving obstacles).
     pub drift: Vec<f64>,
+    /// How much the turning of the normal along the step adds to the local velocity at the start, per problem row;
+    /// zero where laws are read at the start of the step.
+    pub turning: Vec<f64>,
     gradients: Covectors,
     rows: Vec<f64>,
     sparse_rows: Covectors,
@@ -108,8 +113,43 @@ impl ContactAssembly {
         self.approach.resize(count, 0.0);
     }
 
-    /// Evaluates gaps, gradients and linear approach rates at (t, q) for the velocity v.
-    pub fn evaluate_gaps(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64], v: &[f64]) {
+    /// Evaluates gaps, gradients and linear approach rates at (t, q) for the velocity v; `Err` names a gap that is no
+    /// number.
+    pub fn evaluate_gaps(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<(), StepOutcome> {
+        self.evaluate_gradients(system, t, q);
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            let gap = constraint.gap();
+            self.gaps[c] = gap.value(t, q);
+            self.approach[c] = self.gradients.dot(c, v) + gap.rate(t, q);
+            if !self.gaps[c].is_finite() || !self.approach[c].is_finite() {
+                return Err(StepOutcome::GapNotFinite { constraint: c });
+            }
+        }
+        Ok(())
+    }
+
+    /// Approach rates at (t, q) for the velocity v, into `approach`; gaps stay as they are.
+    pub fn evaluate_approach(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) {
+        self.evaluate_gradients(system, t, q);
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            self.approach[c] = self.gradients.dot(c, v) + constraint.gap().rate(t, q);
+        }
+    }
+
+    /// Gradients of all gaps at (t, q): the normal rows of contacts activated from here on.
+    pub fn evaluate_gradients(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) {
         let n = system.dof();
         let sparse = system.sparsity().is_some();
         if sparse {
@@ -117,9 +157,8 @@ impl ContactAssembly {
         } else {
             self.gradients.clear_dense(n);
         }
-        for (c, constraint) in system.constraints().iter().enumerate() {
+        for constraint in system.constraints() {
             let gap = constraint.gap();
-            self.gaps[c] = gap.value(t, q);
             if !sparse {
                 gap.gradient(t, q, self.gradients.push_dense(1));
             } else if !gap.sparse_gradient(t, q, &mut self.gradients) {
@@ -128,13 +167,34 @@ impl ContactAssembly {
                 gap.gradient(t, q, &mut self.rows);
                 self.gradients.push_nonzeros(&self.rows);
             }
-            self.approach[c] = self.gradients.dot(c, v) + gap.rate(t, q);
         }
     }
 
     /// Rounding of a gap: the size of the numbers that cancel in it.
     pub fn gap_rounding(&self, c: usize, q: &[f64]) -> f64 {
-        16.0 * f64::EPSILON * self.gradients.absolute_dot(c, q)
+        GAP_ROUNDING * self.gradients.absolute_dot(c, q)
+    }
+
+    /// Splits the normal velocity before the step, read with frames further along the path, into the approach at the
+    /// start and the turning of the normal since: an impact law answers the first, the second is taken on the mean
+    /// velocity, so that a curved path costs no energy. `approach` is that of the start in this scale of the gap.
+    pub fn split_turning(&mut self, problem: &ContactProblem) {
+        self.turning.clear();
+        self.turning.resize(self.before.len(), 0.0);
+        for contact in self.active.iter().filter(|contact| contact.owns_normal) {
+            let row = problem.blocks()[contact.block].start;
+            let c = self.layout.slots[contact.slot].key.constraint();
+            // The normal row is a multiple of the gradient of the gap.
+            let along = problem.row_product(row, &self.gradients, c);
+            let square = self.gradients.dot_row(c, &self.gradients, c);
+            let start = if square > 0.0 {
+                along / square * self.approach[c]
+            } else {
+                self.before[row]
+            };
+            self.turning[row] = self.before[row] - start;
+            self.before[row] = start;
+        }
     }
 
     /// Empties the problem and the list of active contacts.
@@ -147,14 +207,17 @@ impl ContactAssembly {
         self.active.clear();
         self.before.clear();
         self.drift.clear();
+        self.turning.clear();
     }
 
-    /// Adds the contact points of constraint `c`, with frames at (t, q) and velocity `v` before.
+    /// Adds the contact points of constraint `c`, with frames at (t, q), velocity `v` before, and friction as it is at
+    /// the time and place `friction`.
     pub fn activate(
         &mut self,
         system: &dyn MechanicalSystem,
         c: usize,
         (t, q, v): (f64, &[f64], &[f64]),
+        friction: (f64, &[f64]),
         problem: &mut ContactProblem,
     ) -> Result<(), StepOutcome> {
         let constraint = &system.constraints()[c];
@@ -166,12 +229,12 @@ impl ContactAssembly {
         let past = system.past();
         let at = Instant {
             past,
-            ..Instant::new(t, q, v)
+            ..Instant::new(friction.0, friction.1, v)
         };
         let joint_section = constraint.points().len() > 1
             && constraint.points()[0].law.flow_rule() != FlowRule::Coulomb;
         if joint_section {
-            return self.activate_jointly(constraint, first, &at, problem);
+            return self.activate_jointly(constraint, first, (t, q), &at, problem);
         }
         let n = v.len();
         for (k, point) in constraint.points().iter().enumerate() {
@@ -231,10 +294,11 @@ impl ContactAssembly {
         &mut self,
         constraint: &UnilateralConstraint,
         first: usize,
+        (t, q): (f64, &[f64]),
         at: &Instant,
         problem: &mut ContactProblem,
     ) -> Result<(), StepOutcome> {
-        let (t, q, v) = (at.t, at.q, at.v);
+        let v = at.v;
         let n = v.len();
         let c = self.layout.slots[first].key.constraint();
         let bad = |point| StepOutcome::BadCoefficient {
@@ -346,11 +410,13 @@ impl ContactAssembly {
                 record.impulses[slot.start + i] = impulse[row];
                 record.local_velocities[slot.start + i] = sliding[row];
                 let work = impulse[row] * problem.row_dot(row, velocity_of_work);
-                let (before, drift) = (self.before[row], self.drift[row]);
+                let drift = self.drift[row];
+                // The turning of the normal belongs to the true velocity before the step.
+                let before = self.before[row] + self.turning.get(row).unwrap_or(&0.0);
                 let mean = 0.5 * (before + problem.row_dot(row, after) + drift);
                 let forces = problem.row_dot(row, left) + drift - before;
                 entry.work_law += impulse[row] * mean;
-                entry.work_support -= impulse[row] * drift;
+                entry.work_support[usize::from(i > 0)] -= impulse[row] * drift;
                 entry.work_forces += (impulse[row] * forces).abs();
                 if i == 0 {
                     entry.work_normal = work

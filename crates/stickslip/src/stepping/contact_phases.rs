@@ -1,14 +1,11 @@
 //! The contact solve of a step: one phase, or two where Poisson's or the energetic law acts.
 
-use crate::contact::{BlockKind, ContactProblem};
+use crate::contact::{BlockKind, ContactBlock, ContactProblem};
 use crate::laws::{ImpactLaw, energetic_impact_in_space};
 use crate::records::StepOutcome;
 
 use super::ContactStage;
 use super::assembly::ContactAssembly;
-
-/// An approach slower than this is not an impact and has no compression phase.
-const APPROACH_MIN: f64 = 1e-10;
 
 /// Buffers of the phases.
 ///
@@ -51,9 +48,10 @@ impl ContactPhases {
         // The generalized law has its own normal stage.
         let cone_law = stage.problem.generalized_rule().is_none();
         let closing = assembly.active.iter().filter(|_| cone_law).any(|contact| {
-            let start = stage.problem.blocks()[contact.block].start;
+            let block = &stage.problem.blocks()[contact.block];
             matches!(contact.impact, ImpactLaw::Poisson { .. })
-                && assembly.before[start] < -APPROACH_MIN
+                && is_rigid(block)
+                && assembly.before[block.start] < -resting(assembly, stage, block)
         });
         self.compression.clear();
         self.compression.resize(stage.problem.size(), 0.0);
@@ -90,6 +88,10 @@ impl ContactPhases {
         self.bias.extend_from_slice(problem.bias());
         problem.velocity_free_mut().copy_from_slice(before);
         problem.bias_mut().copy_from_slice(&assembly.drift);
+        // The turning of the normal along the step is no approach.
+        for (bias, turning) in problem.bias_mut().iter_mut().zip(&assembly.turning) {
+            *bias -= turning;
+        }
         problem.refresh();
         for block in problem.blocks_mut() {
             block.kind = BlockKind::Unilateral { minimum: 0.0 };
@@ -142,12 +144,15 @@ impl ContactPhases {
                     continue;
                 };
                 let block = &problem.blocks()[contact.block];
+                if !is_rigid(block) {
+                    continue;
+                }
                 let rows = block.range();
                 let u: Vec<f64> = rows
                     .clone()
                     .map(|i| assembly.before[i] + row_response(problem, i, &self.compression))
                     .collect();
-                if u[0] >= -APPROACH_MIN {
+                if u[0] >= -resting(assembly, stage, block) {
                     continue;
                 }
                 let key = block.key;
@@ -180,6 +185,24 @@ impl ContactPhases {
         }
         Ok(!closed.is_empty())
     }
+}
+
+/// Whether impacts happen to a contact at all: a spring whose force is known has none.
+fn is_rigid(block: &ContactBlock) -> bool {
+    !matches!(block.kind, BlockKind::KnownNormal { .. })
+}
+
+/// An approach slower than this is not an impact and has no compression phase: a part of the speeds of the run, from the
+/// unit of the gap to that of the contact's normal.
+fn resting(assembly: &ContactAssembly, stage: &ContactStage, block: &ContactBlock) -> f64 {
+    let constraint = block.key.constraint();
+    let (rate, normal) = (assembly.approach[constraint], assembly.before[block.start]);
+    let per_rate = if rate != 0.0 {
+        (normal / rate).abs()
+    } else {
+        0.0
+    };
+    per_rate * stage.scales.resting_rate(constraint)
 }
 
 /// Row i of W times impulses.

@@ -5,6 +5,8 @@ use crate::contact::{
 };
 use crate::records::StepOutcome;
 
+use super::ContactScales;
+
 /// Rounding of a local velocity, relative to the largest one of the run.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
 
@@ -18,6 +20,8 @@ pub struct ContactStage {
     pub certificate: Certificate,
     /// Constraints that take part in the step although it does not forecast them to close; none in a step of a run.
     pub also: Vec<bool>,
+    /// Lengths and speeds of the run.
+    pub scales: ContactScales,
     residual: ContactResidual,
     solver: Box<dyn ContactSolver>,
 }
@@ -30,6 +34,7 @@ impl ContactStage {
             solution: ContactSolution::default(),
             certificate: Certificate::default(),
             also: Vec::new(),
+            scales: ContactScales::default(),
             residual: ContactResidual::default(),
             solver,
         }

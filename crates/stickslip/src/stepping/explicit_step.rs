@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::contact::{BlockKind, ContactProblem};
-use crate::laws::ImpactRule;
+use crate::laws::{ImpactLaw, ImpactRule};
 use crate::records::{EnergyEntry, StepOutcome, StepRecord};
 use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem};
 
 use super::assembly::ContactAssembly;
 use super::contact_phases::ContactPhases;
+use super::explicit_positions::ExplicitPositions;
 use super::joints::{JointSystem, JointVelocity};
+use super::slip_friction::{SlipReading, SlipSpeeds};
 use super::{ContactStage, State, generalized_impact, restitution, step_energy};
 
 /// An approach velocity below this part of the speed counts as zero.
@@ -32,8 +34,11 @@ pub(crate) struct ExplicitStep {
     pub assembly: ContactAssembly,
     /// Impact map of the user, for the generalized law.
     pub impact_rule: Option<Arc<dyn ImpactRule>>,
+    /// Where the path of the step is read, and how its end is corrected.
+    pub positions: ExplicitPositions,
     joints: JointSystem,
     phases: ContactPhases,
+    slip: SlipSpeeds,
     mass: SymmetricMatrix,
     mass_other: SymmetricMatrix,
     factor: CholeskyFactor,
@@ -127,23 +132,32 @@ impl ExplicitStep {
         v0: &[f64],
         (h, t): (f64, f64),
         contacts: Contacts,
+        impulses: &[f64],
         stage: &mut ContactStage,
     ) -> Result<(), StepOutcome> {
         self.assembly.prepare(system);
-        self.assembly.evaluate_gaps(system, t, &self.q, v0);
+        self.assembly.evaluate_gaps(system, t, &self.q, v0)?;
         self.assembly.begin(system, &mut stage.problem);
         for c in 0..system.constraints().len() {
             let rounding = self.assembly.gap_rounding(c, &self.q);
+            let closed = rounding.max(stage.scales.closed_gap(c));
             let active = match contacts {
-                Contacts::Touching(tolerance) => self.assembly.gaps[c] <= tolerance.max(rounding),
+                Contacts::Touching(tolerance) => self.assembly.gaps[c] <= tolerance.max(closed),
                 Contacts::Pressed(_) => self.assembly.gaps[c] < 0.0,
             };
             if active || stage.takes_part(c) {
+                let at = (t, self.q.as_slice());
                 self.assembly
-                    .activate(system, c, (t, &self.q, v0), &mut stage.problem)?;
+                    .activate(system, c, (t, &self.q, v0), at, &mut stage.problem)?;
             }
         }
         let problem = &mut stage.problem;
+        if matches!(contacts, Contacts::Touching(_)) {
+            let assembly = &mut self.assembly;
+            let path = (h, t, self.q.as_slice(), v0);
+            self.positions
+                .split(system, path, impulses, assembly, problem);
+        }
         // The generalized law reads true velocities: its restitution belongs to the normal stage.
         let biased = problem.generalized_rule().is_none();
         for contact in self.assembly.active.iter().filter(|_| biased) {
@@ -172,6 +186,11 @@ impl ExplicitStep {
         }
         for (bias, drift) in problem.bias_mut().iter_mut().zip(&self.assembly.drift) {
             *bias += drift;
+        }
+        // The mean velocity of an explicit step weighs both ends alike.
+        let turning = self.assembly.turning.iter();
+        for (bias, turning) in problem.bias_mut().iter_mut().zip(turning) {
+            *bias += turning;
         }
         Ok(())
     }
@@ -213,12 +232,16 @@ impl ExplicitStep {
             record.outcome = StepOutcome::SingularMass;
             return false;
         }
-        if let Err(outcome) = self.activate(system, v0, (h, t), contacts, stage) {
+        let impulses = state.impulses.as_slice();
+        if let Err(outcome) = self.activate(system, v0, (h, t), contacts, impulses, stage) {
             record.outcome = outcome;
             return false;
         }
-        self.joints.evaluate(system, t, &self.q);
-        self.joints.set_target(JointVelocity::End, 1.0, v0);
+        match self.positions.middle(t, h) {
+            Some(middle) => self.joints.evaluate_along(system, middle, (t, &self.q), v0),
+            None => self.joints.evaluate(system, t, &self.q),
+        }
+        self.joints.set_target(JointVelocity::End, 0.5, v0);
         self.joints.factor(&self.factor);
         let (factor, joints) = (&self.factor, &mut self.joints);
         match system.sparsity() {
@@ -246,7 +269,30 @@ impl ExplicitStep {
         }
         self.assembly
             .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
-        let compression = match self.phases.solve(&self.assembly, v0, t, stage) {
+        let solved = self.phases.solve(&self.assembly, v0, t, stage);
+        let reading = SlipReading {
+            system,
+            at: Instant {
+                past: system.past(),
+                ..Instant::new(t, &self.q, v0)
+            },
+            h,
+            weight: |contact, mean| match contact.impact {
+                ImpactLaw::Fremond { .. } => mean,
+                _ => 1.0,
+            },
+            theta: 0.5,
+            v0,
+            t,
+        };
+        let parts = (&self.assembly, &mut self.phases);
+        let refined = solved.and_then(|residual| {
+            let again = self
+                .slip
+                .refine(parts.0, parts.1, &reading, stage, record)?;
+            Ok(residual.max(again))
+        });
+        let compression = match refined {
             Ok(residual) => residual,
             Err(outcome) => {
                 record.outcome = outcome;
@@ -302,11 +348,22 @@ impl ExplicitStep {
         record: &mut StepRecord,
     ) {
         let (entry, kinetic, potential) = self.account(system, state, h, record);
+        record.projection.clone_from(&self.positions.displacement);
         record.t = t_end;
         record.h = h;
         record.q.clone_from(&self.q_end);
         record.velocity_left.clone_from(&self.phases.left);
         record.velocity.clone_from(&self.v);
+        record.energy_size = h * [
+            &self.external,
+            &self.gradient,
+            &self.covariant,
+            &self.viscous,
+        ]
+        .iter()
+        .flat_map(|force| force.iter().zip(&self.mean))
+        .map(|(f, v)| (f * v).abs())
+        .sum::<f64>();
         record.joint_impulses.clone_from(&self.joints.multipliers);
         record.energy = entry;
         record.kinetic = kinetic;
@@ -345,6 +402,7 @@ impl ExplicitStep {
         }
         let potential = step_energy::potential(system, &self.q_end);
         let potential_change = potential - state.potential;
+        let projection = self.positions.work;
         let contacts = &record.contacts;
         let entry = EnergyEntry {
             kinetic_change: kinetic - state.kinetic,
@@ -352,11 +410,14 @@ impl ExplicitStep {
             external: h * dot(mean, &self.external),
             damping: -h * dot(mean, &self.viscous),
             potential_defect: potential_change
+                - projection
                 - h * (dot(mean, &self.gradient) + dot(mean, &self.elastic)),
             covariant_defect,
+            projection,
             joints: self.joints.work(mean),
-            contact_normal: contacts.iter().map(|c| c.work_normal).sum(),
-            contact_tangential: contacts.iter().map(|c| c.work_tangential).sum(),
+            supports: step_energy::supports(contacts),
+            contact_normal: step_energy::contact_normal(contacts),
+            contact_tangential: step_energy::contact_tangential(contacts),
             ..EnergyEntry::default()
         };
         (entry, kinetic, potential)

@@ -20,6 +20,9 @@ pub(crate) struct StepFrame<'a> {
     pub t_end: f64,
     pub q: &'a [f64],
     pub v: &'a [f64],
+    /// A body that turns has coasted to `q`, θ h before the end, with the velocity `v` there, and coasts on from
+    /// there with the velocity after the impulses of the step.
+    pub coasting: bool,
 }
 
 /// What a system has and lacks, asked once per run and not in every step.
@@ -38,10 +41,10 @@ pub(crate) struct Character {
 }
 
 impl Character {
-    fn of(system: &dyn MechanicalSystem) -> Self {
+    fn of(system: &dyn MechanicalSystem, coasting: bool) -> Self {
         let potential = system.has_potential();
         let linear_potential = potential && system.potential_is_linear();
-        let covariant = system.has_covariant_force();
+        let covariant = system.has_covariant_force() && !coasting;
         let dependence = system.force_dependence();
         let force_of_state = dependence == ForceDependence::State;
         Self {
@@ -74,9 +77,15 @@ pub(crate) struct ImplicitStep {
     pub factor: CholeskyFactor,
     hessian: SymmetricMatrix,
     has_hessian: bool,
+    /// Symmetric part of −(hθ ∂f/∂v + h²θ² ∂f/∂q).
+    slope: SymmetricMatrix,
+    has_slope: bool,
+    derivatives: [Vec<f64>; 2],
     pub v_theta: Vec<f64>,
     pub q_theta: Vec<f64>,
     pub q_end: Vec<f64>,
+    /// Velocity at the end of a step that coasts.
+    pub v_end: Vec<f64>,
     pub external: Vec<f64>,
     pub gradient: Vec<f64>,
     pub covariant: Vec<f64>,
@@ -94,16 +103,20 @@ pub(crate) struct ImplicitStep {
 
 impl ImplicitStep {
     /// Makes room and evaluates what is constant over the run.
-    pub fn prepare(&mut self, system: &dyn MechanicalSystem, q: &[f64]) {
+    pub fn prepare(&mut self, system: &dyn MechanicalSystem, q: &[f64], coasting: bool) {
         if self.prepared {
             return;
         }
         let n = system.dof();
-        self.character = Character::of(system);
+        self.character = Character::of(system, coasting);
         self.mass = system.new_matrix();
         self.operator = system.new_matrix();
         if self.character.potential {
             self.hessian = system.new_matrix();
+        }
+        if self.character.force_of_state && system.sparsity().is_none() {
+            self.slope = system.new_matrix();
+            self.derivatives = [vec![0.0; n * n], vec![0.0; n * n]];
         }
         system.mass(q, &mut self.mass);
         self.fused = self.character.linear
@@ -111,6 +124,7 @@ impl ImplicitStep {
             && sparse_linear(system, &self.mass).is_some();
         for buffer in [
             &mut self.v_theta,
+            &mut self.v_end,
             &mut self.external,
             &mut self.gradient,
             &mut self.covariant,
@@ -135,6 +149,7 @@ impl ImplicitStep {
         self.has_hessian = character.potential
             && !character.linear_potential
             && system.potential_hessian(frame.q, &mut self.hessian);
+        self.linearise_force(system, frame, frame.t_start, frame.q, frame.v);
         if character.force_of_time {
             // F_{k+θ} = (1−θ) F_k + θ F_{k+1}
             let theta = frame.theta;
@@ -152,6 +167,51 @@ impl ImplicitStep {
         }
     }
 
+    /// Takes the slope of the force again, at the last iterate.
+    pub fn relinearise_force(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) -> bool {
+        if !self.has_slope {
+            return false;
+        }
+        let t = frame.t_start + frame.theta * frame.h;
+        let (q, v) = (self.q_theta.clone(), self.v_theta.clone());
+        self.linearise_force(system, frame, t, &q, &v);
+        true
+    }
+
+    /// The symmetric part of what a force that depends on the state adds to the operator: stiff springs, dampers and
+    /// controllers are then implicit like a potential.
+    fn linearise_force(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) {
+        self.has_slope = false;
+        let n = self.slope.order();
+        if n == 0 || frame.h == 0.0 {
+            return;
+        }
+        let [dq, dv] = &mut self.derivatives;
+        let at = Instant::new(t, q, v);
+        if !system.force_derivatives(&at, dq, dv) {
+            return;
+        }
+        let reach = frame.h * frame.theta;
+        let entry = |e: usize| -reach * (dv[e] + reach * dq[e]);
+        let mut any = false;
+        for i in 0..n {
+            for j in 0..=i {
+                let value = 0.5 * (entry(i * n + j) + entry(j * n + i));
+                any |= value != 0.0;
+                self.slope.set(i, j, value);
+            }
+        }
+        // A slope that is no number is left to the iteration, whose outcome tells.
+        self.has_slope = any && self.slope.first_non_finite().is_none();
+    }
+
     /// v_θ for the end velocity `v`.
     fn mean_velocity(&mut self, frame: &StepFrame, v: &[f64]) {
         let theta = frame.theta;
@@ -164,14 +224,29 @@ impl ImplicitStep {
     fn place(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
         let StepFrame { h, theta, .. } = *frame;
         self.mean_velocity(frame, v);
-        system.displace(frame.q, &self.v_theta, h * theta, &mut self.q_theta);
-        system.displace(frame.q, &self.v_theta, h, &mut self.q_end);
+        if frame.coasting {
+            self.q_theta.copy_from_slice(frame.q);
+        } else {
+            system.displace(frame.q, &self.v_theta, h * theta, &mut self.q_theta);
+        }
+        self.place_end(system, frame, v);
+    }
+
+    /// Position at the end of the step, and the velocity there of a body that coasts to it.
+    fn place_end(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
+        let StepFrame { h, theta, .. } = *frame;
+        if frame.coasting {
+            let rest = (&mut self.q_end[..], &mut self.v_end[..]);
+            system.coast(frame.q, v, h * theta, rest.0, rest.1);
+        } else {
+            system.displace(frame.q, &self.v_theta, h, &mut self.q_end);
+        }
     }
 
     /// What the account of a linear step needs, without forces that nobody reads any more.
     pub fn complete(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
         self.mean_velocity(frame, v);
-        system.displace(frame.q, &self.v_theta, frame.h, &mut self.q_end);
+        self.place_end(system, frame, v);
         let linear = system.linear_part();
         if self.fused {
             if let Some(linear) = linear {
@@ -319,7 +394,7 @@ impl ImplicitStep {
         frame: &StepFrame,
     ) -> Result<(), usize> {
         let (h, theta) = (frame.h, frame.theta);
-        let constant = self.character.constant_mass && !self.has_hessian;
+        let constant = self.character.constant_mass && !self.has_hessian && !self.has_slope;
         if constant && self.factored_for == Some((h, theta)) {
             return Ok(());
         }
@@ -337,6 +412,9 @@ impl ImplicitStep {
             self.operator
                 .add_scaled(h * h * theta * theta, &self.hessian);
         }
+        if self.has_slope {
+            self.operator.add_scaled(1.0, &self.slope);
+        }
         if !constant
             && self.factor.order() == self.operator.order()
             && self.factored == self.operator
@@ -344,6 +422,12 @@ impl ImplicitStep {
             return Ok(());
         }
         let mut outcome = self.factor.factor(&self.operator);
+        if outcome.is_err() && self.has_slope {
+            // A force that feeds energy in faster than the step resolves: the iteration starts without its slope.
+            self.has_slope = false;
+            self.operator.add_scaled(-1.0, &self.slope);
+            outcome = self.factor.factor(&self.operator);
+        }
         if outcome.is_err() && self.has_hessian {
             // A concave potential with a large step: the mass alone still gives a convergent
             // iteration where the step resolves the motion.
@@ -358,6 +442,33 @@ impl ImplicitStep {
             self.factored.copy_from(&self.operator);
         }
         outcome
+    }
+
+    /// Size of the products that cancel in the works of the forces of a step.
+    pub fn energy_size(&self, frame: &StepFrame) -> f64 {
+        let forces = [
+            &self.external,
+            &self.gradient,
+            &self.covariant,
+            &self.viscous,
+        ];
+        let power: f64 = forces
+            .iter()
+            .map(|force| {
+                let pairs = force.iter().zip(&self.v_theta);
+                pairs.map(|(f, v)| (f * v).abs()).sum::<f64>()
+            })
+            .sum();
+        frame.h * power
+    }
+
+    /// The velocity whose balance is farthest from holding.
+    pub fn worst_row(&self) -> usize {
+        let rows = self.delta.iter().zip(&self.scale).map(|(d, s)| d.abs() / s);
+        let worst = rows.enumerate().filter(|(_, x)| !x.is_nan());
+        worst
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map_or(0, |(i, _)| i)
     }
 
     /// Relative size of the balance defect `residual + contact`, in the dual metric of M̂.

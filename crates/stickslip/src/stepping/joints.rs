@@ -24,6 +24,8 @@ pub(crate) struct JointSystem {
     rows: Vec<f64>,
     responses: Vec<f64>,
     rates: Vec<f64>,
+    /// Turning of the rows along the step: what it adds to `G v + ∂g/∂t` of the velocity at the start.
+    turning: Vec<f64>,
     target: Vec<f64>,
     schur: Vec<f64>,
     factor: PivotedCholesky,
@@ -52,6 +54,31 @@ impl JointSystem {
         }
     }
 
+    /// Evaluates the rows at `place`, further along the path than `start`, for a step that begins there with v.
+    pub fn evaluate_along(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        start: (f64, &[f64]),
+        place: (f64, &[f64]),
+        v: &[f64],
+    ) {
+        self.evaluate(system, start.0, start.1);
+        self.turning.clear();
+        for i in 0..self.count {
+            self.turning.push(-self.speed(i, v));
+        }
+        self.evaluate(system, place.0, place.1);
+        for i in 0..self.count {
+            self.turning[i] += self.speed(i, v);
+        }
+    }
+
+    /// `G v + ∂g/∂t` of a joint.
+    fn speed(&self, i: usize, v: &[f64]) -> f64 {
+        let n = v.len();
+        dot(&self.rows[i * n..(i + 1) * n], v) + self.rates[i]
+    }
+
     /// Whether there are no joints.
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -62,7 +89,11 @@ impl JointSystem {
         let n = v0.len();
         for i in 0..self.count {
             self.target[i] = match velocity {
-                JointVelocity::End => -self.rates[i],
+                // What the joints turn along the step is taken on the mean velocity.
+                JointVelocity::End => {
+                    let turning = self.turning.get(i).copied().unwrap_or(0.0);
+                    -self.rates[i] - (1.0 - theta) / theta * turning
+                }
                 JointVelocity::Theta => {
                     (-self.rates[i] - (1.0 - theta) * dot(&self.rows[i * n..(i + 1) * n], v0))
                         / theta

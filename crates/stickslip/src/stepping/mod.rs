@@ -6,8 +6,10 @@
 
 mod assembly;
 mod contact_phases;
+mod contact_scales;
 mod contact_stage;
 mod event_driven;
+mod explicit_positions;
 mod explicit_step;
 mod generalized_impact;
 mod implicit_step;
@@ -18,15 +20,19 @@ mod moreau_jean_account;
 mod moreau_jean_settings;
 mod normal_compliance;
 mod normal_compliance_penalty;
+mod position_projection;
 mod restitution;
 mod scheme;
+mod slip_friction;
 mod state_products;
 mod step_energy;
+mod step_positions;
 mod sweeping_bounds;
 mod sweeping_process;
 pub mod world;
 
 pub use assembly::{ContactLayout, ContactSlot};
+pub use contact_scales::ContactScales;
 pub use contact_stage::ContactStage;
 pub use event_driven::{
     EventDriven, EventDrivenSettings, ReferenceEvent, ReferenceEventKind, ReferenceMotion,
@@ -38,6 +44,7 @@ pub use moreau_jean::MoreauJean;
 pub(crate) use moreau_jean_settings::default_theta;
 pub use moreau_jean_settings::{Activation, InternalForce, MoreauJeanSettings, ThetaError};
 pub use normal_compliance_penalty::NormalCompliancePenalty;
+pub use position_projection::{PositionCorrection, Projection};
 pub use scheme::{State, StepLimit, TimeSteppingScheme};
 pub use sweeping_bounds::{SweepingBounds, SweepingData, SweepingRealised};
 pub use sweeping_process::SweepingProcess;

@@ -1,16 +1,174 @@
-//! Energy account of the theta scheme.
+//! The end of a theta step: record, energy account, projection.
 
 use crate::algebra::{dot, long_dot};
-use crate::records::{EnergyEntry, StepRecord};
+use crate::records::{EnergyEntry, Momentum, MomentumEntry, StepRecord};
 use crate::systems::MechanicalSystem;
 
+use super::assembly::ActiveContact;
 use super::implicit_step::StepFrame;
 use super::moreau_jean::MoreauJean;
-use super::{State, step_energy};
+use super::{ContactStage, State, step_energy};
+
+/// A mean normal velocity below this part of the approach is that of a contact that stays closed.
+const STEADY: f64 = 1e-9;
 
 impl MoreauJean {
+    /// Record, account, projection and new state of a step that was solved.
+    pub(super) fn complete(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        state: &State,
+        stage: &ContactStage,
+        record: &mut StepRecord,
+    ) {
+        record.stick_jitter = self.sliding_velocities(frame, stage);
+        self.assembly.fill_record(
+            &stage.problem,
+            &self.phases.impulse,
+            &self.step.v_theta,
+            &self.sliding,
+            (&self.phases.left, &self.velocity),
+            record,
+        );
+        let (mut entry, mut kinetic, mut potential) = self.account(system, frame, state, record);
+        record.momentum = self.momentum(system, frame, state);
+        if self.leaves_constraints(frame, stage) {
+            let before = (kinetic, potential);
+            if self
+                .positions
+                .project(system, frame.t_end, &mut self.step.q_end)
+            {
+                (kinetic, potential) = self.energies_at_end(system, kinetic);
+                let change = (kinetic - before.0, potential - before.1);
+                entry.kinetic_change += change.0;
+                entry.potential_change += change.1;
+                entry.projection = change.0 + change.1;
+                self.move_momentum(system, record);
+            }
+        }
+        self.positions.fill_record(record);
+        record.t = frame.t_end;
+        record.h = frame.h;
+        record.q.clone_from(&self.step.q_end);
+        record.velocity_left.clone_from(&self.phases.left);
+        record.velocity.clone_from(&self.velocity);
+        if frame.coasting {
+            record.velocity.clone_from(&self.step.v_end);
+            let (left, rest) = (&mut record.velocity_left, frame.theta * frame.h);
+            let q = &mut self.step.q_theta;
+            system.coast(frame.q, &self.phases.left, rest, q, left);
+        }
+        record.energy_size = self.step.energy_size(frame);
+        record.joint_impulses.clone_from(&self.joints.multipliers);
+        record.energy = entry;
+        record.kinetic = kinetic;
+        record.potential = potential;
+    }
+
+    /// Whether the end position may have to be projected; chooses the contacts that stay closed.
+    fn leaves_constraints(&mut self, frame: &StepFrame, stage: &ContactStage) -> bool {
+        if frame.h == 0.0 {
+            return false;
+        }
+        let (assembly, impulse) = (&self.assembly, &self.phases.impulse);
+        if !self.positions.corrected {
+            let (problem, v) = (&stage.problem, &self.velocity);
+            let rests = |contact: &ActiveContact| {
+                let row = problem.blocks()[contact.block].start;
+                let after = problem.row_dot(row, v) + assembly.drift[row];
+                // Against what the impulse did to the velocity: a contact on its way down again has not come to rest.
+                let change = problem.w(row, row) * impulse[row];
+                impulse[row] > 0.0 && after.abs() <= STEADY * change
+            };
+            return self.positions.overshoots
+                && self.positions.overshot(assembly, &self.step.q_end, rests);
+        }
+        let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
+        let scales = &stage.scales;
+        let touching = |c| {
+            let rounding = assembly.gap_rounding(c, frame.q);
+            rounding.max(floor).max(scales.closed_gap(c))
+        };
+        self.positions.hold(assembly, touching, |contact| {
+            let row = stage.problem.blocks()[contact.block].start;
+            let mean = stage.problem.row_dot(row, v) + assembly.drift[row];
+            let size = assembly.before[row].abs() + assembly.turning[row].abs();
+            impulse[row] > 0.0 && mean <= STEADY * size
+        });
+        true
+    }
+
+    /// The account of momentum of a body that coasts to the place of the impulses and on from it.
+    fn momentum(
+        &self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        state: &State,
+    ) -> Option<MomentumEntry> {
+        if !frame.coasting {
+            return None;
+        }
+        let before = system.momentum(&state.q, &state.v)?;
+        let after = system.momentum(&self.step.q_end, &self.step.v_end)?;
+        let supports = system.wrench(frame.q, &self.contact_impulse)?;
+        let forces = system.wrench(frame.q, &self.step.impulse)?;
+        // Moments about the origin cancel by the distance from it, impulses of single contacts and forces as well.
+        let lever = |q: &[f64]| q[..3].iter().map(|x| x.abs()).sum::<f64>();
+        let lever = lever(&state.q) + lever(&self.step.q_end);
+        let terms = [before, after, supports, forces];
+        let sum = |range: std::ops::Range<usize>| -> f64 {
+            terms
+                .iter()
+                .flat_map(|term| &term[range.clone()])
+                .map(|x| x.abs())
+                .sum()
+        };
+        let linear_size = sum(0..3);
+        let angular_size = sum(3..6) + lever * linear_size;
+        Some(MomentumEntry {
+            change: momentum(std::array::from_fn(|i| after[i] - before[i])),
+            forces: momentum(forces),
+            supports: momentum(supports),
+            projection: Momentum::default(),
+            linear_size,
+            angular_size,
+        })
+    }
+
+    /// Enters what the projection of the end position did to the momentum.
+    fn move_momentum(&self, system: &dyn MechanicalSystem, record: &mut StepRecord) {
+        let moved = system.momentum(&self.step.q_end, &self.step.v_end);
+        let free = self.positions.free_end();
+        let free = system.momentum(free, &self.step.v_end);
+        if let (Some(entry), Some(moved), Some(free)) = (&mut record.momentum, moved, free) {
+            entry.projection = momentum(std::array::from_fn(|i| moved[i] - free[i]));
+            let projection = entry.projection;
+            entry.change.add(&projection, 1.0);
+        }
+    }
+
+    /// Kinetic and potential energy after the end position was projected; a constant mass keeps its kinetic energy.
+    fn energies_at_end(&mut self, system: &dyn MechanicalSystem, kinetic: f64) -> (f64, f64) {
+        let q = &self.step.q_end;
+        if let Some(linear) = system.linear_part().filter(|_| self.step.fused) {
+            let (end, mass) = (&mut self.step.end, &self.step.mass);
+            end.ensure(mass, linear, q, &self.velocity);
+            return (kinetic, end.elastic_energy());
+        }
+        let potential = step_energy::potential(system, q);
+        if self.step.character.constant_mass {
+            return (kinetic, potential);
+        }
+        system.mass(q, &mut self.mass_end);
+        (
+            step_energy::kinetic(&self.mass_end, &self.velocity),
+            potential,
+        )
+    }
+
     /// Energy entry of the completed step; also the new kinetic energy.
-    pub(super) fn account(
+    fn account(
         &mut self,
         system: &dyn MechanicalSystem,
         frame: &StepFrame,
@@ -99,10 +257,11 @@ impl MoreauJean {
             numerical_stiffness,
             potential_defect,
             covariant_defect,
+            projection: 0.0,
             joints: self.joints.work(v_theta),
-            contact_normal: contact_normal(record),
-            contact_tangential: contact_tangential(record),
-            ..EnergyEntry::default()
+            supports: step_energy::supports(&record.contacts),
+            contact_normal: step_energy::contact_normal(&record.contacts),
+            contact_tangential: step_energy::contact_tangential(&record.contacts),
         };
         (entry, kinetic, smooth_potential + elastic)
     }
@@ -128,19 +287,21 @@ impl MoreauJean {
             numerical_stiffness: slack * stiffness,
             potential_defect: 0.0,
             covariant_defect: 0.0,
+            projection: 0.0,
             joints: self.joints.work(v_theta),
-            contact_normal: contact_normal(record),
-            contact_tangential: contact_tangential(record),
-            ..EnergyEntry::default()
+            supports: step_energy::supports(&record.contacts),
+            contact_normal: step_energy::contact_normal(&record.contacts),
+            contact_tangential: step_energy::contact_tangential(&record.contacts),
         };
         (entry, kinetic, elastic)
     }
 }
 
-fn contact_normal(record: &StepRecord) -> f64 {
-    record.contacts.iter().map(|c| c.work_normal).sum()
-}
-
-fn contact_tangential(record: &StepRecord) -> f64 {
-    record.contacts.iter().map(|c| c.work_tangential).sum()
+/// Linear and angular part of six numbers.
+fn momentum(x: [f64; 6]) -> Momentum {
+    let [a, b, c, d, e, f] = x;
+    Momentum {
+        linear: [a, b, c],
+        angular: [d, e, f],
+    }
 }

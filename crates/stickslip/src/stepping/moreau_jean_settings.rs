@@ -3,6 +3,7 @@
 use crate::systems::MechanicalSystem;
 
 use super::joints::JointVelocity;
+use super::position_projection::Projection;
 
 /// Which contacts take part in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,14 +35,16 @@ pub struct MoreauJeanSettings {
     pub theta: Option<f64>,
     /// Activation rule.
     pub activation: Activation,
-    /// Tolerance ε_g on the forecast gap, in the unit of the gap.
+    /// Tolerance ε_g on the forecast gap, in the unit of the gap; at least rounding of the lengths of the run.
     pub gap_tolerance: f64,
-    /// Tolerance ε_u on the approach velocity of the rule `paper`.
+    /// Tolerance ε_u on the approach velocity of the rule `paper`; at least rounding of the speeds of the run.
     pub velocity_tolerance: f64,
     /// Nonlinear potential.
     pub internal_force: InternalForce,
     /// Velocity on which joints are enforced.
     pub joint_velocity: JointVelocity,
+    /// Whether positions are corrected; only with the activation `guard`, the others are rules of bare schemes.
+    pub projection: Projection,
     /// Largest number of implicit iterations.
     pub iterations_max: usize,
 }
@@ -51,10 +54,11 @@ impl Default for MoreauJeanSettings {
         Self {
             theta: None,
             activation: Activation::default(),
-            gap_tolerance: 1e-12,
-            velocity_tolerance: 1e-10,
+            gap_tolerance: 0.0,
+            velocity_tolerance: 0.0,
             internal_force: InternalForce::default(),
             joint_velocity: JointVelocity::default(),
+            projection: Projection::default(),
             iterations_max: 60,
         }
     }

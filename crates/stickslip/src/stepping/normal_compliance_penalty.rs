@@ -91,6 +91,10 @@ impl TimeSteppingScheme for NormalCompliancePenalty {
         true
     }
 
+    fn is_compliant(&self) -> bool {
+        true
+    }
+
     fn memory(&self) -> Option<serde_json::Value> {
         serde_json::to_value(&self.springs).ok()
     }

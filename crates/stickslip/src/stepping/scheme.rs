@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
-use super::ContactStage;
+use super::{ContactStage, PositionCorrection};
 
 /// Position and velocity at a time, with the impulses that warm-start the next contact problem.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,16 @@ pub trait TimeSteppingScheme: Send + Sync {
 
     /// Whether the scheme steps worlds of bodies, and nothing else.
     fn steps_worlds(&self) -> bool {
+        false
+    }
+
+    /// What the scheme does about the positions of this system.
+    fn position_correction(&self, _system: &dyn MechanicalSystem) -> PositionCorrection {
+        PositionCorrection::None
+    }
+
+    /// Whether penetration is part of the contact law of this scheme and not an error.
+    fn is_compliant(&self) -> bool {
         false
     }
 

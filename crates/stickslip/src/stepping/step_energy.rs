@@ -1,6 +1,7 @@
 //! Energies of a state and small sums shared by the schemes.
 
 use crate::algebra::SymmetricMatrix;
+use crate::records::ContactRecord;
 use crate::systems::{ElasticScratch, MechanicalSystem};
 
 /// ½ v·M v.
@@ -14,4 +15,22 @@ pub(crate) fn potential(system: &dyn MechanicalSystem, q: &[f64]) -> f64 {
         linear.elastic_energy(q, &mut ElasticScratch::default())
     });
     system.potential(q) + elastic
+}
+
+/// Work that moving obstacles do through the contacts.
+pub(crate) fn supports(contacts: &[ContactRecord]) -> f64 {
+    contacts
+        .iter()
+        .map(|c| c.work_support[0] + c.work_support[1])
+        .sum()
+}
+
+/// Work of normal impulses on velocities relative to the obstacles.
+pub(crate) fn contact_normal(contacts: &[ContactRecord]) -> f64 {
+    contacts.iter().map(|c| c.relative_works()[0]).sum()
+}
+
+/// Work of friction on velocities relative to the obstacles.
+pub(crate) fn contact_tangential(contacts: &[ContactRecord]) -> f64 {
+    contacts.iter().map(|c| c.relative_works()[1]).sum()
 }

@@ -21,6 +21,15 @@ impl<F: Fn(&Instant) -> f64 + Send + Sync> FrictionMemory for F {
     }
 }
 
+/// Friction that depends on the slip speed s: a factor of the section of the law (Stribeck curves). At s = 0 the whole
+/// set of the factor at 0 holds the contact.
+pub trait SlipFriction: Send + Sync {
+    /// The factor at the slip speed s ≥ 0, not negative.
+    fn factor(&self, at: &Instant, s: f64) -> f64;
+    /// Its derivative in s.
+    fn slope(&self, at: &Instant, s: f64) -> f64;
+}
+
 /// One material point of a constraint: its frame and its law.
 pub struct ContactPoint {
     /// Rows of the contact frame.
@@ -29,11 +38,35 @@ pub struct ContactPoint {
     pub law: ContactLaw,
     /// Dependence of the friction on the past.
     pub memory: Option<Box<dyn FrictionMemory>>,
+    /// Dependence of the friction on the slip speed.
+    pub slip: Option<Box<dyn SlipFriction>>,
 }
 
 impl ContactPoint {
-    /// The friction section at an instant.
+    /// The friction section at an instant; of friction that depends on the slip speed the one that holds at rest.
     pub fn section_at(&self, at: &Instant) -> Result<FrictionSection, ContactLawError> {
+        self.section_at_slip(at, 0.0)
+    }
+
+    /// The friction section at an instant for the slip speed s.
+    pub fn section_at_slip(
+        &self,
+        at: &Instant,
+        s: f64,
+    ) -> Result<FrictionSection, ContactLawError> {
+        let section = self.section_without_slip(at)?;
+        let Some(slip) = &self.slip else {
+            return Ok(section);
+        };
+        let value = slip.factor(at, s);
+        if value >= 0.0 && value.is_finite() {
+            Ok(section.scaled(value))
+        } else {
+            Err(ContactLawError::Coefficient { value, time: at.t })
+        }
+    }
+
+    fn section_without_slip(&self, at: &Instant) -> Result<FrictionSection, ContactLawError> {
         let section = self.law.section_at(at.t, at.q)?;
         let Some(memory) = &self.memory else {
             return Ok(section);
@@ -53,6 +86,7 @@ impl fmt::Debug for ContactPoint {
             .field("frame", &self.frame)
             .field("law", &self.law)
             .field("memory", &self.memory.is_some())
+            .field("slip", &self.slip.is_some())
             .finish()
     }
 }
@@ -63,6 +97,7 @@ impl fmt::Debug for ContactPoint {
 /// and become active together; each carries its own impulse.
 pub struct UnilateralConstraint {
     name: String,
+    expression: String,
     gap: Box<dyn ScalarFunction>,
     points: Vec<ContactPoint>,
 }
@@ -72,9 +107,22 @@ impl UnilateralConstraint {
     pub fn new(name: impl Into<String>, gap: impl ScalarFunction + 'static) -> Self {
         Self {
             name: name.into(),
+            expression: String::new(),
             gap: Box::new(gap),
             points: Vec::new(),
         }
+    }
+
+    /// Keeps the text of the gap, for messages.
+    #[must_use]
+    pub fn with_expression(mut self, expression: impl Into<String>) -> Self {
+        self.expression = expression.into();
+        self
+    }
+
+    /// The text of the gap; empty if it has none.
+    pub fn expression(&self) -> &str {
+        &self.expression
     }
 
     /// Adds a contact point.
@@ -83,6 +131,7 @@ impl UnilateralConstraint {
             frame,
             law,
             memory: None,
+            slip: None,
         });
         self
     }
@@ -98,6 +147,23 @@ impl UnilateralConstraint {
             frame,
             law,
             memory: Some(Box::new(memory)),
+            slip: None,
+        });
+        self
+    }
+
+    /// Adds a contact point whose friction depends on the slip speed.
+    pub fn with_slip_point(
+        mut self,
+        frame: ContactFrame,
+        law: ContactLaw,
+        slip: impl SlipFriction + 'static,
+    ) -> Self {
+        self.points.push(ContactPoint {
+            frame,
+            law,
+            memory: None,
+            slip: Some(Box::new(slip)),
         });
         self
     }

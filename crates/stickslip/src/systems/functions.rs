@@ -42,6 +42,10 @@ pub trait Force: Send + Sync {
     fn dependence(&self) -> ForceDependence;
     /// Writes the force.
     fn evaluate(&self, at: &Instant, out: &mut [f64]);
+    /// Writes ∂f/∂q and ∂f/∂v row-major and returns true, or returns false if unknown; the past is held.
+    fn derivatives(&self, _at: &Instant, _dq: &mut [f64], _dv: &mut [f64]) -> bool {
+        false
+    }
 }
 
 /// Scalar function φ(t, q): a gap or a bilateral constraint.
@@ -58,6 +62,14 @@ pub trait ScalarFunction: Send + Sync {
     /// ∂φ/∂t at fixed configuration.
     fn rate(&self, _t: f64, _q: &[f64]) -> f64 {
         0.0
+    }
+    /// Size of the numbers that cancel in φ besides `dφ · q`: the place of a node whose coordinates are displacements.
+    fn magnitude(&self, _t: f64, _q: &[f64]) -> f64 {
+        0.0
+    }
+    /// Whether dφ and ∂φ/∂t are the same everywhere: a step then cannot leave the surface it slides on.
+    fn is_affine(&self) -> bool {
+        false
     }
 }
 
@@ -276,6 +288,27 @@ where
     }
     fn gradient(&self, _t: f64, q: &[f64], out: &mut [f64]) {
         (self.gradient)(q, out);
+    }
+}
+
+/// The affine function `gradient · q + offset`: a flat obstacle at rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AffineScalar {
+    /// Constant gradient.
+    pub gradient: Vec<f64>,
+    /// Value at q = 0.
+    pub offset: f64,
+}
+
+impl ScalarFunction for AffineScalar {
+    fn value(&self, _t: f64, q: &[f64]) -> f64 {
+        dot(&self.gradient, q) + self.offset
+    }
+    fn gradient(&self, _t: f64, _q: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(&self.gradient);
+    }
+    fn is_affine(&self) -> bool {
+        true
     }
 }
 

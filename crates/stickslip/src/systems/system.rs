@@ -124,6 +124,12 @@ pub trait MechanicalSystem: Send + Sync {
     /// Writes the external force f(t, q, v), without potential, linear and covariant parts.
     fn force(&self, at: &Instant, out: &mut [f64]);
 
+    /// Writes ∂f/∂q and ∂f/∂v row-major and returns true, or returns false where they are not known; they decide how
+    /// stiff a force an implicit step can take.
+    fn force_derivatives(&self, _at: &Instant, _dq: &mut [f64], _dv: &mut [f64]) -> bool {
+        false
+    }
+
     /// Whether there is a potential besides the linear stiffness.
     fn has_potential(&self) -> bool;
 
@@ -163,6 +169,28 @@ pub trait MechanicalSystem: Send + Sync {
     /// Controllers in discrete time whose outputs the forces find in [`Instant::held`], in this order.
     fn controllers(&self) -> &[Arc<dyn SampledController>] {
         &[]
+    }
+
+    /// Whether configurations turn, so that spins in the frame of the body do not keep their momentum while it
+    /// moves freely; [`Self::coast`] then moves it.
+    fn turns(&self) -> bool {
+        false
+    }
+
+    /// Moves configuration and velocity freely, without forces, keeping energy and momentum.
+    fn coast(&self, q: &[f64], v: &[f64], h: f64, q_out: &mut [f64], v_out: &mut [f64]) {
+        self.displace(q, v, h, q_out);
+        v_out.copy_from_slice(v);
+    }
+
+    /// Linear and angular momentum about the origin, in the world, of systems of free bodies.
+    fn momentum(&self, _q: &[f64], _v: &[f64]) -> Option<[f64; 6]> {
+        None
+    }
+
+    /// What a generalized impulse at q adds to [`Self::momentum`].
+    fn wrench(&self, _q: &[f64], _impulse: &[f64]) -> Option<[f64; 6]> {
+        None
     }
 
     /// What a user should know of the system before a run.

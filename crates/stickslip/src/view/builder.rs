@@ -15,12 +15,15 @@ use super::sections::SectionTable;
 use super::{Geometry, VIEW_FORMAT, ViewBody, ViewBranch, ViewData, ViewMesh, ViewObstacle};
 
 /// How much of a run is shown.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ViewOptions {
     /// Frames per second of simulated time; as many as `frames_max` if none.
     pub fps: Option<f64>,
     /// Most frames unless `fps` is given.
     pub frames_max: usize,
+    /// Growing times of the frames instead of even ones: each shows the first row at or after its time, or the last one, with
+    /// the impulses of that step alone.
+    pub instants: Vec<f64>,
 }
 
 impl Default for ViewOptions {
@@ -28,6 +31,7 @@ impl Default for ViewOptions {
         Self {
             fps: None,
             frames_max: 600,
+            instants: Vec::new(),
         }
     }
 }
@@ -43,7 +47,7 @@ const LIST_MAX: usize = 100;
 
 /// Turns the rows of a run into [`ViewData`].
 ///
-/// Frames end at even times. Impulses of the steps of a frame are summed, everything else is that of its last step.
+/// Frames end at even times, unless [`ViewOptions::instants`] asks for others. Impulses of the steps of a frame are summed, everything else is that of its last step.
 pub struct ViewBuilder<'a> {
     scene: &'a Scene,
     system: Box<dyn MechanicalSystem>,
@@ -55,6 +59,8 @@ pub struct ViewBuilder<'a> {
     interval: f64,
     /// Time at which the next frame ends.
     next: f64,
+    /// Instants that are asked for, the latest first; none where frames are even.
+    instants: Option<Vec<f64>>,
     contacts_per_frame: usize,
     /// First column of the energies.
     energy: usize,
@@ -65,6 +71,10 @@ pub struct ViewBuilder<'a> {
     /// Steps that no frame has ended with yet.
     waiting: Option<(Vec<f64>, Vec<f64>)>,
     span: f64,
+}
+
+fn next_instant(instants: &Option<Vec<f64>>) -> Option<f64> {
+    instants.as_ref()?.last().copied()
 }
 
 impl<'a> ViewBuilder<'a> {
@@ -112,7 +122,14 @@ impl<'a> ViewBuilder<'a> {
             Some(fps) => 1.0 / fps,
             None => scene.settings.until / frames as f64,
         };
-        let expected = (scene.settings.until / interval).ceil().max(1.0);
+        let expected = match options.instants.len() {
+            0 => (scene.settings.until / interval).ceil().max(1.0) as usize,
+            count => count,
+        };
+        let mut instants: Option<Vec<f64>> = None;
+        if !options.instants.is_empty() {
+            instants = Some(options.instants.iter().rev().copied().collect());
+        }
         Ok(Self {
             declared: match scene.world() {
                 Some(_) => DeclaredContacts::find(&[]),
@@ -121,8 +138,9 @@ impl<'a> ViewBuilder<'a> {
             found: FoundContacts::default(),
             sections: SectionTable::default(),
             interval,
-            next: f64::NEG_INFINITY,
-            contacts_per_frame: (CONTACTS_MAX / expected as usize).max(100),
+            next: next_instant(&instants).unwrap_or(f64::NEG_INFINITY),
+            instants,
+            contacts_per_frame: (CONTACTS_MAX / expected).max(100),
             energy,
             body_columns,
             recorded,
@@ -137,6 +155,12 @@ impl<'a> ViewBuilder<'a> {
     /// Adds a row of the trajectory, with the row of `bodies.npy` where there is one and the rows of `contacts.npy` of this step.
     pub fn push(&mut self, row: &[f64], bodies: &[f64], contacts: &[f64]) {
         let t = row[0];
+        if self.instants.is_some() {
+            // What was before the step is not shown.
+            self.span = 0.0;
+            self.found.forget();
+            self.declared.forget();
+        }
         self.span += row[1];
         if let Some(world) = self.scene.world() {
             for contact in contacts.chunks_exact(CONTACT_COLUMNS.len()) {
@@ -152,8 +176,18 @@ impl<'a> ViewBuilder<'a> {
         } else {
             self.declared.add(row);
         }
-        // Within rounding of the end of a frame, or after it.
-        if t >= self.next - 1e-6 * self.interval {
+        if let Some(instants) = &mut self.instants {
+            let due = t >= self.next;
+            if due {
+                instants.retain(|instant| *instant > t);
+                self.next = instants.last().copied().unwrap_or(f64::INFINITY);
+                self.close(row, bodies);
+            }
+            // The last row stands for instants after the end.
+            let open = !due && self.next.is_finite();
+            self.waiting = open.then(|| (row.to_vec(), bodies.to_vec()));
+        } else if t >= self.next - 1e-6 * self.interval {
+            // Within rounding of the end of a frame, or after it.
             self.close(row, bodies);
             self.next = ((t / self.interval + 1e-6).floor() + 1.0) * self.interval;
             self.waiting = None;

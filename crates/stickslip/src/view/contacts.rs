@@ -149,6 +149,11 @@ impl DeclaredContacts {
         }
     }
 
+    /// Drops the impulses since the last frame.
+    pub fn forget(&mut self) {
+        self.impulses.iter_mut().for_each(|sum| sum.fill(0.0));
+    }
+
     /// The rows of a frame that ends with this row of the trajectory.
     pub fn rows(
         &mut self,
@@ -283,6 +288,11 @@ impl FoundContacts {
             velocity: vector(16),
             gap: n[11],
         };
+    }
+
+    /// Drops the contacts since the last frame.
+    pub fn forget(&mut self) {
+        self.waiting.clear();
     }
 
     /// Ends a step: contacts that it did not name are over, and keep the impulse and the place they had.

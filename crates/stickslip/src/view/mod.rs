@@ -26,6 +26,7 @@ mod encode;
 mod folder;
 mod mechanism;
 mod mesh;
+pub mod palette;
 mod run;
 mod sections;
 

@@ -48,6 +48,7 @@ impl Phases {
                 v_right: v.to_vec(),
                 smooth: none.clone(),
                 atom: none,
+                ..MotionNode::default()
             }],
         }
     }
@@ -86,6 +87,7 @@ impl Phases {
             v_right: v,
             smooth: rates.iter().map(|r| h * r).collect(),
             atom: vec![0.0; self.rows.len()],
+            ..MotionNode::default()
         });
         self
     }
@@ -576,6 +578,7 @@ fn coupled_motions() -> Vec<ExactMotion> {
             v_right: velocity,
             smooth: rates.iter().map(|x| h * x).collect(),
             atom: vec![0.0; 3],
+            ..MotionNode::default()
         }
     };
     add(

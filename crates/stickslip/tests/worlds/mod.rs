@@ -87,7 +87,7 @@ pub fn run(simulation: &mut Simulation, t: f64) {
 pub fn check_accounts(simulation: &Simulation) {
     let ledger = simulation.ledger();
     assert!(ledger.is_closed(), "energy: {ledger:?}");
-    let momentum = &simulation.world_accounts().expect("a world").momentum;
+    let momentum = simulation.momentum_ledger();
     assert!(momentum.is_closed(), "momentum: {momentum:?}");
 }
 

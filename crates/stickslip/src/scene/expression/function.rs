@@ -96,17 +96,17 @@ const FUNCTIONS: &[Function] = &[
     past(
         "delay",
         Functional::Delay,
-        "delay(x, tau): x, or x', the constant time tau ago",
+        "delay(x, tau): x, x' or an expression of them the constant time tau ago",
     ),
     past(
         "window_max",
         Functional::Maximum,
-        "window_max(x, T): largest x of the last T",
+        "window_max(x, T): largest x, or expression of coordinates, of the last T",
     ),
     past(
         "window_min",
         Functional::Minimum,
-        "window_min(x, T): smallest x of the last T",
+        "window_min(x, T): smallest x, or expression of coordinates, of the last T",
     ),
     past(
         "window_mean",

@@ -71,6 +71,8 @@ impl Graph {
     pub const HELD_FIRST: usize = 1 << 23;
     /// Inputs from here on stand for the state of a controller, inside its own expressions.
     pub const STATE_FIRST: usize = 1 << 22;
+    /// Input of the slip speed of a contact.
+    pub const SLIP: usize = 1 << 21;
     /// Most values of the past.
     pub const PAST_MAX: usize = 256;
 

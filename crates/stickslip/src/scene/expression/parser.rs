@@ -3,17 +3,17 @@
 //! Precedence, loosest first: `or`; `and`; `not`; comparisons; `+ -`; `* /`; sign; `^` (or `**`),
 //! which associates to the right and binds tighter than a sign on its left: `-x^2` is −(x²).
 
+mod past_calls;
+
 use std::f64::consts::PI;
 use std::ops::Range;
 
 use super::error::{ExpressionError, Mistake};
 use super::function::{self, Call};
-use super::graph::{Expression, Graph, Node};
+use super::graph::{Expression, Graph};
 use super::nearest::nearest_name;
 use super::operation::{Binary, Unary};
-use super::past::{Functional, PastDetail, PastTerm};
 use super::scope::{Meaning, Scope};
-use super::tape::Tape;
 use super::token::{Kind, Token, tokens};
 
 /// Longest expression text, in bytes.
@@ -448,160 +448,6 @@ impl Parser<'_> {
             Call::Past(_) => self.graph.constant(f64::NAN),
         };
         Ok((value, Sort::Number))
-    }
-
-    /// A value of the past: operands first, then the delay or the length of the window.
-    fn past(
-        &mut self,
-        functional: Functional,
-        name: &str,
-        arguments: &[Value],
-    ) -> Result<(Expression, Sort), Mistake> {
-        let Some(coordinates) = self.scope.coordinates_with_past() else {
-            let reason = "reads the past, and only forces and friction may".to_owned();
-            return Err(Mistake::RefusedName {
-                name: name.to_owned(),
-                reason,
-            });
-        };
-        let found = arguments.len();
-        let (fits, expected) = match functional {
-            Functional::Deviation => (found >= 2, "2 arguments or more"),
-            Functional::Fading | Functional::Weighted => (found == 3, "3 arguments"),
-            Functional::VaryingDelay => (found == 4, "4 arguments"),
-            _ => (found == 2, "2 arguments"),
-        };
-        if !fits {
-            return Err(Mistake::ArgumentCount {
-                name: name.to_owned(),
-                expected,
-                found,
-            });
-        }
-        // Operands first, then the length; what else is needed stands between or behind.
-        let (operands, length) = match functional {
-            Functional::Deviation => (&arguments[..found - 1], &arguments[found - 1]),
-            Functional::VaryingDelay => (&arguments[..1], &arguments[3]),
-            _ => (&arguments[..1], &arguments[1]),
-        };
-        // A delay may also be of a velocity.
-        let (last, expected) = match functional {
-            Functional::Delay => (2 * coordinates, "a coordinate or a velocity"),
-            _ => (coordinates, "a coordinate"),
-        };
-        let mut inputs = Vec::new();
-        let before = self.errors.len();
-        for operand in operands
-            .iter()
-            .filter(|operand| operand.sort != Sort::Unknown)
-        {
-            match self.graph.node(operand.expression) {
-                Node::Input(k) if (1..=last).contains(&(k as usize)) => inputs.push(k as usize),
-                _ => {
-                    let mistake = Mistake::PastOperand {
-                        name: name.to_owned(),
-                        expected,
-                    };
-                    self.errors.push(ExpressionError {
-                        span: operand.span.clone(),
-                        mistake,
-                    });
-                }
-            }
-        }
-        let value = self.graph.constant_value(length.expression);
-        let length_value = value.filter(|&tau| tau > 0.0 && tau.is_finite());
-        if length_value.is_none() && length.sort != Sort::Unknown {
-            let mistake = Mistake::PastLength {
-                name: name.to_owned(),
-            };
-            self.errors.push(ExpressionError {
-                span: length.span.clone(),
-                mistake,
-            });
-        }
-        let detail = match length_value {
-            Some(length) => self.past_detail(functional, name, arguments, (coordinates, length)),
-            None => PastDetail::None,
-        };
-        match length_value {
-            Some(length) if self.errors.len() == before && inputs.len() == operands.len() => {
-                let term = PastTerm {
-                    functional,
-                    inputs,
-                    length,
-                    detail,
-                };
-                Ok((self.graph.past(term), Sort::Number))
-            }
-            _ => Ok((self.graph.constant(f64::NAN), Sort::Unknown)),
-        }
-    }
-
-    /// The further arguments of a functional; mistakes are reported.
-    fn past_detail(
-        &mut self,
-        functional: Functional,
-        name: &str,
-        arguments: &[Value],
-        (coordinates, length): (usize, f64),
-    ) -> PastDetail {
-        let constant = |k: usize| {
-            let value = self.graph.constant_value(arguments[k].expression);
-            value.filter(|x| x.is_finite())
-        };
-        let reads = |k: usize| self.graph.inputs_of(arguments[k].expression);
-        let (place, expected, detail) = match functional {
-            Functional::Fading => {
-                let detail = constant(2).map(PastDetail::Rate);
-                (2, "a constant: the rate of decay", detail)
-            }
-            Functional::Weighted => {
-                let kernel = arguments[2].expression;
-                let fits = reads(2).iter().all(|&input| input == 0);
-                let detail = fits.then(|| PastDetail::Kernel {
-                    kernel,
-                    mass: self.mean_over(kernel, length) * length,
-                });
-                (2, "an expression of t, the age, and of constants", detail)
-            }
-            Functional::VaryingDelay => {
-                let shortest = constant(2).filter(|&min| min > 0.0 && min <= length);
-                if shortest.is_none() {
-                    (2, "a positive constant, at most the largest delay", None)
-                } else {
-                    let delay = arguments[1].expression;
-                    let fits = reads(1).iter().all(|&input| input <= coordinates);
-                    let shortest = shortest.filter(|_| fits);
-                    let detail = shortest.map(|shortest| PastDetail::Varying { delay, shortest });
-                    (1, "an expression of t and coordinates", detail)
-                }
-            }
-            _ => return PastDetail::None,
-        };
-        detail.unwrap_or_else(|| {
-            if arguments[place].sort != Sort::Unknown {
-                let name = name.to_owned();
-                self.errors.push(ExpressionError {
-                    span: arguments[place].span.clone(),
-                    mistake: Mistake::PastArgument { name, expected },
-                });
-            }
-            PastDetail::None
-        })
-    }
-
-    /// Mean of an expression of input 0 over [0, length], by the midpoint rule.
-    fn mean_over(&self, expression: Expression, length: f64) -> f64 {
-        let tape = Tape::compile(self.graph, &[expression]);
-        let (mut registers, mut out, count) = (Vec::new(), [0.0], 256);
-        let mut sum = 0.0;
-        for k in 0..count {
-            let age = length * (k as f64 + 0.5) / count as f64;
-            tape.evaluate_with(|_| age, &mut registers, &mut out);
-            sum += out[0];
-        }
-        sum / count as f64
     }
 
     fn unknown_function(&self, name: &str) -> Mistake {

@@ -10,7 +10,7 @@ use super::graph::Expression;
 pub enum Functional {
     /// A coordinate, or a velocity, a time ago.
     Delay,
-    /// Largest value of a coordinate over a window.
+    /// Largest value of a coordinate, or of an expression of coordinates, over a window.
     Maximum,
     /// Smallest value of a coordinate over a window.
     Minimum,
@@ -58,6 +58,8 @@ pub struct PastTerm {
     pub functional: Functional,
     /// Inputs it is read of: coordinates, or for a delay one coordinate or velocity.
     pub inputs: Vec<usize>,
+    /// The expression of these coordinates that is read; none for the first of them itself.
+    pub operand: Option<Expression>,
     /// Largest delay or length of the window, positive.
     pub length: f64,
     /// What else it needs.
@@ -65,18 +67,24 @@ pub struct PastTerm {
 }
 
 impl PastTerm {
-    /// The value for a motion that has rested for ever; `present` gives the inputs.
-    pub fn at_rest(&self, coordinates: usize, present: impl Fn(usize) -> f64) -> f64 {
+    /// The value for a motion that has rested for ever; `present` gives the inputs, `value` expressions of them.
+    pub fn at_rest(
+        &self,
+        coordinates: usize,
+        present: impl Fn(usize) -> f64,
+        value: impl Fn(Expression) -> f64,
+    ) -> f64 {
         let input = self.inputs[0];
+        let now = || self.operand.map_or_else(|| present(input), value);
         match self.functional {
             Functional::Delay if input > coordinates => 0.0,
             Functional::Delay
             | Functional::VaryingDelay
             | Functional::Maximum
             | Functional::Minimum
-            | Functional::Mean => present(input),
+            | Functional::Mean => now(),
             Functional::Integral | Functional::Fading | Functional::Weighted => {
-                present(input) * self.kernel_mass()
+                now() * self.kernel_mass()
             }
             Functional::Deviation => 0.0,
         }

@@ -614,14 +614,41 @@ fn values_of_the_past_are_inputs_of_their_own() {
     assert_eq!(graph.past_terms()[1].inputs, [3]);
     let zero = graph.constant(0.0);
     assert_eq!(graph.gradient(f, &[0, 1, 2, 3]), [zero; 4]);
+    // An expression is read as a whole by a window, and through its inputs by a delay.
+    let square = parse("y^2 + z^2", &mut graph, &scope).unwrap();
+    parse("window_max(y^2 + z^2, 1)", &mut graph, &scope).unwrap();
+    let term = &graph.past_terms()[4];
+    assert_eq!(
+        (&term.inputs[..], term.operand),
+        (&[1, 2][..], Some(square))
+    );
+    let one = parse("delay(y*y' + z, 0.5)", &mut graph, &scope).unwrap();
+    let other = parse(
+        "delay(y, 0.5)*delay(y', 0.5) + delay(z, 0.5)",
+        &mut graph,
+        &scope,
+    );
+    assert_eq!(one, other.unwrap());
     for (text, message) in [
         (
-            "delay(y + 1, 0.5)",
-            "`delay` reads the past of a coordinate or a velocity",
+            "delay(y + x, 0.5)",
+            "`delay` reads the past of coordinates and velocities, or an expression of them",
         ),
         (
             "window_max(y', 0.5)",
-            "`window_max` reads the past of a coordinate",
+            "`window_max` reads the past of a coordinate, or an expression of coordinates",
+        ),
+        (
+            "window_max(2, 0.5)",
+            "`window_max` reads the past of a coordinate, or an expression of coordinates",
+        ),
+        (
+            "window_max(y^2 + delay(z, 1), 0.5)",
+            "`window_max` reads the past of a coordinate, or an expression of coordinates",
+        ),
+        (
+            "deviation_from_rest(y^2, 0.5)",
+            "`deviation_from_rest` reads the past of coordinates",
         ),
         (
             "delay(y, x)",
@@ -634,7 +661,7 @@ fn values_of_the_past_are_inputs_of_their_own() {
         ("delay(y)", "`delay` takes 2 arguments, found 1"),
         (
             "delay(x, 1)",
-            "`delay` reads the past of a coordinate or a velocity",
+            "`delay` reads the past of coordinates and velocities, or an expression of them",
         ),
     ] {
         let errors = parse(text, &mut graph, &scope).unwrap_err();

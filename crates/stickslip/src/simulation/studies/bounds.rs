@@ -232,7 +232,12 @@ impl Meter {
             let rows = self.rows(system, s, state.t, &state.q);
             let normal = self.solved(&rows[0]);
             let w_nn = dot(&rows[0], &normal);
-            self.gradient = self.gradient.max(w_nn.sqrt());
+            // The gap itself, whatever its scale: normal rows are per metre of approach.
+            let gap = system.constraints()[slot.key.constraint()].gap();
+            let mut gradient = vec![0.0; system.dof()];
+            gap.gradient(state.t, &state.q, &mut gradient);
+            let steepness = dot(&gradient, &self.solved(&gradient));
+            self.gradient = self.gradient.max(steepness.sqrt());
             // Largest eigenvalue of W_TT, by its row sums.
             let mut w_tt = 0.0f64;
             for tangent in &rows[1..] {

@@ -82,6 +82,8 @@ impl BranchStudy {
 
 /// Finds all solutions of the step of length h from (t, q, v) under Coulomb's law.
 ///
+/// In a world the scheme is its own, and all contacts that it finds within reach take part.
+///
 /// The verdict is *inconsistent without impact* where no contact approaches and yet every solution has an impulse that
 /// does not shrink with the step (seen by comparing h with h/2).
 pub fn branches(
@@ -116,6 +118,9 @@ pub fn branches(
         .map(|s| {
             let mut out = vec![0.0; problem.dof()];
             problem.velocity(&s.impulse, &mut out);
+            if let Some(world) = system.as_world() {
+                world.unwhiten(v, &mut out);
+            }
             out
         })
         .collect();

@@ -13,7 +13,9 @@ impl ContactSolver for Unsolved {
         "unsolved"
     }
 
-    fn solve(&mut self, _problem: &ContactProblem, solution: &mut ContactSolution) {
+    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
+        solution.impulse.clear();
+        solution.impulse.resize(problem.size(), 0.0);
         solution.status = SolveStatus::NoSolution { block: 0 };
     }
 }

@@ -68,13 +68,13 @@ impl Discretisation {
     }
 
     /// Whether a contact that is closed and opens at this rate takes part, for sure and perhaps; rounding decides about
-    /// the rates in between.
-    pub(super) fn takes_part(self, rate: f64) -> (bool, bool) {
+    /// the rates in between, up to `resting`.
+    pub(super) fn takes_part(self, rate: f64, resting: f64) -> (bool, bool) {
         match self {
             Self::Theta {
                 opening: Opening::Free,
                 ..
-            } => (rate <= 0.5e-10, rate <= 2e-10),
+            } => (rate <= 0.0, rate <= resting),
             _ => (true, true),
         }
     }

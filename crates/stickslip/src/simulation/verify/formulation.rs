@@ -29,6 +29,8 @@ pub enum Formulation {
     P4PrimeLiteral,
     /// Newton's normal law with friction on the mean tangential velocity.
     Fremond,
+    /// A world of bodies: contacts that are found, each under the law of its pair of materials.
+    World,
 }
 
 impl fmt::Display for Formulation {
@@ -43,13 +45,14 @@ impl fmt::Display for Formulation {
             Self::P4Prime => "P4'",
             Self::P4PrimeLiteral => "P4'-literal",
             Self::Fremond => "fremond",
+            Self::World => "world",
         })
     }
 }
 
 impl Formulation {
     /// All formulations.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::P2,
         Self::P3,
         Self::P4,
@@ -59,9 +62,10 @@ impl Formulation {
         Self::P4Prime,
         Self::P4PrimeLiteral,
         Self::Fremond,
+        Self::World,
     ];
 
-    /// The formulation with a name: P2, P3, P4, P5, P6, P3' (or P'3), P4' (or P'4), P4'-literal, fremond.
+    /// The formulation with a name: P2, P3, P4, P5, P6, P3' (or P'3), P4' (or P'4), P4'-literal, fremond, world.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "P'3" => Some(Self::P3Prime),

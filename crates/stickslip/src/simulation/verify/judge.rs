@@ -9,10 +9,7 @@ use crate::systems::MechanicalSystem;
 
 use super::past::Past;
 use super::place::{Place, force};
-use super::{
-    Discretisation, Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError,
-    Verification,
-};
+use super::{Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError, Verification};
 
 /// What is asked, and how precisely.
 #[derive(Clone, Debug)]
@@ -56,15 +53,16 @@ pub fn verify(
     verify_nodes(system, motion, motion, formulation, settings).expect("nodes in memory")
 }
 
-/// Tests every line of `formulation` on a run whose nodes are gone through twice and kept nowhere.
+/// Tests every line of `formulation` on a run whose nodes are gone through twice and kept nowhere; `run` tells how its
+/// steps were made and has no nodes of its own.
 pub fn verify_run(
     system: &dyn MechanicalSystem,
     nodes: &dyn MotionSource,
-    rule: Discretisation,
+    run: &Motion,
     formulation: Formulation,
     settings: &VerifySettings,
 ) -> Result<Verification, MotionSourceError> {
-    verify_nodes(system, &Motion::of_run(rule), nodes, formulation, settings)
+    verify_nodes(system, run, nodes, formulation, settings)
 }
 
 /// The nodes of a run come from anywhere, those of an exact motion are its own.
@@ -125,6 +123,7 @@ fn judged(
         formulation,
         settings,
         speed: survey.speed,
+        spans: survey.spans(),
     };
     judge.initial_condition(first, &survey.range, &mut report);
     match motion.discretisation {
@@ -144,6 +143,8 @@ pub(super) struct Judge<'a> {
     /// Largest speed of the motion in the kinetic metric, or what the forces of a step give if that is more. By the
     /// inequality of Cauchy and Schwarz it bounds every row: |u_i| ≤ √W_ii speed, |M v|_i ≤ √M_ii speed.
     pub speed: f64,
+    /// How far each velocity moves the configuration.
+    pub spans: Vec<f64>,
 }
 
 impl<'a> Judge<'a> {
@@ -181,6 +182,20 @@ impl<'a> Judge<'a> {
 
     pub fn name(&self, constraint: usize) -> Option<&'a str> {
         Some(self.system.constraints()[constraint].name())
+    }
+
+    /// About the largest rate of a contact row at the speed of the motion.
+    pub fn row_speed(&self, place: &Place, i: usize) -> f64 {
+        let parts = place.rows[i].iter().enumerate();
+        let rates =
+            parts.map(|(k, r)| r.abs() / place.mass.get(k, k).max(f64::MIN_POSITIVE).sqrt());
+        self.speed * rates.sum::<f64>()
+    }
+
+    /// Size of the motion in the unit of a function of the configuration.
+    pub fn size_of_motion(&self, gradient: &[f64]) -> f64 {
+        let parts = gradient.iter().zip(&self.spans);
+        parts.map(|(g, span)| g.abs() * span).sum()
     }
 
     /// Largest momentum of a component.
@@ -232,6 +247,9 @@ fn obstacle(
     formulation: Formulation,
 ) -> Option<String> {
     let count = system.constraints().len();
+    if formulation == Formulation::World {
+        return Some("the formulation `world` is about worlds of bodies".to_string());
+    }
     if formulation.one_constraint() && count > 1 {
         return Some(format!(
             "{formulation} has one constraint, the system has {count}"
@@ -292,6 +310,18 @@ impl<'a> Survey<'a> {
         }
     }
 
+    /// Range of what each velocity moves: of its coordinate, and half a turn for the spins of a body.
+    fn spans(&self) -> Vec<f64> {
+        let turning = self.system.coordinate_count() != self.system.dof();
+        let start = self.first.as_ref().map_or(&[][..], |node| &node.q);
+        let span = |i: usize| match (self.range.get(i), start.get(i)) {
+            _ if turning && i >= 3 => std::f64::consts::PI,
+            (Some((low, high)), Some(q)) => high.max(*q) - low.min(*q),
+            _ => 0.0,
+        };
+        (0..self.system.dof()).map(span).collect()
+    }
+
     fn see(&mut self, node: &MotionNode, report: &mut Verification) {
         let before = self.last.as_ref().map_or(f64::NEG_INFINITY, |last| last.t);
         // No interval ends at the first node.
@@ -316,7 +346,9 @@ impl<'a> Survey<'a> {
             && reactions
                 .iter()
                 .all(|r| r.is_empty() || r.len() == self.rows);
+        let moved = node.moved.is_empty() || node.moved.len() == n;
         let numbers = [
+            &node.moved,
             &node.q,
             &node.v_left,
             &node.v_right,
@@ -324,7 +356,7 @@ impl<'a> Survey<'a> {
             &node.atom,
         ];
         let finite = node.t.is_finite() && numbers.iter().all(|x| x.iter().all(|y| y.is_finite()));
-        sizes && finite && node.t > before
+        sizes && moved && finite && node.t > before
     }
 
     /// Speed at the node, and what the forces at the last one give until then.

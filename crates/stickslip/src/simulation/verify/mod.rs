@@ -5,6 +5,7 @@
 //! formulation does not apply. It uses the system, the friction sets and small dense algebra only; no scheme
 //! and no contact solver. A run brings its [`Discretisation`]: where its steps read their laws.
 
+mod corrected_steps;
 mod discretisation;
 mod exact_motion;
 mod formulation;
@@ -20,6 +21,7 @@ mod reactions;
 mod report;
 mod run_steps;
 mod sum_of_sets;
+pub mod world;
 
 pub use discretisation::{Discretisation, Opening};
 pub use formulation::Formulation;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::records::StepRecord;
+use crate::stepping::PositionCorrection;
 
 use super::Discretisation;
 
@@ -39,6 +40,9 @@ pub struct MotionNode {
     /// Impulse at this instant, per contact row; in a run the impulse of the step that ends here.
     #[serde(default)]
     pub atom: Vec<f64>,
+    /// Displacement by which the position was projected at the end of the step, in a run whose positions are corrected.
+    #[serde(default)]
+    pub moved: Vec<f64>,
 }
 
 /// A motion: nodes in time.
@@ -53,6 +57,9 @@ pub struct Motion {
     /// In which sense a motion that is not a run is integrated.
     #[serde(default)]
     pub quadrature: Quadrature,
+    /// Whether laws are read along the path of each step ([`PositionCorrection::Path`]).
+    #[serde(default)]
+    pub corrected: bool,
 }
 
 /// Why a motion could not be read.
@@ -72,10 +79,16 @@ impl Motion {
     /// An empty motion of a run, to be filled with [`Self::push`].
     pub fn of_run(discretisation: Discretisation) -> Self {
         Self {
-            nodes: Vec::new(),
             discretisation: Some(discretisation),
-            quadrature: Quadrature::default(),
+            ..Self::default()
         }
+    }
+
+    /// The same for a run whose scheme corrects positions.
+    #[must_use]
+    pub fn with_correction(mut self, correction: PositionCorrection) -> Self {
+        self.corrected = correction == PositionCorrection::Path;
+        self
     }
 
     /// Adds the record of a step: its impulse counts as an atom after the free velocity.
@@ -87,6 +100,7 @@ impl Motion {
             v_right: record.velocity.clone(),
             smooth: Vec::new(),
             atom: record.impulses.clone(),
+            moved: record.projection.clone(),
         });
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Place {
     pub roundings: Vec<f64>,
     /// Rows of the joints.
     pub joints: Vec<Vec<f64>>,
+    /// What the turning of the normal along a step adds to the local velocity before it, per row.
+    pub turning: Vec<f64>,
 }
 
 impl Place {
@@ -39,6 +41,7 @@ impl Place {
             rates: Vec::new(),
             roundings: Vec::new(),
             joints: joint_rows(system, t, q),
+            turning: Vec::new(),
         };
         system.mass(q, &mut place.mass);
         let past = system.past();
@@ -135,6 +138,32 @@ impl Place {
     pub fn local(&self, v: &[f64]) -> Vec<f64> {
         let rows = self.rows.iter().zip(&self.drift);
         rows.map(|(r, d)| dot(r, v) + d).collect()
+    }
+
+    /// Splits the normal velocities of v here into an approach with the rate that `start` tells per constraint and the
+    /// turning of the normal since; `gradients` are those that the approach is scaled by.
+    pub fn split_turning(&mut self, v: &[f64], start: &[f64], gradients: &[Vec<f64>]) {
+        let local = self.local(v);
+        self.turning = vec![0.0; local.len()];
+        for contact in &self.contacts {
+            let (i, gradient) = (contact.start, &gradients[contact.constraint]);
+            let square = dot(gradient, gradient);
+            if square > 0.0 {
+                let part = dot(&self.rows[i], gradient) / square;
+                self.turning[i] = local[i] - part * start[contact.constraint];
+            }
+        }
+    }
+
+    /// Gaps, rates and friction sections are those of `other`; rows stay.
+    pub fn judge_gaps_of(&mut self, other: &Self) {
+        self.gaps.clone_from(&other.gaps);
+        self.gradients.clone_from(&other.gradients);
+        self.rates.clone_from(&other.rates);
+        self.roundings.clone_from(&other.roundings);
+        for (own, there) in self.contacts.iter_mut().zip(&other.contacts) {
+            own.section = there.section.clone();
+        }
     }
 
     /// Rate of a gap for the velocity v.

@@ -16,6 +16,8 @@ pub enum Line {
     InitialCondition,
     /// Positions move with the velocities.
     Kinematics,
+    /// A projection of positions moves them along normals of joints and contacts that are closed after it.
+    Projection,
     /// M dv = f dt + dr on intervals.
     EquationOfMotion,
     /// M (v⁺ − v⁻) = r at atoms.
@@ -40,6 +42,12 @@ pub enum Line {
     ImpactLaw,
     /// Contact gives no energy over any interval.
     Dissipation,
+    /// Contacts of a world lie where its bodies touch.
+    ContactGeometry,
+    /// Recorded velocities and modes of contacts are those of the motion.
+    ContactRecord,
+    /// Recorded energies are those of the motion.
+    Energy,
 }
 
 impl Line {
@@ -50,6 +58,9 @@ impl Line {
             Self::KeptSteps => "a kept step is not that of the scene run again",
             Self::InitialCondition => "initial condition",
             Self::Kinematics => "positions do not follow the velocities",
+            Self::Projection => {
+                "positions corrected without need, or not onto what they were projected on"
+            }
             Self::EquationOfMotion => "equation of motion between impacts",
             Self::ImpactEquation => "equation of motion at an impact",
             Self::Joints => "a joint does not hold",
@@ -62,6 +73,9 @@ impl Line {
             Self::Variational => "variational form of the friction law against test reactions",
             Self::ImpactLaw => "impact law",
             Self::Dissipation => "contact gives energy",
+            Self::ContactGeometry => "a contact that is not where its bodies touch",
+            Self::ContactRecord => "a contact whose velocity or mode is not that of the motion",
+            Self::Energy => "energies that are not those of the motion",
         }
     }
 }

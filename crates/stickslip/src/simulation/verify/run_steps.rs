@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use crate::algebra::dot;
 use crate::systems::MechanicalSystem;
 
+use crate::simulation::positions::DRIFT_LIMIT;
+
 use super::friction::Reads;
 use super::judge::Judge;
 use super::past::Past;
@@ -14,11 +16,15 @@ use super::{
     Discretisation, Formulation, Line, MotionNode, MotionSource, MotionSourceError, Verification,
 };
 
+/// Parts of the lengths and speeds of a run up to which a scheme may take a gap for closed, and its rate for none.
+const CLOSED: f64 = 1e-11;
+const RESTING: f64 = 1e-9;
+
 /// What a judge remembers from one step to the next.
 struct Walk<'a> {
     past: Past<'a>,
     here: Place,
-    /// How far each gap may have closed since it was last open.
+    /// By how much each gap may be overshot: the fastest approach of a step since it was last open.
     depths: Vec<f64>,
     last: MotionNode,
 }
@@ -86,14 +92,27 @@ impl Judge<'_> {
         let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
         self.kinematics(rule, a, b, report);
         self.penetration((here, &there), (a, b), depths, report);
-        let place = if rule.at_end() {
-            &mut there
-        } else {
-            &mut *here
+        self.projected(&there, b, report);
+        let path = self.motion.corrected;
+        let mut along = path.then(|| self.along(rule, (here, &there), (a, b)));
+        let place = match &mut along {
+            Some(along) => along,
+            None if rule.at_end() => &mut there,
+            None => &mut *here,
         };
         self.close(place, rule, b.t - a.t, &a.v_right);
-        past.reading(|s| self.equation_of_step(s, place, rule, (a, b), report));
-        self.contact_laws(place, rule, &a.v_right, b, report);
+        if path {
+            self.admit(place, (a, b));
+        }
+        let step = Step { rule, ends: (a, b) };
+        past.reading(|s| self.equation_of_step(s, place, step, report));
+        past.reading(|s| self.read_slip(s, place, step));
+        if self.coasts(rule) {
+            let (before, after) = self.around_impulses(rule.weight(), (a, b));
+            self.contact_laws(place, rule, &before.v_right, &after, report);
+        } else {
+            self.contact_laws(place, rule, &a.v_right, b, report);
+        }
         past.enter(b);
         *here = if past.is_read() && !rule.at_end() {
             past.reading(|s| Place::at(s, b.t, &b.q, &b.v_right))
@@ -111,14 +130,17 @@ impl Judge<'_> {
                 Discretisation::Theta { .. } => place.gaps[c] + h * place.gap_rate(c, v),
                 _ => place.gaps[c],
             };
-            // Two ways to add up one gap differ by rounding; in between either answer is right.
+            // Two ways to add up one gap differ by rounding of the lengths of the run; in between either answer is right.
             let limit = rule.contact_gap().max(place.roundings[c]);
-            let (sure, perhaps) = rule.takes_part(place.gap_rate(c, v));
-            (gap <= 1.25 * limit && perhaps, gap <= 0.75 * limit && sure)
+            let speed = self.row_speed(place, contact.start);
+            let length = place.roundings[c] / (16.0 * f64::EPSILON) + place.gaps[c].abs();
+            let within = limit.max(CLOSED * (length + 10.0 * h * speed));
+            let (sure, perhaps) = rule.takes_part(place.gap_rate(c, v), RESTING * speed);
+            (gap <= 1.25 * within && perhaps, gap <= 0.75 * limit && sure)
         });
     }
 
-    /// q₁ = q₀ ⊕ h v with v the mean of both velocities that the scheme names.
+    /// q₁ = q₀ ⊕ h v with v the mean of both velocities that the scheme names, moved by what is told of a projection.
     fn kinematics(
         &self,
         rule: Discretisation,
@@ -128,10 +150,23 @@ impl Judge<'_> {
     ) {
         let h = b.t - a.t;
         let v = mean(&a.v_right, &b.v_right, rule.weight());
-        let mut q = vec![0.0; a.q.len()];
-        self.system.displace(&a.q, &v, h, &mut q);
+        let (mut q, mut goal) = (vec![0.0; a.q.len()], self.before_projection(b));
+        if self.coasts(rule) {
+            // Both ways from the ends to the place of the impulses.
+            let theta = rule.weight();
+            let (mut from, mut unread) = (vec![0.0; a.q.len()], vec![0.0; v.len()]);
+            let reach = (1.0 - theta) * h;
+            self.system
+                .coast(&a.q, &a.v_right, reach, &mut q, &mut unread);
+            let back = -theta * h;
+            self.system
+                .coast(&goal, &b.v_right, back, &mut from, &mut unread);
+            goal = from;
+        } else {
+            self.system.displace(&a.q, &v, h, &mut q);
+        }
         let fastest = v.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        for ((expected, found), before) in q.iter().zip(&b.q).zip(&a.q) {
+        for ((expected, found), before) in q.iter().zip(&goal).zip(&a.q) {
             let off = (expected - found).abs();
             let size = (found - before).abs().max(h * fastest);
             if !(off <= self.settings.tolerance * size + 1e-13 * (1.0 + found.abs())) {
@@ -140,9 +175,9 @@ impl Judge<'_> {
         }
     }
 
-    /// A gap that is open at the start of a step closes at most by the approach within the step; in contact it
-    /// loses what the approach of a step and the turning of the normal take. `depths` keeps the sum since
-    /// each gap was last open.
+    /// A gap that is open at the start of a step closes at most by the approach within the step, and that is how far it
+    /// may stay closed; what lies beyond is drift, which a run may have within [`DRIFT_LIMIT`] of its size. `depths` keeps
+    /// the largest approach since each gap was last open.
     fn penetration(
         &self,
         (here, there): (&Place, &Place),
@@ -159,15 +194,19 @@ impl Judge<'_> {
                 .map(|v| (-here.gap_rate(c, v)).max(0.0))
                 .into_iter()
                 .fold(0.0, f64::max);
-            let turning = [&a.v_right, &b.v_right]
-                .map(|v| (there.gap_rate(c, v) - here.gap_rate(c, v)).abs())
-                .into_iter()
-                .fold(0.0, f64::max);
-            *depth += h * (approach + turning);
-            let slack = self.settings.gap_tolerance.max(here.roundings[c]);
+            *depth = depth.max(h * approach);
+            let drift = DRIFT_LIMIT * self.size_of_motion(&there.gradients[c]);
+            let slack = drift + self.settings.gap_tolerance.max(here.roundings[c]);
             if there.gaps[c] < -(*depth + slack) {
                 let size = -there.gaps[c] - *depth;
                 report.note(Line::NonPenetration, b.t, size, self.name(c));
+            }
+        }
+        for (joint, row) in self.system.joints().iter().zip(&there.joints) {
+            let off = joint.function().value(b.t, &b.q).abs();
+            let size = self.size_of_motion(row);
+            if !(off <= DRIFT_LIMIT * size + self.settings.gap_tolerance) {
+                report.note(Line::Joints, b.t, off, Some(joint.name()));
             }
         }
     }
@@ -177,26 +216,39 @@ impl Judge<'_> {
         &self,
         system: &dyn MechanicalSystem,
         place: &Place,
-        rule: Discretisation,
-        (a, b): (&MotionNode, &MotionNode),
+        step: Step,
         report: &mut Verification,
     ) {
-        let (h, n) = (b.t - a.t, self.system.dof());
-        let theta = rule.weight();
+        let rule = step.rule;
+        let (coasting, theta) = (self.coasts(rule), rule.weight());
+        let (a, b) = if coasting {
+            &self.around_impulses(theta, step.ends)
+        } else {
+            &(step.ends.0.clone(), step.ends.1.clone())
+        };
+        let (h, n) = (step.ends.1.t - step.ends.0.t, self.system.dof());
         let middle = mean(&a.v_right, &b.v_right, theta);
         let mut q = vec![0.0; a.q.len()];
-        system.displace(&a.q, &middle, h * theta, &mut q);
+        let reach = if coasting { 0.0 } else { h * theta };
+        system.displace(&a.q, &middle, reach, &mut q);
         let (t, q, v) = match rule {
             Discretisation::EndOfStep { .. } => (b.t, &b.q, &a.v_right),
             Discretisation::StartOfStep { .. } => (a.t, &a.q, &a.v_right),
-            Discretisation::Theta { .. } => (a.t + theta * h, &q, &middle),
+            Discretisation::Theta { .. } => (step.ends.0.t + theta * h, &q, &middle),
         };
-        let force = if rule.discrete_gradient() {
-            let gradient = discrete_gradient(system, place, (&a.q, q, &b.q), &middle, h);
+        let mut force = if rule.discrete_gradient() {
+            let end = self.before_projection(b);
+            let gradient = discrete_gradient(system, place, (&a.q, q, &end), &middle, h);
             force_beside(system, (t, q, v), &gradient)
         } else {
             force(system, t, q, v)
         };
+        if coasting && system.has_covariant_force() {
+            // The body turns before and after the impulses.
+            let mut covariant = vec![0.0; n];
+            system.covariant_force(q, v, &mut covariant);
+            force.iter_mut().zip(covariant).for_each(|(f, c)| *f -= c);
+        }
         let mut mass = place.mass.clone();
         if rule.implicit() && !system.mass_is_constant() {
             system.mass(q, &mut mass);
@@ -252,7 +304,16 @@ impl Judge<'_> {
         b: &MotionNode,
         report: &mut Verification,
     ) {
-        let (before, after) = (place.local(v), place.local(&b.v_right));
+        let (mut before, mut after) = (place.local(v), place.local(&b.v_right));
+        // Laws read the approach of the start; the turning since is taken on the mean velocity of the step.
+        let weight = match rule {
+            Discretisation::Theta { theta, .. } => theta,
+            _ => 0.5,
+        };
+        for (i, turning) in place.turning.iter().enumerate() {
+            before[i] -= turning;
+            after[i] += (1.0 - weight) / weight * turning;
+        }
         for contact in place.contacts.iter().filter(|c| c.sure) {
             let i = contact.start;
             // What has opened may close again as far as the step moves it outwards.
@@ -295,7 +356,10 @@ impl Judge<'_> {
         let left = if rule.implicit() {
             before.clone()
         } else {
-            place.local(&b.v_left)
+            let mut left = place.local(&b.v_left);
+            let turning = left.iter_mut().zip(&place.turning);
+            turning.for_each(|(u, turning)| *u -= turning);
+            left
         };
         let work = |weight: f64| dot(&impulse, &mean(&left, &after, weight));
         let least = if rule.implicit() {
@@ -305,6 +369,13 @@ impl Judge<'_> {
         };
         self.dissipation(b.t, least, report);
     }
+}
+
+/// One step of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub rule: Discretisation,
+    pub ends: (&'a MotionNode, &'a MotionNode),
 }
 
 /// A gradient whose work over a step from q₀ to q₁ is the change of the potential: the system's own, or that at the

@@ -6,7 +6,7 @@
 //! (ρ u_N = 0, r_T = μ z_N d with d = z_T/|z_T|); the linearised conditions are solved by GMRES on I − G, where G is one sweep of the
 //! linearised problem, and the step is shortened until the residual does not double. *Ray*: where plain sweeps keep adding the same
 //! change, impulses drift along a direction on which W vanishes, and nothing happens until a cone is reached; the step goes there
-//! at once. *Sweeps* with little momentum.
+//! at once. *Sweeps* as in [`drive`](super::drive).
 //!
 //! # Source
 //!
@@ -32,6 +32,7 @@
 use super::finish::IslandProblem;
 use super::packing::batch_friction;
 use super::rest::on_cone;
+use super::solver::BodySweepSolver;
 use crate::solvers::one_contact::{LocalScratch, OneContact, solve_coulomb};
 
 type Vector = [f64; 3];
@@ -39,15 +40,13 @@ type Matrix = [[f64; 3]; 3];
 
 /// Rounds at most.
 const ROUNDS: usize = 20;
-/// Sweeps of a round, and their momentum. Measured on steps of drums and columns: 20 to 60 sweeps do alike.
-const SWEEPS: usize = 40;
-const MOMENTUM: f64 = 0.75;
+/// Sweeps of a round. Measured on steps of drums and columns: 20 to 60 sweeps do alike.
+const SWEEPS: u32 = 40;
 /// Vectors and accuracy of GMRES, at first and after two rounds without halving.
 const FEW: (usize, f64) = (30, 0.1);
 const MANY: (usize, f64) = (60, 0.01);
-/// Proximal weights α W_ii and factors of the momentum, cycled through while rounds do not halve the residual.
+/// Proximal weights α W_ii, cycled through while rounds do not halve the residual.
 const WEIGHTS: [f64; 6] = [0.0, 0.003, 0.0, 0.01, 0.0, 0.001];
-const FACTORS: [f64; 6] = [1.0, 1.0, 0.8, 1.0, 0.5, 0.9];
 /// A relative residual of GMRES above which the linear system counts as inconsistent.
 const INCONSISTENT: f64 = 0.5;
 /// Residual below which the ray is tried after a round that has not halved it.
@@ -79,6 +78,9 @@ pub(super) struct NewtonKrylov<'a> {
     /// |ρ q|².
     free_size: f64,
     tolerance: f64,
+    sweeper: BodySweepSolver,
+    /// Impulses row by row.
+    flat: Vec<f64>,
     scratch: LocalScratch,
 }
 
@@ -124,6 +126,8 @@ impl<'a> NewtonKrylov<'a> {
             free,
             free_size,
             tolerance,
+            sweeper: BodySweepSolver::default(),
+            flat: vec![0.0; island.impulse.len()],
             scratch: LocalScratch::default(),
         })
     }
@@ -149,7 +153,7 @@ impl<'a> NewtonKrylov<'a> {
                 self.ray(&mut r, BOUNDARIES[rays % BOUNDARIES.len()]);
                 rays += 1;
             }
-            let residual = self.sweeps(&mut r, MOMENTUM * FACTORS[idle % FACTORS.len()]);
+            let residual = self.sweeps(&mut r);
             if residual <= 0.5 * best_residual {
                 idle = 0;
             } else {
@@ -161,11 +165,8 @@ impl<'a> NewtonKrylov<'a> {
             }
         }
         let (map, size) = self.measure(&best);
-        let mut impulse = vec![0.0; self.island.impulse.len()];
-        for (block, r) in self.island.blocks.iter().zip(&best) {
-            impulse[block.range()].copy_from_slice(&r[..block.size]);
-        }
-        (impulse, map, size)
+        self.write(&best);
+        (std::mem::take(&mut self.flat), map, size)
     }
 
     /// Velocities of the bodies under impulses.
@@ -242,52 +243,33 @@ impl<'a> NewtonKrylov<'a> {
         }
     }
 
-    /// Sweeps with momentum up to `cap`; leaves the best point measured and returns its residual.
-    fn sweeps(&mut self, r: &mut Vec<Vector>, cap: f64) -> f64 {
-        let mut best = r.clone();
-        let mut best_residual = self.residual(r);
-        let mut last = r.clone();
-        let (mut theta, mut beta) = (1.0f64, 0.0);
-        let mut v = self.velocity(r);
-        for sweep in 1..=SWEEPS {
-            let start: Vec<Vector> = r
-                .iter()
-                .zip(&last)
-                .map(|(r, x)| std::array::from_fn(|k| r[k] + beta * (r[k] - x[k])))
-                .collect();
-            last.clone_from(r);
-            if beta != 0.0 {
-                v = self.velocity(&start);
-            }
-            let mut against = 0.0;
-            for index in 0..r.len() {
-                let y = start[index];
-                let p = self.visit(index, &y, &v);
-                let change = difference(&p, &y);
-                self.push(index, &change, &mut v);
-                against -= dot(&change, &difference(&p, &last[index])) / self.contacts[index].rho;
-                r[index] = p;
-            }
-            if against > 0.0 {
-                (theta, beta) = (1.0, 0.0);
-            } else {
-                let next = 0.5 * (1.0 + (1.0 + 4.0 * theta * theta).sqrt());
-                beta = ((theta - 1.0) / next).min(cap);
-                theta = next;
-            }
-            if sweep % 10 == 0 {
-                let residual = self.residual(r);
-                if residual < best_residual {
-                    best_residual = residual;
-                    best.clone_from(r);
-                }
-                if best_residual <= self.tolerance {
-                    break;
-                }
-            }
+    /// Sweeps of four contacts at a time; leaves the best point measured and returns its residual.
+    fn sweeps(&mut self, r: &mut [Vector]) -> f64 {
+        self.write(r);
+        let IslandProblem {
+            operator,
+            free,
+            blocks,
+            ..
+        } = self.island;
+        let residual = self.sweeper.only_sweep(
+            operator,
+            free,
+            blocks,
+            (self.tolerance, SWEEPS),
+            &mut self.flat,
+        );
+        for ((r, block), c) in r.iter_mut().zip(blocks).zip(&self.contacts) {
+            *r = on_cone::<3>(&self.flat[block.range()], c.mu);
         }
-        *r = best;
-        best_residual
+        residual
+    }
+
+    /// Puts impulses into the rows of the island.
+    fn write(&mut self, r: &[Vector]) {
+        for (block, r) in self.island.blocks.iter().zip(r) {
+            self.flat[block.range()].copy_from_slice(&r[..block.size]);
+        }
     }
 
     /// One Newton step; what GMRES left of the right-hand side.

@@ -131,6 +131,37 @@ impl BodySweepSolver {
     }
 }
 
+impl BodySweepSolver {
+    /// At most `sweeps_max` sweeps from the impulses given, and no other method; leaves the best point checked and returns its
+    /// residual.
+    pub(super) fn only_sweep(
+        &mut self,
+        operator: &BodyOperator,
+        free: &[f64],
+        blocks: &[ContactBlock],
+        (tolerance, sweeps_max): (f64, u32),
+        impulse: &mut [f64],
+    ) -> f64 {
+        let problem = Problem {
+            operator,
+            free,
+            blocks,
+        };
+        let settings = BodySweepSettings {
+            tolerance,
+            sweeps_max,
+            threads: 1,
+        };
+        if operator.freedoms() == 6 {
+            self.space
+                .only_sweep(&problem, &settings, self.how, impulse)
+        } else {
+            self.plane
+                .only_sweep(&problem, &settings, self.how, impulse)
+        }
+    }
+}
+
 impl ContactSolver for BodySweepSolver {
     fn name(&self) -> &str {
         "body-sweep"

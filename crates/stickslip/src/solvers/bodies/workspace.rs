@@ -100,6 +100,23 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         outcome
     }
 
+    /// Sweeps all islands as often as the settings allow; the residual.
+    pub(super) fn only_sweep(
+        &mut self,
+        problem: &Problem,
+        settings: &BodySweepSettings,
+        how: Instructions,
+        impulse: &mut [f64],
+    ) -> f64 {
+        self.islands.find(problem.operator);
+        self.elsewhere.clear();
+        self.elsewhere.resize(self.islands.count(), false);
+        self.pack(problem, impulse);
+        self.run(settings, how, settings.tolerance, Stage::First);
+        self.write(problem, impulse);
+        self.outcome(settings.tolerance).residual
+    }
+
     /// Sweeps the islands that are not solved elsewhere.
     fn sweep(
         &mut self,

@@ -93,6 +93,11 @@ impl Accelerations {
         0.5 * self.mass.bilinear(v, v)
     }
 
+    /// Kinetic energy that the free acceleration of the last instant gives to a body at rest within `h`.
+    pub fn kinetic_from_rest(&self, h: f64) -> f64 {
+        h * h * self.kinetic(&self.free)
+    }
+
     /// Mass, gaps, frames, local velocities, free acceleration and sections at the instant.
     pub fn place(&mut self, system: &dyn MechanicalSystem, at: &Instant, needs_rates: bool) {
         self.valid = true;
@@ -302,7 +307,7 @@ impl Accelerations {
         let velocity = self.velocity(slot, group);
         let speed = dot(velocity, velocity).sqrt();
         // One tangent keeps its sign, so that the motion continues smoothly past a stop.
-        let opposite: Vec<f64> = if group.size > 1 && speed > 1e-12 {
+        let opposite: Vec<f64> = if group.size > 1 && speed > 0.0 {
             velocity.iter().map(|u| -u).collect()
         } else {
             direction.iter().map(|d| -d).collect()

@@ -6,9 +6,7 @@ use crate::systems::MechanicalSystem;
 
 use super::integrator::Integrator;
 use super::modes::Friction;
-
-/// A multi-dimensional slip slower than this has stopped.
-pub(super) const STOPPED: f64 = 1e-9;
+use super::scales::STOPPED;
 
 /// What can end a smooth piece of the motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,9 +57,7 @@ impl Integrator {
         let acc = &self.accelerations;
         match watch {
             Watch::Gap(c) => acc.gaps[c],
-            Watch::Normal(s) => {
-                acc.normal_reaction(s) + 1e-11 * (1e-3 + acc.scale()) / acc.compliance(s)
-            }
+            Watch::Normal(s) => acc.normal_reaction(s) + 1e-11 * acc.scale() / acc.compliance(s),
             Watch::Release(s) => -acc.gaps[acc.layout.slots()[s].key.constraint()],
             Watch::Cone(s, g) => {
                 let group = &acc.groups[s][g];
@@ -74,11 +70,19 @@ impl Integrator {
                 let velocity = acc.velocity(s, group);
                 match &self.modes[s].friction[g] {
                     Friction::Slip(direction) if group.size == 1 => direction[0] * velocity[0],
-                    _ => dot(velocity, velocity).sqrt() - STOPPED,
+                    _ => dot(velocity, velocity).sqrt() - STOPPED * self.slip_speed(s, g),
                 }
             }
             Watch::User(i) => self.watches[i].value(t, &y[..self.nq], &y[self.nq..][..self.n]),
         }
+    }
+
+    /// Speed of a group of tangents at the largest kinetic energy of the run.
+    pub(super) fn slip_speed(&self, s: usize, g: usize) -> f64 {
+        let group = &self.accelerations.groups[s][g];
+        let start = self.accelerations.layout.slots()[s].start + group.start;
+        let speeds = &self.scales.speeds[start..start + group.size];
+        speeds.iter().fold(0.0, |m, u| m.max(*u))
     }
 
     pub(super) fn values(&self) -> Vec<(Watch, f64)> {
@@ -229,7 +233,7 @@ impl Integrator {
                 return Some(self.root(system, watch, (low, value), (high, high_value), 1.0));
             }
             (high, high_value) = (low, value);
-            if low < 1e-15 * self.t.abs().max(1e-3) {
+            if low < 1e-15 * self.t.abs().max(b) {
                 break;
             }
         }

@@ -10,7 +10,6 @@ use crate::systems::{Instant, MechanicalSystem};
 use super::ReferenceEventKind;
 use super::integrator::Integrator;
 use super::modes::Mode;
-use super::transition::TOUCHING;
 
 impl Integrator {
     /// The impact laws act on the touching contacts that approach; bounces too low to resolve end in
@@ -22,12 +21,11 @@ impl Integrator {
         before: &[f64],
     ) -> StepOutcome {
         self.place_here(system);
-        let speed = 1.0 + before.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let acc = &self.accelerations;
         let approaching: Vec<usize> = (0..acc.layout.slots().len())
             .filter(|&s| {
-                acc.gaps[acc.layout.slots()[s].key.constraint()] <= TOUCHING
-                    && acc.normal_velocity(s) < -1e-11 * speed
+                let speed = self.scales.speeds[acc.layout.slots()[s].start];
+                self.touches(s) && acc.normal_velocity(s) < -1e-11 * speed
             })
             .collect();
         if approaching.is_empty() {
@@ -46,8 +44,13 @@ impl Integrator {
             impulses: vec![0.0; acc.reaction.len()],
         };
         let mut record = StepRecord::default();
+        stage.also = vec![false; acc.gaps.len()];
+        for s in 0..acc.layout.slots().len() {
+            stage.also[acc.layout.slots()[s].key.constraint()] |= self.touches(s);
+        }
         self.impact
             .step(system, &mut state, 0.0, self.t, stage, &mut record);
+        stage.also.clear();
         if record.outcome.is_fatal() {
             return record.outcome;
         }
@@ -109,7 +112,8 @@ impl Integrator {
             let flight = 2.0 * rebound / fall;
             let c = self.accelerations.layout.slots()[s].key.constraint();
             let lowest = 64.0 * self.accelerations.gap_rounding[c];
-            if height >= self.settings.bounce_min.max(lowest) && flight > 1e-13 * self.t.abs() {
+            let least = self.settings.bounce_min * self.scales.length(c);
+            if height >= least.max(lowest) && flight > 1e-13 * self.t.abs() {
                 continue;
             }
             let ratio = (rebound / -approach).min(1.0 - 1e-12);

@@ -10,7 +10,7 @@ use crate::systems::{Instant, MechanicalSystem};
 use super::accelerations::Accelerations;
 use super::modes::{Friction, Mode};
 use super::runge_kutta::Step;
-use super::transition::TOUCHING;
+use super::scales::Scales;
 use super::{EventDrivenSettings, ReferenceEvent, WatchFunction};
 
 /// What a resumed integration starts from.
@@ -24,6 +24,7 @@ pub(super) struct Resume {
     pub v: Vec<f64>,
     pub t: f64,
     pub bounces: Vec<u64>,
+    pub scales: Scales,
 }
 
 /// Integrates from event to event; owns state, modes and past.
@@ -45,6 +46,8 @@ pub(super) struct Integrator {
     /// Impacts of every contact since it last stayed closed.
     pub bounces: Vec<u64>,
     pub watches: Vec<WatchFunction>,
+    /// Lengths and speeds of the run.
+    pub scales: Scales,
     pub(super) nq: usize,
     pub(super) n: usize,
     pub(super) step: Step,
@@ -59,7 +62,6 @@ impl Integrator {
     pub fn new(settings: EventDrivenSettings) -> Self {
         let impact = MoreauJeanSettings {
             theta: Some(0.5),
-            gap_tolerance: TOUCHING,
             ..MoreauJeanSettings::default()
         };
         Self {
@@ -75,6 +77,7 @@ impl Integrator {
             impact_work: Vec::new(),
             bounces: Vec::new(),
             watches: Vec::new(),
+            scales: Scales::default(),
             nq: 0,
             n: 0,
             step: Step::default(),
@@ -106,6 +109,8 @@ impl Integrator {
         (self.nq, self.n) = (q.len(), v.len());
         self.accelerations.prepare(system, q);
         self.accelerations.springs = self.settings.springs(system, q);
+        self.scales.prepare(system, q, &self.accelerations.factor);
+        self.scales.begin_step(self.h.min(self.settings.step_max));
         let layout = &self.accelerations.layout;
         let count = layout.slots().len();
         self.impact_work = vec![[0.0; 2]; count];
@@ -169,12 +174,21 @@ impl Integrator {
         if resume.bounces.len() == self.bounces.len() {
             self.bounces = resume.bounces;
         }
+        self.scales.take_up(resume.scales);
         let (nq, n) = (self.nq, self.n);
         self.y[..nq].copy_from_slice(&resume.q);
         self.y[nq..nq + n].copy_from_slice(&resume.v);
         if let (Some(past), Some(snapshot)) = (&mut self.past, &resume.past) {
             past.restore(snapshot);
         }
+    }
+
+    /// Enters the state placed last into the lengths and speeds of the run.
+    pub(super) fn observe_scales(&mut self, system: &dyn MechanicalSystem) {
+        let (nq, n) = (self.nq, self.n);
+        let (q, v) = (&self.y[..nq], &self.y[nq..nq + n]);
+        self.scales
+            .observe(system, &self.accelerations, (self.t, q, v));
     }
 
     /// Derivative at the current state into the first stage.
@@ -241,7 +255,6 @@ impl Integrator {
         t_end: f64,
         stage: &mut ContactStage,
     ) -> StepOutcome {
-        let count = self.nq + self.n;
         let mut steps = 0usize;
         while self.t < t_end {
             steps += 1;
@@ -264,6 +277,9 @@ impl Integrator {
                 wanted
             };
             self.derivative(system);
+            self.scales.begin_step(h);
+            self.observe_scales(system);
+            let sizes = self.scales.of_state();
             let before = self.values();
             if !self.step.k[0].iter().all(|x| x.is_finite()) {
                 return StepOutcome::NonFinite;
@@ -271,7 +287,7 @@ impl Integrator {
             // A step whose error is within the tolerance.
             loop {
                 self.take(system, h);
-                let error = self.step.error(&self.y, h, self.settings.tolerance, count);
+                let error = self.step.error(&sizes, h, self.settings.tolerance);
                 if error <= 1.0 {
                     self.h = h * (0.9 * error.max(1e-10).powf(-0.2)).clamp(0.3, 4.0);
                     break;
@@ -297,7 +313,7 @@ impl Integrator {
             self.derivative(system);
             self.enter_node();
             if let Some(watch) = watch {
-                self.slow = if length < 1e-13 { self.slow + 1 } else { 0 };
+                self.slow = if length <= rounding { self.slow + 1 } else { 0 };
                 if self.slow > 200 {
                     return StepOutcome::NonlinearNotConverged;
                 }

@@ -6,21 +6,20 @@ mod impacts;
 mod integrator;
 mod modes;
 mod projection;
+mod reference_event;
 mod runge_kutta;
+mod scales;
 mod selection;
 mod transition;
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::algebra::SymmetricMatrix;
-use crate::contact::{ContactKey, ContactSolver};
+use crate::contact::ContactSolver;
 use crate::laws::{FlowRule, FrictionSection, NormalCompliance};
-use crate::records::{
-    ContactMode, ContactRecord, EnergyEntry, Event, EventKind, StepOutcome, StepRecord,
-};
+use crate::records::{ContactMode, ContactRecord, EnergyEntry, StepOutcome, StepRecord};
 use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::PastSnapshot;
 
@@ -30,14 +29,16 @@ use accelerations::Spring;
 use integrator::Integrator;
 use modes::{Friction, Mode};
 
+pub use reference_event::{ReferenceEvent, ReferenceEventKind, WatchFunction};
+
 /// Settings of the event-driven integration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventDrivenSettings {
-    /// Tolerance of one integration step, relative to 1 + |y|.
+    /// Tolerance of one integration step, relative to the lengths and speeds of the run.
     pub tolerance: f64,
     /// Longest integration step.
     pub step_max: f64,
-    /// A bounce that rises less than this (in the unit of the gap) ends in contact.
+    /// A bounce that rises less than this part of the lengths of the run ends in contact.
     pub bounce_min: f64,
     /// Compliance of the contacts; none for rigid ones.
     pub compliance: Option<NormalCompliance>,
@@ -70,113 +71,6 @@ impl EventDrivenSettings {
     }
 }
 
-/// What happened at an event.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ReferenceEventKind {
-    /// An impact.
-    Impact,
-    /// An impact without collision (Painlevé).
-    Jam,
-    /// Bounces that fall below the resolution; they would accumulate at `end`.
-    Accumulation {
-        /// End of the geometric series of flights.
-        end: f64,
-    },
-    /// The contact is open from here on.
-    Open,
-    /// A frictionless contact is closed from here on.
-    Closed,
-    /// A group of tangents sticks from here on.
-    Stick {
-        /// The group: 0, or the factor of a product section.
-        group: usize,
-    },
-    /// A group of tangents slips from here on.
-    Slip {
-        /// The group: 0, or the factor of a product section.
-        group: usize,
-        /// Direction in which slip begins.
-        direction: Vec<f64>,
-    },
-    /// A watched function changed sign.
-    Watched(usize),
-}
-
-/// An event with the state around it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReferenceEvent {
-    /// Time.
-    pub t: f64,
-    /// Constraint (`usize::MAX` for watched functions).
-    pub constraint: usize,
-    /// Point of the constraint.
-    pub point: usize,
-    /// What happened.
-    pub kind: ReferenceEventKind,
-    /// Configuration.
-    pub q: Vec<f64>,
-    /// Velocity before.
-    pub velocity_before: Vec<f64>,
-    /// Velocity after.
-    pub velocity: Vec<f64>,
-    /// Normal velocity of the contact before (negative: approaching).
-    pub approach: f64,
-    /// Normal impulse of the contact at an impact.
-    pub impulse: f64,
-    /// Energy that all contacts gave at an impact (negative: took).
-    pub energy: f64,
-    /// Impacts of the contact since it last stayed closed.
-    pub impacts: u64,
-}
-
-impl ReferenceEvent {
-    fn is_impact(&self) -> bool {
-        matches!(
-            self.kind,
-            ReferenceEventKind::Impact | ReferenceEventKind::Jam
-        )
-    }
-
-    /// The event as records keep it; none for what they do not.
-    fn located(&self) -> Option<Event> {
-        let (kind, t) = match self.kind {
-            ReferenceEventKind::Impact => (EventKind::Impact, self.t),
-            ReferenceEventKind::Jam => (EventKind::TangentialImpact, self.t),
-            ReferenceEventKind::Accumulation { end } => (EventKind::Accumulation, end),
-            ReferenceEventKind::Open => (EventKind::LiftOff, self.t),
-            ReferenceEventKind::Stick { .. } => (EventKind::Stick, self.t),
-            ReferenceEventKind::Slip { .. } => (EventKind::Slip, self.t),
-            ReferenceEventKind::Closed | ReferenceEventKind::Watched(_) => return None,
-        };
-        let accumulation = kind == EventKind::Accumulation;
-        Some(Event {
-            t,
-            contact: ContactKey::declared(self.constraint, self.point),
-            kind,
-            approach: self.approach,
-            impulse: self.impulse,
-            energy: self.energy,
-            count: if accumulation { self.impacts } else { 0 },
-        })
-    }
-}
-
-/// A function of (t, q, v) whose zeros are recorded.
-#[derive(Clone)]
-pub struct WatchFunction(Arc<dyn Fn(f64, &[f64], &[f64]) -> f64 + Send + Sync>);
-
-impl WatchFunction {
-    fn value(&self, t: f64, q: &[f64], v: &[f64]) -> f64 {
-        (self.0)(t, q, v)
-    }
-}
-
-impl fmt::Debug for WatchFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WatchFunction(..)")
-    }
-}
-
 /// The event-driven integration as a scheme; its step is only the distance between records.
 ///
 /// # What it computes
@@ -199,7 +93,7 @@ impl fmt::Debug for WatchFunction {
 /// # Behaviour to know
 /// For small systems: every instant evaluates all frames, every event tries up to 4ᵏ combinations of k
 /// touching contacts. Bounces that rise less than `bounce_min` end in contact, with the time at which the
-/// series of flights would end; a slip in several tangents ends at 1e-9 m/s. An impact without collision
+/// series of flights would end; a slip in several tangents ends at 1e-9 of the speeds of the run, and gaps below 1e-9 of its lengths touch. An impact without collision
 /// (Painlevé) is taken where no acceleration fits and only one contact touches; with several such
 /// contacts the step reports no solution. Stiff forces cost many steps: the method is explicit.
 ///
@@ -234,6 +128,8 @@ struct Memory {
     t: f64,
     #[serde(default)]
     bounces: Vec<u64>,
+    #[serde(default)]
+    scales: scales::Scales,
 }
 
 impl EventDriven {
@@ -331,10 +227,8 @@ impl EventDriven {
                     + quadratures[2 + rows + count + s]
                     + integrator.impact_work[s][1]
                     + quadratures[2 + rows + s],
-                work_support: 0.0,
-                work_forces: 0.0,
                 approach: hit.map_or(0.0, |event| event.approach),
-                painleve: None,
+                ..ContactRecord::default()
             });
         }
         self.reported = integrator.events.len();
@@ -416,6 +310,10 @@ impl TimeSteppingScheme for EventDriven {
         true
     }
 
+    fn is_compliant(&self) -> bool {
+        self.integrator.settings.compliance.is_some()
+    }
+
     fn keeps_past(&self) -> bool {
         true
     }
@@ -437,6 +335,7 @@ impl TimeSteppingScheme for EventDriven {
             v: self.integrator.v().to_vec(),
             t: self.integrator.t,
             bounces: self.integrator.bounces.clone(),
+            scales: self.integrator.scales.clone(),
         };
         serde_json::to_value(memory).ok()
     }
@@ -454,6 +353,7 @@ impl TimeSteppingScheme for EventDriven {
             v: memory.v,
             t: memory.t,
             bounces: memory.bounces,
+            scales: memory.scales,
         });
         self.started = false;
         true

@@ -80,15 +80,16 @@ impl Step {
         self.y.clone_from(&self.stage);
     }
 
-    /// Largest error estimate of the first `count` entries in units of the tolerance.
-    pub fn error(&self, y: &[f64], h: f64, tolerance: f64, count: usize) -> f64 {
+    /// Largest error estimate of the first entries in units of the tolerance, which is a part of their sizes.
+    pub fn error(&self, sizes: &[f64], h: f64, tolerance: f64) -> f64 {
         let mut worst = 0.0f64;
-        for i in 0..count {
+        for (i, size) in sizes.iter().enumerate() {
             let mut e = 0.0;
             for (weight, k) in E.iter().zip(&self.k) {
                 e += weight * k[i];
             }
-            let scale = tolerance * (1.0 + y[i].abs().max(self.y[i].abs()));
+            // What has no size yet has that of the step itself.
+            let scale = tolerance * size.max(self.y[i].abs()).max(f64::MIN_POSITIVE / tolerance);
             let ratio = (h * e).abs() / scale;
             if !(ratio <= worst) {
                 worst = ratio;

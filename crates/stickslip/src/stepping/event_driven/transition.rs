@@ -6,13 +6,11 @@ use crate::records::StepOutcome;
 use crate::stepping::ContactStage;
 use crate::systems::{Instant, MechanicalSystem};
 
-use super::events::{STOPPED, Watch};
+use super::events::Watch;
 use super::integrator::Integrator;
 use super::modes::{Friction, Mode};
+use super::scales::STOPPED;
 use super::{ReferenceEvent, ReferenceEventKind};
-
-/// A gap below this counts as touching where an impact or a release is decided.
-pub(super) const TOUCHING: f64 = 1e-9;
 
 impl Integrator {
     /// What happens at an event: impacts, accumulation of bounces, new modes.
@@ -23,6 +21,8 @@ impl Integrator {
         watch: Option<Watch>,
     ) -> StepOutcome {
         let before = self.v().to_vec();
+        self.place_here(system);
+        self.observe_scales(system);
         if let Some(Watch::User(i)) = watch {
             self.record(None, ReferenceEventKind::Watched(i), &before);
             return StepOutcome::Solved;
@@ -114,7 +114,7 @@ impl Integrator {
         let brake: f64 = (0..group.size)
             .map(|k| -velocity[k] / speed * self.accelerations.row_acceleration(s, group.start + k))
             .sum();
-        if brake > 0.0 && speed > 0.0 && speed / brake < 1e-6 {
+        if brake > 0.0 && speed > 0.0 {
             let rest = speed / brake;
             let (q, v) = (self.q().to_vec(), self.v().to_vec());
             let mut moved = q.clone();
@@ -124,10 +124,16 @@ impl Integrator {
         }
     }
 
+    /// Whether the gap of a contact is within rounding of the lengths of the run.
+    pub(super) fn touches(&self, s: usize) -> bool {
+        let c = self.accelerations.layout.slots()[s].key.constraint();
+        let limit = self.scales.touching[c].max(self.accelerations.gap_rounding[c]);
+        self.accelerations.gaps[c] <= limit
+    }
+
     /// Contacts that touch and do not separate.
     pub(super) fn touching(&self, watch: Option<Watch>) -> Vec<bool> {
         let acc = &self.accelerations;
-        let speed = 1.0 + self.v().iter().fold(0.0f64, |m, x| m.max(x.abs()));
         acc.layout
             .slots()
             .iter()
@@ -142,7 +148,7 @@ impl Integrator {
                         self.modes[s].closed && gap <= acc.gap_rounding[slot.key.constraint()];
                     return !leaves && (gap < 0.0 || enters || closed);
                 }
-                gap <= TOUCHING && acc.normal_velocity(s) <= 1e-10 * speed
+                self.touches(s) && acc.normal_velocity(s) <= 1e-10 * self.scales.speeds[slot.start]
             })
             .collect()
     }
@@ -155,7 +161,6 @@ impl Integrator {
         stopped: Option<(usize, usize)>,
     ) -> Vec<Vec<bool>> {
         self.place_here(system);
-        let speed = 1.0 + self.v().iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let acc = &self.accelerations;
         let (mut rows, mut values) = (Vec::new(), Vec::new());
         let mut resting = Vec::new();
@@ -170,7 +175,8 @@ impl Integrator {
                 let velocity = acc.velocity(s, group);
                 let size = dot(velocity, velocity).sqrt();
                 let limit = if group.size > 1 { 2.0 * STOPPED } else { 1e-11 };
-                let rests = touching[s] && (size <= limit * speed || stopped == Some((s, g)));
+                let slow = size <= limit * self.slip_speed(s, g);
+                let rests = touching[s] && (slow || stopped == Some((s, g)));
                 if rests {
                     for i in group.start..group.start + group.size {
                         rows.push(acc.row(s, i).to_vec());
@@ -281,9 +287,8 @@ impl Integrator {
     pub(super) fn shorten_after_rebound(&mut self) {
         let acc = &self.accelerations;
         for (s, mode) in self.modes.iter().enumerate() {
-            let c = acc.layout.slots()[s].key.constraint();
             let rebound = acc.normal_velocity(s);
-            if mode.closed || acc.gaps[c] > TOUCHING || !(rebound > 0.0) {
+            if mode.closed || !self.touches(s) || !(rebound > 0.0) {
                 continue;
             }
             let fall = -(dot(acc.row(s, 0), &acc.a));

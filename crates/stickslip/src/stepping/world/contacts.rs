@@ -84,9 +84,12 @@ pub(super) struct Approach {
 ///
 /// Without restitution: all of them; a closed contact (gap up to the slop) does not approach, an open one at most to half the
 /// slop. Under a restitution: only those that are closed or reach each other in the step; an approach faster than gravity
-/// gains in two steps bounces and is never braked before.
+/// gains in two steps bounces and is never braked before. At an instant (h = 0) only closed contacts act.
 pub(super) fn pose(restitution: f64, at: &Approach) -> Posing {
     let closed = at.gap <= at.slop;
+    if at.h == 0.0 && !closed {
+        return Posing::Absent;
+    }
     let closing = Posing::Closing {
         allowed: if closed {
             0.0
@@ -321,6 +324,8 @@ mod tests {
         assert!((AT.gap - AT.h * allowed - 0.5 * AT.slop).abs() < 1e-15);
         let closed = Approach { gap: 0.1, ..AT };
         assert_eq!(pose(0.0, &closed), Posing::Closing { allowed: 0.0 });
+        let instant = Approach { h: 0.0, ..AT };
+        assert_eq!(pose(0.0, &instant), Posing::Absent);
     }
 
     #[test]

@@ -36,6 +36,10 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
+fn largest(x: [f64; 3]) -> f64 {
+    x.iter().fold(0.0, |s, x| x.abs().max(s))
+}
+
 impl ScalarFunction for NodeOnObstacle {
     fn value(&self, t: f64, q: &[f64]) -> f64 {
         self.hit(t, q).0
@@ -54,6 +58,12 @@ impl ScalarFunction for NodeOnObstacle {
     fn rate(&self, t: f64, q: &[f64]) -> f64 {
         let (_, normal) = self.hit(t, q);
         dot(normal, self.slip(t))
+    }
+    fn magnitude(&self, t: f64, q: &[f64]) -> f64 {
+        largest(self.nodes.position(t, q, self.node))
+    }
+    fn is_affine(&self) -> bool {
+        self.obstacle.is_flat_and_at_rest() && !self.nodes.is_driven(self.node)
     }
 }
 
@@ -150,6 +160,9 @@ impl ScalarFunction for NodeOnSurface {
     fn rate(&self, t: f64, q: &[f64]) -> f64 {
         let hit = self.hit(t, q);
         dot(hit.normal, self.slip(t, &hit))
+    }
+    fn magnitude(&self, t: f64, q: &[f64]) -> f64 {
+        largest(self.surface.nodes.position(t, q, self.node))
     }
 }
 

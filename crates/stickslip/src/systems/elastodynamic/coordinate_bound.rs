@@ -58,6 +58,12 @@ impl ScalarFunction for CoordinateBound {
         out.finish_row();
         true
     }
+    fn magnitude(&self, _t: f64, _q: &[f64]) -> f64 {
+        self.bound.abs()
+    }
+    fn is_affine(&self) -> bool {
+        true
+    }
 }
 
 impl FrameRows for CoordinateBound {

@@ -58,6 +58,12 @@ impl NodeMap {
         (dof < range.end && self.free[dof] != NONE).then(|| self.free[dof] as usize)
     }
 
+    /// Whether a component of a node moves in a given way.
+    pub(crate) fn is_driven(&self, node: u32) -> bool {
+        self.range(node)
+            .any(|dof| self.free[dof] == NONE && self.motion[dof] != NONE)
+    }
+
     /// Displacement of a node (translations only).
     pub fn displacement(&self, t: f64, q: &[f64], node: u32) -> [f64; 3] {
         self.read(t, q, node, 0)

@@ -122,6 +122,11 @@ impl Obstacle {
         self
     }
 
+    /// Whether the obstacle is a plane that does not move.
+    pub(crate) fn is_flat_and_at_rest(&self) -> bool {
+        self.motion.is_none() && matches!(self.shape, ObstacleShape::Plane { .. })
+    }
+
     /// What is wrong with the shape.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         let positive = |x: f64| x > 0.0 && x.is_finite();

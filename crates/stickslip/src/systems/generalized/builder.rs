@@ -86,6 +86,10 @@ impl MechanicalSystem for GeneralizedSystem {
             None => out.fill(0.0),
         }
     }
+    fn force_derivatives(&self, at: &Instant, dq: &mut [f64], dv: &mut [f64]) -> bool {
+        let force = self.force.as_ref();
+        force.is_some_and(|force| force.derivatives(at, dq, dv))
+    }
     fn has_potential(&self) -> bool {
         self.potential.is_some()
     }

@@ -63,6 +63,27 @@ impl Kernel {
         }
     }
 
+    /// ∫ k(t − s) f(s) ds over the times [a, b] of one piece, where f is smooth.
+    pub(crate) fn integral_with(&self, (a, b): (f64, f64), t: f64, f: impl Fn(f64) -> f64) -> f64 {
+        match self {
+            Self::Constant => gauss(a, b, f),
+            Self::Exponential { rate } => gauss(a, b, |s| (-rate * (t - s)).exp() * f(s)),
+            Self::General(k) => gauss(a, b, |s| k(t - s) * f(s)),
+            // Without values of k: f as sixteen chords.
+            Self::Moments { .. } => {
+                let step = (b - a) / 16.0;
+                let chords =
+                    (0..16).map(|m| (a + f64::from(m) * step, a + f64::from(m + 1) * step));
+                let chord = |(a, b): (f64, f64)| {
+                    let (zeroth, first) = self.moments(t - b, t - a);
+                    let slope = (f(b) - f(a)) / (b - a);
+                    f(b) * zeroth - slope * (first - (t - b) * zeroth)
+                };
+                chords.map(chord).sum()
+            }
+        }
+    }
+
     /// Why the kernel cannot be integrated over [0, τ], or none.
     ///
     /// The integral of |k| over dyadic rings around each end of [0, τ] must fall towards the end: a

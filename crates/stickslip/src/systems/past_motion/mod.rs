@@ -34,6 +34,8 @@ mod tests;
 pub use history::InitialHistory;
 pub use kernel::Kernel;
 pub use motion::{Interpolation, PastMotion, PastSnapshot};
-pub use reading::{PastError, PastIntegral, PastReading, Psi, WindowMaximum};
+pub use reading::{
+    FunctionIntegral, PastError, PastFunction, PastIntegral, PastReading, Psi, WindowMaximum,
+};
 pub use view::PastView;
 pub use with_past::SystemWithPast;

@@ -59,7 +59,8 @@ impl PastSnapshot {
 ///
 /// # Guarantees
 /// Positions, integrals with constant, exponential and moment kernels, and maxima of convex
-/// functions are exact for the piecewise affine motion, up to rounding. Tentative nodes leave no
+/// functions are exact for the piecewise affine motion, up to rounding; of another function one top inside a
+/// piece is found, and its integrals are those of Gauss's rule of degree nine on every piece. Tentative nodes leave no
 /// trace when they are retracted; a restored snapshot gives the same bits.
 ///
 /// # Behaviour to know
@@ -68,7 +69,7 @@ impl PastSnapshot {
 ///
 /// # Cost
 /// Memory proportional to the window. Point delays, constant and exponential kernels, window
-/// maxima: O(1) a step. General kernels and the deviation from rest: O(window/h).
+/// maxima: O(1) a step. General kernels, integrals of functions and the deviation from rest: O(window/h).
 ///
 /// # Tested by
 /// `systems/past_motion/tests.rs`, `tests/truth_delay.rs`.
@@ -168,7 +169,7 @@ impl PastMotion {
             maxima: reading
                 .maxima
                 .iter()
-                .map(|m| (m.psi, m.window, VecDeque::new()))
+                .map(|m| (m.psi.clone(), m.window, VecDeque::new()))
                 .collect(),
             committed: 0,
             fault: AtomicU64::new(0),

@@ -1,5 +1,8 @@
 //! What a system reads of its past.
 
+use std::fmt;
+use std::sync::Arc;
+
 use thiserror::Error;
 
 use super::{InitialHistory, Kernel};
@@ -90,8 +93,49 @@ pub enum PastError {
     },
 }
 
+/// A function of some coordinates, read of the past.
+#[derive(Clone)]
+pub struct PastFunction {
+    pub(crate) coordinates: Arc<[usize]>,
+    value: Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>,
+}
+
+impl PastFunction {
+    /// The function `value` of a configuration, of which only the listed coordinates are filled in.
+    pub fn new(
+        coordinates: &[usize],
+        value: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            coordinates: coordinates.into(),
+            value: Arc::new(value),
+        }
+    }
+
+    /// Its value where coordinate i of `count` has the value `at(i)`.
+    pub(crate) fn of(&self, count: usize, at: impl Fn(usize) -> f64) -> f64 {
+        let mut q = vec![0.0; count];
+        for &i in self.coordinates.iter() {
+            q[i] = at(i);
+        }
+        (self.value)(&q)
+    }
+}
+
+impl PartialEq for PastFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.coordinates == other.coordinates && Arc::ptr_eq(&self.value, &other.value)
+    }
+}
+
+impl fmt::Debug for PastFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PastFunction({:?})", self.coordinates)
+    }
+}
+
 /// The quantity whose maximum over a window is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Psi {
     /// A coordinate.
     Coordinate(usize),
@@ -99,24 +143,42 @@ pub enum Psi {
     Negative(usize),
     /// Its absolute value.
     Absolute(usize),
+    /// A function of coordinates.
+    Function(PastFunction),
 }
 
 impl Psi {
-    /// The coordinate it reads.
-    pub(crate) fn coordinate(self) -> usize {
+    /// Its value where coordinate i of `count` has the value `at(i)`.
+    pub(crate) fn of(&self, count: usize, at: impl Fn(usize) -> f64) -> f64 {
         match self {
-            Self::Coordinate(i) | Self::Negative(i) | Self::Absolute(i) => i,
+            Self::Coordinate(i) => at(*i),
+            Self::Negative(i) => -at(*i),
+            Self::Absolute(i) => at(*i).abs(),
+            Self::Function(function) => function.of(count, at),
         }
     }
 
-    /// Its value where the coordinate has the value x.
-    pub(crate) fn of(self, x: f64) -> f64 {
+    /// The coordinates it reads.
+    pub(crate) fn coordinates(&self) -> &[usize] {
         match self {
-            Self::Coordinate(_) => x,
-            Self::Negative(_) => -x,
-            Self::Absolute(_) => x.abs(),
+            Self::Coordinate(i) | Self::Negative(i) | Self::Absolute(i) => std::slice::from_ref(i),
+            Self::Function(function) => &function.coordinates,
         }
     }
+
+    /// Whether its largest value over an affine piece lies at an end of it.
+    pub(crate) fn is_convex(&self) -> bool {
+        !matches!(self, Self::Function(_))
+    }
+}
+
+/// Handle of an integral of a function over a window.
+#[derive(Clone, Debug)]
+pub struct FunctionIntegral {
+    pub(crate) function: PastFunction,
+    pub(crate) kernel: Kernel,
+    pub(crate) window: f64,
+    pub(crate) mass: f64,
 }
 
 /// Handle of a window maximum.
@@ -134,8 +196,6 @@ pub struct PastIntegral {
     pub(crate) coordinate: usize,
     pub(crate) mass: f64,
 }
-
-impl PastIntegral {}
 
 #[derive(Clone, Debug)]
 pub(crate) struct IntegralSpec {
@@ -230,6 +290,25 @@ impl PastReading {
             kernel,
         });
         Ok(handle)
+    }
+
+    /// `∫ k(t − s) ψ(q(s)) ds` over the last `tau`, O(tau/h) a step.
+    pub fn function_integral(
+        &mut self,
+        function: PastFunction,
+        tau: f64,
+        kernel: Kernel,
+    ) -> Result<FunctionIntegral, PastError> {
+        self.window(tau)?;
+        if let Some(reason) = kernel.fault(tau) {
+            return Err(PastError::Kernel { tau, reason });
+        }
+        Ok(FunctionIntegral {
+            function,
+            window: tau,
+            mass: kernel.mass(tau),
+            kernel,
+        })
     }
 
     /// The motion before the start (default: uniform with the initial velocity).

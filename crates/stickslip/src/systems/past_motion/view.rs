@@ -1,7 +1,7 @@
 //! The past as a force sees it.
 
 use super::motion::Tip;
-use super::{PastIntegral, PastMotion, WindowMaximum};
+use super::{FunctionIntegral, PastIntegral, PastMotion, WindowMaximum};
 
 /// The motion up to and including the instant of evaluation.
 ///
@@ -60,7 +60,7 @@ impl<'a> PastView<'a> {
     pub fn maximum(&self, handle: &WindowMaximum) -> f64 {
         match self.past {
             Some(past) => past.maximum(handle.index, &self.tip()),
-            None => handle.psi.of(self.q[handle.psi.coordinate()]),
+            None => handle.psi.of(self.q.len(), |i| self.q[i]),
         }
     }
 
@@ -75,6 +75,19 @@ impl<'a> PastView<'a> {
     /// Mean over the window of a distributed delay, weighted by its kernel.
     pub fn mean(&self, handle: &PastIntegral) -> f64 {
         self.integral(handle) / handle.mass
+    }
+
+    /// Integral of a function over its window, weighted by its kernel.
+    pub fn function_integral(&self, handle: &FunctionIntegral) -> f64 {
+        match self.past {
+            Some(past) => past.integral_of(handle, &self.tip()),
+            None => handle.mass * handle.function.of(self.q.len(), |i| self.q[i]),
+        }
+    }
+
+    /// Mean of a function over its window, weighted by its kernel.
+    pub fn function_mean(&self, handle: &FunctionIntegral) -> f64 {
+        self.function_integral(handle) / handle.mass
     }
 
     /// Largest distance of the listed coordinates from where they are now, over the last `window`:

@@ -44,6 +44,18 @@ impl MechanicalSystem for SystemWithPast<'_> {
     fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
         self.system.mass(q, out);
     }
+    fn turns(&self) -> bool {
+        self.system.turns()
+    }
+    fn coast(&self, q: &[f64], v: &[f64], h: f64, q_out: &mut [f64], v_out: &mut [f64]) {
+        self.system.coast(q, v, h, q_out, v_out);
+    }
+    fn momentum(&self, q: &[f64], v: &[f64]) -> Option<[f64; 6]> {
+        self.system.momentum(q, v)
+    }
+    fn wrench(&self, q: &[f64], impulse: &[f64]) -> Option<[f64; 6]> {
+        self.system.wrench(q, impulse)
+    }
     fn has_covariant_force(&self) -> bool {
         self.system.has_covariant_force()
     }
@@ -57,6 +69,15 @@ impl MechanicalSystem for SystemWithPast<'_> {
         let past = at.past.or(self.past);
         let held = self.held;
         self.system.force(&Instant { past, held, ..*at }, out);
+    }
+    fn force_derivatives(&self, at: &Instant, dq: &mut [f64], dv: &mut [f64]) -> bool {
+        let past = at.past.or(self.past);
+        let at = Instant {
+            past,
+            held: self.held,
+            ..*at
+        };
+        self.system.force_derivatives(&at, dq, dv)
     }
     fn has_potential(&self) -> bool {
         self.system.has_potential()

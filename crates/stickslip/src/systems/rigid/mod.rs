@@ -1,5 +1,6 @@
 //! Rigid bodies in space.
 
+mod free_rotation;
 mod quaternion;
 mod rigid_body;
 

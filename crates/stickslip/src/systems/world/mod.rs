@@ -26,13 +26,14 @@ pub use builder::WorldBuilder;
 pub use contact_source::{ContactSource, FoundContact};
 pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
+pub(crate) use geometry::separating_direction;
 pub use geometry::{
     CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError,
     ShapeMeasure, Surface, Weight,
 };
 pub use laws::{PairLaw, PairTable};
 pub use pose::{Pose, Twist};
-pub use recording::{BodyGroup, Monitor, MonitorQuantity, Recording};
+pub use recording::{BodyGroup, ForceSums, Monitor, MonitorQuantity, Recording};
 pub use shape::{PlacedShape, Shape};
 pub use state::WorldState;
 pub use vtp::{ContactGlyph, VtpSeries, WorldShot};

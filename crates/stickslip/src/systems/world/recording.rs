@@ -7,6 +7,17 @@ pub struct Recording {
     pub bodies: Option<Vec<u32>>,
     /// Whether contacts are written.
     pub contacts: bool,
+    /// Which sums of contact forces are written, if any.
+    pub forces: Option<ForceSums>,
+}
+
+/// Sums of contact forces that a run writes in every kept step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForceSums {
+    /// On every body, from all others.
+    Bodies,
+    /// On the first body of every touching pair, from the second.
+    Pairs,
 }
 
 impl Default for Recording {
@@ -14,6 +25,7 @@ impl Default for Recording {
         Self {
             bodies: None,
             contacts: true,
+            forces: None,
         }
     }
 }

@@ -154,6 +154,31 @@ impl World {
         2.0 * h * (approach + h * self.gravity_size()) + 2.0 * self.slop_of(a, b)
     }
 
+    /// Turns whitened velocities (√M v, the unknowns of a step over bodies) of free bodies into velocities; the others get those of
+    /// `told`.
+    pub fn unwhiten(&self, told: &[f64], velocities: &mut [f64]) {
+        let freedoms = self.dimension.freedoms();
+        let bodies = self
+            .bodies
+            .iter()
+            .zip(velocities.chunks_exact_mut(freedoms));
+        for ((body, v), told) in bodies.zip(told.chunks_exact(freedoms)) {
+            if !body.is_free() {
+                v.copy_from_slice(told);
+                continue;
+            }
+            let axes = self.dimension.axes();
+            v[..axes].iter_mut().for_each(|v| *v /= body.mass.sqrt());
+            match &mut v[axes..] {
+                [turn] => *turn /= body.inertia[2].sqrt(),
+                spin => {
+                    let moments = spin.iter_mut().zip(body.inertia);
+                    moments.for_each(|(w, j)| *w /= j.sqrt());
+                }
+            }
+        }
+    }
+
     /// Name of a contact in messages: `brick[3]|floor#2`.
     pub fn contact_name(&self, key: crate::contact::ContactKey) -> String {
         let name = |owner: u32| self.bodies[owner as usize].name.as_str();

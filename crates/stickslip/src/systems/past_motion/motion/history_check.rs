@@ -11,7 +11,10 @@ pub(super) fn check_history(
 ) -> Result<(), PastError> {
     let count = q.len();
     let integrals = reading.integrals.iter().map(|spec| spec.coordinate);
-    let maxima = reading.maxima.iter().map(|m| m.psi.coordinate());
+    let maxima = reading
+        .maxima
+        .iter()
+        .flat_map(|m| m.psi.coordinates().iter().copied());
     let observed = reading.coordinates(count);
     for coordinate in observed.iter().copied().chain(integrals).chain(maxima) {
         if coordinate >= count || !observed.contains(&coordinate) {

@@ -1,8 +1,8 @@
-//! Maxima and deviations over a window: queues of candidates, and the tops inside curved pieces.
+//! Maxima, deviations and integrals of functions over a window: queues of candidates, and the tops inside curved pieces.
 
 use std::collections::VecDeque;
 
-use super::super::Psi;
+use super::super::{FunctionIntegral, Psi};
 use super::{Interpolation, PastMotion, Tip};
 
 impl PastMotion {
@@ -10,44 +10,48 @@ impl PastMotion {
     pub(super) fn enter_maxima(&mut self, j: usize) {
         let mut maxima = std::mem::take(&mut self.maxima);
         for (psi, _, queue) in &mut maxima {
-            if j > 0 && self.is_curved(j - 1) {
+            if j > 0 && self.may_have_a_top(psi, j - 1) {
                 let (a, b) = (self.ring.time(j - 1), self.ring.time(j));
-                if let Some(top) = interior_top(a, b, |s| self.psi_in_piece(*psi, j - 1, s)) {
+                if let Some(top) = interior_top(a, b, |s| self.psi_in_piece(psi, j - 1, s)) {
                     enter(queue, top);
                 }
             }
-            let value = self.psi_at_node(*psi, j);
+            let value = self.psi_at_node(psi, j);
             enter(queue, (self.ring.time(j), value));
         }
         self.maxima = maxima;
     }
 
-    fn psi_at_node(&self, psi: Psi, j: usize) -> f64 {
-        psi.of(self.ring.row(j)[self.slot(psi.coordinate())])
+    /// Whether ψ may be largest inside the piece after node `j`.
+    fn may_have_a_top(&self, psi: &Psi, j: usize) -> bool {
+        self.is_curved(j) || !psi.is_convex()
+    }
+
+    fn psi_at_node(&self, psi: &Psi, j: usize) -> f64 {
+        psi.of(self.slots.len(), |i| self.ring.row(j)[self.slot(i)])
     }
 
     /// ψ at `s` inside the piece after node `j`.
-    fn psi_in_piece(&self, psi: Psi, j: usize, s: f64) -> f64 {
-        let i = psi.coordinate();
-        psi.of(if self.is_given(j) {
-            self.given(i, s)
-        } else {
-            self.piece(j, self.slot(i)).value(s)
+    fn psi_in_piece(&self, psi: &Psi, j: usize, s: f64) -> f64 {
+        psi.of(self.slots.len(), |i| {
+            if self.is_given(j) {
+                self.given(i, s)
+            } else {
+                self.piece(j, self.slot(i)).value(s)
+            }
         })
     }
 
-    fn psi_at(&self, psi: Psi, s: f64, tip: &Tip) -> f64 {
-        psi.of(self.at(psi.coordinate(), s, tip))
+    fn psi_at(&self, psi: &Psi, s: f64, tip: &Tip) -> f64 {
+        psi.of(self.slots.len(), |i| self.at(i, s, tip))
     }
 
     /// Maximum number `k` over the window before the tip.
     pub(crate) fn maximum(&self, k: usize, tip: &Tip) -> f64 {
         let (psi, window, queue) = &self.maxima[k];
-        let psi = *psi;
         let cut = tip.t - window;
-        let mut best = self
-            .psi_at(psi, cut, tip)
-            .max(psi.of(tip.q[psi.coordinate()]));
+        let now = psi.of(tip.q.len(), |i| tip.q[i]);
+        let mut best = self.psi_at(psi, cut, tip).max(now);
         // What fell out of the window since the last node is at the front: few, if any.
         if let Some(&(_, value)) = queue.iter().find(|&&(t, _)| t >= cut) {
             best = best.max(value);
@@ -56,9 +60,15 @@ impl PastMotion {
             if self.ring.time(j) >= cut {
                 best = best.max(self.psi_at_node(psi, j));
             }
+            if !psi.is_convex() && j > 0 {
+                let (a, b) = (self.ring.time(j - 1).max(cut), self.ring.time(j));
+                let top = interior_top(a, b, |s| self.psi_in_piece(psi, j - 1, s));
+                best = top.map_or(best, |top| best.max(top.1));
+            }
         }
         let start = self.t_last();
-        if self.interpolation == Interpolation::Quintic && tip.t > start {
+        let curved = self.interpolation == Interpolation::Quintic || !psi.is_convex();
+        if curved && tip.t > start {
             if let Some((_, top)) =
                 interior_top(start.max(cut), tip.t, |s| self.psi_at(psi, s, tip))
             {
@@ -66,6 +76,27 @@ impl PastMotion {
             }
         }
         best
+    }
+
+    /// Integral of a function over its window before the tip, piece by piece.
+    pub(crate) fn integral_of(&self, handle: &FunctionIntegral, tip: &Tip) -> f64 {
+        let cut = self.time_of(handle.window, tip);
+        if cut.is_nan() {
+            return cut;
+        }
+        let function = &handle.function;
+        let value = |s: f64| function.of(self.slots.len(), |i| self.at(i, s, tip));
+        let first = self.ring.locate(cut);
+        let pieces = (first..self.ring.len()).map(|j| {
+            let next = j + 1 < self.ring.len();
+            let end = if next { self.ring.time(j + 1) } else { tip.t };
+            (self.ring.time(j).max(cut), end)
+        });
+        let inside = pieces.filter(|(a, b)| a < b);
+        let kernel = &handle.kernel;
+        inside
+            .map(|piece| kernel.integral_with(piece, tip.t, value))
+            .sum()
     }
 
     /// Largest distance of the listed coordinates from their values at the tip, over `window`.

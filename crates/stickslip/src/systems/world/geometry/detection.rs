@@ -284,9 +284,14 @@ impl ContactSource for CollisionDetection {
                         self.reach(world, state, pair.bodies, h)
                     };
                     let mut place_in_list = NONE;
-                    if square <= (sum + reach) * (sum + reach) && square > 0.0 {
+                    if square <= (sum + reach) * (sum + reach) {
                         let length = square.sqrt();
-                        let normal = scale(apart, 1.0 / length);
+                        // Balls about one centre have no normal of their own: any direction leads out.
+                        let normal = if length > 0.0 {
+                            scale(apart, 1.0 / length)
+                        } else {
+                            [0.0, 1.0, 0.0]
+                        };
                         let gap = length - sum;
                         place_in_list = out.len() as u32;
                         out.push(FoundContact {

@@ -33,6 +33,19 @@ fn vector(p: Point) -> Vector {
     [p.x, p.y, p.z]
 }
 
+/// A unit direction from the first set to the second along which they lie apart; none if they overlap. `unit` is a length
+/// of their size, `start` a direction from the first to the second.
+pub(crate) fn separating_direction(
+    a: impl Fn(Vector) -> Vector,
+    b: impl Fn(Vector) -> Vector,
+    (unit, start): (f64, Vector),
+) -> Option<Vector> {
+    match closest(a, b, (unit, start, f64::INFINITY)) {
+        Apart::By { direction, .. } => Some(direction),
+        Apart::Far | Apart::Overlap => None,
+    }
+}
+
 /// Closest points of the sets with supports `a` and `b` (both in one frame); `unit` is a length of their size, `start` a
 /// direction from the first to the second.
 pub(super) fn closest(

@@ -27,6 +27,7 @@ mod triangle_mesh;
 mod vector;
 
 pub use detection::CollisionDetection;
+pub(crate) use gjk::separating_direction;
 pub use mass::MassProperties;
 pub use mesh_file::{MeshFile, MeshFileError};
 pub use polyhedron::Polyhedron;

@@ -162,6 +162,7 @@ impl Shape {
                 index,
             });
         }
+        TriangleMesh::height_field(values, counts, size)?;
         Ok(Self::HeightField {
             values: values.into(),
             counts,
@@ -370,7 +371,7 @@ impl Shape {
                 },
                 _,
             ) => {
-                let mesh = TriangleMesh::height_field(values, *counts, *size);
+                let mesh = TriangleMesh::height_field(values, *counts, *size)?;
                 (none, unbounded, farthest(mesh.vertices()))
             }
             (Self::HalfSpace { .. }, _) => (none, unbounded, unbounded),

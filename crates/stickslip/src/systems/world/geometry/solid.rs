@@ -82,7 +82,7 @@ impl Solid {
                 ref values,
                 counts,
                 size,
-            } => Self::Mesh(Arc::new(TriangleMesh::height_field(values, counts, size))),
+            } => Self::Mesh(Arc::new(TriangleMesh::height_field(values, counts, size)?)),
             Shape::HalfSpace { normal } => Self::HalfSpace { normal },
             Shape::Polygon { ref points } => Self::Flat {
                 points: points.clone(),

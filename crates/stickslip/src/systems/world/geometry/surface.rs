@@ -85,7 +85,9 @@ fn of_shape(shape: &Shape, dimension: Dimension) -> Surface {
             counts,
             size,
         } => {
-            let mesh = TriangleMesh::height_field(values, *counts, *size);
+            let Ok(mesh) = TriangleMesh::height_field(values, *counts, *size) else {
+                return Surface::default();
+            };
             let count = 2 * (counts[0] - 1) * (counts[1] - 1);
             let points: Vec<[f64; 3]> = (0..count).flat_map(|t| mesh.corners(t)).collect();
             let faces = (0..count as u32).map(|t| vec![3 * t, 3 * t + 1, 3 * t + 2]);

@@ -84,7 +84,11 @@ impl TriangleMesh {
     }
 
     /// Ground of given heights, x fastest, over a rectangle about the origin; every cell is two triangles.
-    pub fn height_field(values: &[f64], counts: [usize; 2], size: [f64; 2]) -> Self {
+    pub fn height_field(
+        values: &[f64],
+        counts: [usize; 2],
+        size: [f64; 2],
+    ) -> Result<Self, ShapeError> {
         let [nx, ny] = counts;
         let place = |k: usize, n: usize, s: f64| s * (k as f64 / (n - 1) as f64 - 0.5);
         let vertices: Vec<Vector> = (0..nx * ny)
@@ -102,8 +106,8 @@ impl TriangleMesh {
                 triangles.push([a, c + 1, c]);
             }
         }
+        // Heights that differ by more than rounding allows beside the size of a cell make triangles without an area.
         Self::new(&vertices, &triangles)
-            .expect("finite heights over a grid of positive size make triangles with an area")
     }
 
     fn find_neighbours(&mut self, size: f64) {

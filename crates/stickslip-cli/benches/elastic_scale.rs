@@ -1,6 +1,6 @@
 //! Cost of elastic systems: assembly of a large mesh, steps with many contacts.
 //!
-//! `cargo bench -p stickslip --bench elastic_scale [-- assembly | contacts | growth]`. Times are wall
+//! `cargo bench -p stickslip-cli --bench elastic_scale [-- assembly | contacts | growth]`. Times are wall
 //! times of this machine; the figures to compare are the ratios to one sparse solve, taken in the
 //! same run.
 
@@ -17,6 +17,7 @@ use stickslip::systems::elastodynamic::{
     ALL, ElementKind, Formulation, Material, Mesh, Obstacle, read_gmsh, shapes,
 };
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
+use stickslip_cli::growth_svg;
 
 /// Memory of the process in MB, now and at its peak.
 fn memory() -> (f64, f64) {
@@ -166,76 +167,16 @@ fn contacts(dofs: usize, contacts: usize, steps: usize, cascade: bool) -> [f64; 
 
 /// Growth of the cost as a picture with logarithmic axes, beside the slope n^1.25.
 fn draw_growth(rows: &[[f64; 4]]) -> String {
-    let (x0, y0, width, height) = (70.0, 30.0, 520.0, 330.0);
-    // Decades 10^4 … 10^6 across, 10^-4 … 10^2 seconds up.
-    let place = |n: f64, t: f64| {
-        let (x, y) = ((n.log10() - 4.0) / 2.0, (t.log10() + 4.0) / 6.0);
-        (x0 + width * x, y0 + height * (1.0 - y))
-    };
-    let mut svg = String::from(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"430\" font-family=\"sans-serif\" \
-         font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-    );
-    for k in 0..=6 {
-        let (x, y) = place(1e4, 10f64.powi(k - 4));
-        let _ = writeln!(
-            svg,
-            "<path d=\"M{x} {y} h{width}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{}\" text-anchor=\"end\">1e{} s</text>",
-            x - 6.0,
-            y + 4.0,
-            k - 4
-        );
-    }
-    for k in 4..=6 {
-        let (x, y) = place(10f64.powi(k), 1e-4);
-        let _ = writeln!(
-            svg,
-            "<path d=\"M{x} {y} v-{height}\" stroke=\"#ddd\"/><text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">1e{k}</text>",
-            y + 18.0
-        );
-    }
-    let _ = writeln!(
-        svg,
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">degrees of freedom</text>",
-        x0 + 0.5 * width,
-        y0 + height + 42.0
-    );
-    let slope: Vec<[f64; 4]> = rows
-        .iter()
-        .map(|row| {
-            [
-                row[0],
-                0.0,
-                rows[0][2] * (row[0] / rows[0][0]).powf(1.25),
-                0.0,
-            ]
-        })
-        .collect();
-    let curves: [(&str, &str, usize, &[[f64; 4]]); 4] = [
-        ("factorization, once", "#7a3b9a", 1, rows),
-        ("one sparse solve", "#0072b2", 2, rows),
-        ("step without contact solver", "#d55e00", 3, rows),
-        ("slope n^1.25", "#999999", 2, &slope),
+    let column = |k: usize| rows.iter().map(|row| [row[0], row[k]]).collect();
+    let slope = |row: &[f64; 4]| [row[0], rows[0][2] * (row[0] / rows[0][0]).powf(1.25)];
+    let curves = [
+        ("factorization, once".to_string(), column(1)),
+        ("one sparse solve".to_string(), column(2)),
+        ("step without contact solver".to_string(), column(3)),
+        ("slope n^1.25".to_string(), rows.iter().map(slope).collect()),
     ];
-    for (k, (name, colour, column, rows)) in curves.into_iter().enumerate() {
-        let points: Vec<String> = rows
-            .iter()
-            .map(|row| {
-                let (x, y) = place(row[0], row[column]);
-                format!("{x:.1},{y:.1}")
-            })
-            .collect();
-        let _ = writeln!(
-            svg,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{}\" y=\"{}\" \
-             fill=\"{colour}\">{name}</text>",
-            points.join(" "),
-            x0 + 10.0,
-            y0 + 20.0 + 18.0 * k as f64
-        );
-    }
-    svg.push_str("</svg>\n");
-    svg
+    let labels = ["degrees of freedom", "time [s]"];
+    growth_svg("Cost of elastic systems", labels, &curves)
 }
 
 /// Counts the time inside the contact solver.

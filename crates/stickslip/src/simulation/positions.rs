@@ -1,0 +1,359 @@
+//! Whether the positions of a run can be believed: penetration, drift, joints, obstacles that were crossed.
+//!
+//! A scheme that meets a contact within a step may overshoot it by the approach of that step, h times the speed at
+//! which the contact closed (below a flat obstacle: at which it closed again and again without having left it). What lies beyond is drift: the scheme left a constraint that its velocities obeyed. A run is
+//! certified only if drift and joint violation stay below [`DRIFT_LIMIT`] of the size of the motion, which is the range
+//! of the coordinates that the function depends on, in the unit of the function: `Σ |∂φ/∂q_i| (max q_i − min q_i)`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::algebra::Covectors;
+use crate::records::{ContactMode, StepRecord};
+use crate::systems::MechanicalSystem;
+use crate::systems::functions::ScalarFunction;
+
+/// Largest drift and joint violation of a certified run, as a part of the size of the motion.
+pub const DRIFT_LIMIT: f64 = 1e-6;
+
+/// Drift within this many units of the rounding of its function is none.
+const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
+
+/// Points of a step at which a gap is looked at for a dip between two open ends.
+const DIP_SAMPLES: usize = 16;
+
+/// Largest value of one function of the position, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Largest {
+    /// The value.
+    pub value: f64,
+    /// Time.
+    pub t: f64,
+}
+
+impl Largest {
+    fn update(&mut self, value: f64, t: f64) {
+        if value > self.value || (value.is_nan() && !self.value.is_nan()) {
+            *self = Self { value, t };
+        }
+    }
+}
+
+/// An obstacle that a step went through from one open side to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crossing {
+    /// End of the step.
+    pub t: f64,
+    /// Constraint.
+    pub constraint: usize,
+    /// Most negative gap on the way.
+    pub depth: f64,
+}
+
+/// Watches the positions of a run, in constant memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PositionWatch {
+    /// Per constraint: penetration.
+    penetration: Vec<Largest>,
+    /// Per constraint: penetration beyond what the approach of a step explains.
+    drift: Vec<Largest>,
+    /// Per constraint: h times the fastest approach since the gap was last open, the sum of them for flat obstacles.
+    overshoot: Vec<f64>,
+    /// Per constraint: the last gap.
+    gaps: Vec<f64>,
+    /// Per joint: violation.
+    joints: Vec<Largest>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    /// Per velocity: length of the path, where coordinates are not those of the velocities.
+    path: Vec<f64>,
+    last: Vec<f64>,
+    /// Crossed obstacles: how many, and the first.
+    crossings: u64,
+    first_crossing: Option<Crossing>,
+    #[serde(skip)]
+    rows: Covectors,
+    #[serde(skip)]
+    between: Vec<f64>,
+}
+
+impl PositionWatch {
+    /// Reads a record.
+    pub fn observe(&mut self, system: &dyn MechanicalSystem, record: &StepRecord) {
+        let count = system.constraints().len();
+        // Contacts that are found have a watch of their own.
+        if count == 0 && system.joints().is_empty() {
+            return;
+        }
+        if self.lower.is_empty() {
+            self.lower.clone_from(&record.q);
+            self.upper.clone_from(&record.q);
+            self.path = vec![0.0; system.dof()];
+            self.penetration = vec![Largest::default(); count];
+            self.drift = vec![Largest::default(); count];
+            self.overshoot = vec![0.0; count];
+            self.gaps = vec![0.0; count];
+            self.joints = vec![Largest::default(); system.joints().len()];
+        }
+        let bounds = self.lower.iter_mut().zip(&mut self.upper);
+        for ((lower, upper), &q) in bounds.zip(&record.q) {
+            *lower = lower.min(q);
+            *upper = upper.max(q);
+        }
+        if system.coordinate_count() != system.dof() {
+            for (path, v) in self.path.iter_mut().zip(&record.velocity) {
+                *path += record.h * v.abs();
+            }
+        }
+        let mut next = 0;
+        for contact in &record.contacts {
+            // Points of a constraint share its gap.
+            let c = contact.key.constraint();
+            if c < next || c >= count {
+                continue;
+            }
+            next = c + 1;
+            // Forces speed a contact up within the step in which it closes.
+            let fell = if self.gaps[c] >= 0.0 {
+                self.gaps[c] - contact.gap
+            } else {
+                0.0
+            };
+            self.gaps[c] = contact.gap;
+            let approach = fell.max(-record.h * contact.approach).max(0.0);
+            let gap = system.constraints()[c].gap();
+            if contact.gap >= 0.0 {
+                self.overshoot[c] = 0.0;
+            } else {
+                // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
+                self.overshoot[c] = if gap.is_affine() {
+                    self.overshoot[c] + approach
+                } else {
+                    self.overshoot[c].max(approach)
+                };
+                self.penetration[c].update(-contact.gap, record.t);
+                self.drift[c].update(-contact.gap - self.overshoot[c], record.t);
+            }
+            // A contact that acted in the step was met, not crossed.
+            let acted = record
+                .contacts
+                .iter()
+                .any(|contact| contact.key.constraint() == c && contact.mode != ContactMode::Open);
+            if contact.gap >= 0.0 && record.h > 0.0 && !gap.is_affine() && !acted {
+                self.look_between(system, c, record);
+            }
+        }
+        for (joint, worst) in system.joints().iter().zip(&mut self.joints) {
+            let value = joint.function().value(record.t, &record.q);
+            worst.update(value.abs(), record.t);
+        }
+        self.last.clone_from(&record.q);
+    }
+
+    /// Whether the gap of an open contact was negative on the way from the last position.
+    fn look_between(&mut self, system: &dyn MechanicalSystem, c: usize, record: &StepRecord) {
+        if self.last.len() != record.q.len() {
+            return;
+        }
+        let gap = system.constraints()[c].gap();
+        let (t0, h) = (record.t - record.h, record.h);
+        let before = gap.value(t0, &self.last);
+        if before < 0.0 {
+            return;
+        }
+        // It dips only if it falls at the start and rises at the end, steeply enough to meet below zero.
+        let [fall, rise] = [(t0, 0.0), (record.t, 1.0)].map(|(t, s)| {
+            self.interpolate(record, s);
+            self.slope(system, gap, t, record)
+        });
+        // Where the tangents at both ends meet: before + s h fall = after − (1 − s) h rise.
+        let after = contact_gap(record, c);
+        let meets = (h * rise + before - after) / (h * (rise - fall));
+        if !(fall < 0.0 && rise > 0.0 && before + meets * h * fall < 0.0) {
+            return;
+        }
+        let depth = (1..DIP_SAMPLES)
+            .map(|k| k as f64 / DIP_SAMPLES as f64)
+            .chain([meets])
+            .map(|s| {
+                self.interpolate(record, s);
+                gap.value(t0 + s * h, &self.between)
+            })
+            .fold(f64::INFINITY, f64::min);
+        let size = before + after;
+        if depth < -ROUNDING_UNITS * size {
+            self.crossings += 1;
+            let crossing = Crossing {
+                t: record.t,
+                constraint: c,
+                depth,
+            };
+            self.first_crossing.get_or_insert(crossing);
+        }
+    }
+
+    /// The place at part `s` of the way from the last position; quaternions stay near length one in a step.
+    fn interpolate(&mut self, record: &StepRecord, s: f64) {
+        self.between.clear();
+        let ends = self.last.iter().zip(&record.q);
+        self.between
+            .extend(ends.map(|(a, b)| (1.0 - s) * a + s * b));
+    }
+
+    /// Rate of a gap along the way, at the place between.
+    fn slope(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        gap: &dyn ScalarFunction,
+        t: f64,
+        record: &StepRecord,
+    ) -> f64 {
+        gradient(system, gap, (t, &self.between), &mut self.rows);
+        if system.coordinate_count() == system.dof() {
+            let moved: Vec<f64> = record
+                .q
+                .iter()
+                .zip(&self.last)
+                .map(|(b, a)| b - a)
+                .collect();
+            self.rows.dot(0, &moved) / record.h + gap.rate(t, &self.between)
+        } else {
+            self.rows.dot(0, &record.velocity) + gap.rate(t, &self.between)
+        }
+    }
+
+    /// Range of what a velocity moves.
+    fn range(&self, system: &dyn MechanicalSystem, i: usize) -> f64 {
+        let span = |k: usize| self.upper[k] - self.lower[k];
+        if system.coordinate_count() == system.dof() {
+            span(i)
+        } else if i < 3 {
+            // A body: its position first, then its orientation.
+            span(i)
+        } else {
+            self.path[i].min(std::f64::consts::PI)
+        }
+    }
+
+    /// Size of the motion in the unit of a function, and the drift that is rounding alone.
+    fn size(
+        &self,
+        system: &dyn MechanicalSystem,
+        function: &dyn ScalarFunction,
+        (t, q): (f64, &[f64]),
+    ) -> (f64, f64) {
+        let mut rows = Covectors::default();
+        gradient(system, function, (t, q), &mut rows);
+        let ranges: Vec<f64> = (0..system.dof()).map(|i| self.range(system, i)).collect();
+        let numbers = rows.absolute_dot(0, q) + function.magnitude(t, q);
+        let size = rows.absolute_dot(0, &ranges);
+        (size, ROUNDING_UNITS * (numbers + size))
+    }
+
+    /// The verdict on the positions so far, at time t and position q.
+    pub fn verdict(&self, system: &dyn MechanicalSystem, at: (f64, &[f64])) -> PositionVerdict {
+        let mut verdict = PositionVerdict {
+            crossings: self.crossings,
+            first_crossing: self.first_crossing,
+            ..PositionVerdict::default()
+        };
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            let (Some(depth), Some(drift)) = (self.penetration.get(c), self.drift.get(c)) else {
+                continue;
+            };
+            verdict.penetration.enter(*depth, c);
+            if drift.value > 0.0 || drift.value.is_nan() {
+                let (size, rounding) = self.size(system, constraint.gap(), at);
+                let relative = relative(drift.value, size, rounding);
+                verdict.drift.enter(
+                    Largest {
+                        value: relative,
+                        t: drift.t,
+                    },
+                    c,
+                );
+            }
+        }
+        for (i, (joint, worst)) in system.joints().iter().zip(&self.joints).enumerate() {
+            verdict.joint.enter(*worst, i);
+            let (size, rounding) = self.size(system, joint.function(), at);
+            let value = relative(worst.value, size, rounding);
+            verdict.joint_drift.enter(Largest { value, t: worst.t }, i);
+        }
+        verdict
+    }
+}
+
+fn contact_gap(record: &StepRecord, c: usize) -> f64 {
+    let own = record
+        .contacts
+        .iter()
+        .find(|contact| contact.key.constraint() == c);
+    own.map_or(f64::NAN, |contact| contact.gap)
+}
+
+fn gradient(
+    system: &dyn MechanicalSystem,
+    function: &dyn ScalarFunction,
+    (t, q): (f64, &[f64]),
+    rows: &mut Covectors,
+) {
+    let n = system.dof();
+    if system.sparsity().is_some() {
+        rows.clear_sparse(n);
+        if function.sparse_gradient(t, q, rows) {
+            return;
+        }
+    }
+    rows.clear_dense(n);
+    function.gradient(t, q, rows.push_dense(1));
+}
+
+/// A defect as a part of the size of the motion; zero where it is rounding.
+fn relative(value: f64, size: f64, rounding: f64) -> f64 {
+    if value <= rounding { 0.0 } else { value / size }
+}
+
+/// A largest value, with the constraint or joint it belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LargestOf {
+    /// Value and time.
+    pub largest: Largest,
+    /// Constraint or joint; none if the value is zero everywhere.
+    pub of: Option<usize>,
+}
+
+impl LargestOf {
+    fn enter(&mut self, largest: Largest, of: usize) {
+        if largest.value > self.largest.value || largest.value.is_nan() {
+            *self = Self {
+                largest,
+                of: Some(of),
+            };
+        }
+    }
+}
+
+/// What the watch says of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PositionVerdict {
+    /// Deepest penetration, in the unit of the gap.
+    pub penetration: LargestOf,
+    /// Largest drift, as a part of the size of the motion.
+    pub drift: LargestOf,
+    /// Largest joint violation, in the unit of the joint.
+    pub joint: LargestOf,
+    /// The same as a part of the size of the motion.
+    pub joint_drift: LargestOf,
+    /// Steps that went through an obstacle.
+    pub crossings: u64,
+    /// The first of them.
+    pub first_crossing: Option<Crossing>,
+}
+
+impl PositionVerdict {
+    /// Whether positions drift beyond [`DRIFT_LIMIT`] of the size of the motion.
+    pub fn drifts(&self) -> bool {
+        let within = |worst: &LargestOf| worst.largest.value <= DRIFT_LIMIT;
+        !within(&self.drift) || !within(&self.joint_drift)
+    }
+}

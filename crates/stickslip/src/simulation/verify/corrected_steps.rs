@@ -1,0 +1,191 @@
+//! Steps of runs whose positions are corrected: where their laws are read.
+
+use crate::algebra::dot;
+use crate::systems::{Instant, MechanicalSystem};
+
+use super::judge::Judge;
+use super::place::{Place, remove};
+use super::run_steps::Step;
+use super::{Discretisation, Formulation, Line, MotionNode, Verification};
+
+impl Judge<'_> {
+    /// Position of a node before it was projected.
+    pub(super) fn before_projection(&self, node: &MotionNode) -> Vec<f64> {
+        let mut q = node.q.clone();
+        if node.moved.iter().any(|&x| x != 0.0) {
+            self.system.displace(&node.q, &node.moved, -1.0, &mut q);
+        }
+        q
+    }
+
+    /// A projection moves the end of a step in the kinetic metric along the normals of joints and of contacts that
+    /// are closed after it.
+    pub(super) fn projected(&self, there: &Place, b: &MotionNode, report: &mut Verification) {
+        let moved = b.moved.as_slice();
+        if moved.iter().all(|&x| x == 0.0) {
+            return;
+        }
+        let (system, free) = (self.system, self.before_projection(b));
+        let before = Place::at(system, b.t, &free, &b.v_right);
+        // Newton's method ends within rounding of the gap, or a small part of what it brought back.
+        let closed = |c: usize| {
+            let slack = self.settings.gap_tolerance + 16.0 * there.roundings[c];
+            there.gaps[c].abs() <= slack + 1e-6 * before.gaps[c].abs()
+        };
+        let closed: Vec<usize> = (0..there.gaps.len()).filter(|&c| closed(c)).collect();
+        let mut rows = there.joints.clone();
+        rows.extend(closed.iter().map(|&c| there.gradients[c].clone()));
+        let others = before.joints.iter();
+        let others = others.chain(closed.iter().map(|&c| &before.gradients[c]));
+        // Normals turn along the way, which is as long as the displacement.
+        let turned: f64 = rows
+            .iter()
+            .zip(others)
+            .map(|(x, y)| {
+                let apart: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
+                (dot(&apart, &apart) / dot(x, x).max(f64::MIN_POSITIVE)).sqrt()
+            })
+            .sum();
+        let mut momentum = vec![0.0; moved.len()];
+        there.mass.multiply(moved, &mut momentum);
+        let size = dot(&momentum, &momentum).sqrt();
+        remove(&mut momentum, &rows);
+        let off = dot(&momentum, &momentum).sqrt() / size;
+        // A displacement near the rounding of the position has no direction.
+        let place = b.q.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let rounding = 1e-13 * place / dot(moved, moved).sqrt();
+        if !(off <= self.settings.tolerance + 10.0 * turned + rounding) {
+            report.note(Line::Projection, b.t, off, None);
+        }
+    }
+
+    /// Whether the system turns freely between the impulses of the steps.
+    pub(super) fn coasts(&self, rule: Discretisation) -> bool {
+        self.motion.corrected && rule.implicit() && self.system.turns()
+    }
+
+    /// Position and velocity before and after the impulses of a step of a system that coasts.
+    pub(super) fn around_impulses(
+        &self,
+        theta: f64,
+        (a, b): (&MotionNode, &MotionNode),
+    ) -> (MotionNode, MotionNode) {
+        let h = b.t - a.t;
+        let (mut before, mut after) = (a.clone(), b.clone());
+        let system = self.system;
+        let reach = (1.0 - theta) * h;
+        system.coast(&a.q, &a.v_right, reach, &mut before.q, &mut before.v_right);
+        system.coast(
+            &b.q,
+            &b.v_right,
+            -theta * h,
+            &mut after.q,
+            &mut after.v_right,
+        );
+        let mut q = b.q.clone();
+        system.coast(&b.q, &b.v_left, -theta * h, &mut q, &mut after.v_left);
+        (before, after)
+    }
+
+    /// The place at which the laws of a step are read: rows along the path, gaps where the scheme tests them, and the
+    /// turning of the normals that is no approach.
+    pub(super) fn along(
+        &self,
+        rule: Discretisation,
+        (here, there): (&Place, &Place),
+        (a, b): (&MotionNode, &MotionNode),
+    ) -> Place {
+        let (system, h) = (self.system, b.t - a.t);
+        let v = &a.v_right;
+        if let Discretisation::Theta { theta, .. } = rule {
+            let (mut q, mut coasted) = (a.q.clone(), v.clone());
+            let reach = (1.0 - theta) * h;
+            system.coast(&a.q, v, reach, &mut q, &mut coasted);
+            let mut place = Place::at(system, a.t + reach, &q, v);
+            let start = rates(here, v);
+            let gradients = place.gradients.clone();
+            let turning = if system.turns() { &coasted } else { v };
+            place.split_turning(turning, &start, &gradients);
+            place.judge_gaps_of(here);
+            return place;
+        }
+        let (end, tested) = match rule {
+            Discretisation::EndOfStep { .. } => (b, there),
+            _ => (a, here),
+        };
+        let mut place = Place::at(system, end.t, &end.q, v);
+        let mut q = end.q.clone();
+        system.displace(&end.q, v, -0.5 * h, &mut q);
+        let middle = Place::at(system, end.t - 0.5 * h, &q, v);
+        let mut points = system.constraints().iter().flat_map(|c| c.points());
+        if !points.any(|point| point.law.flow_rule().generalized().is_some()) {
+            place.split_turning(v, &rates(&middle, v), &middle.gradients);
+        }
+        place.judge_gaps_of(tested);
+        place
+    }
+
+    /// Gives contacts whose friction depends on the slip speed the sections of the speed that their law read.
+    pub(super) fn read_slip(&self, system: &dyn MechanicalSystem, place: &mut Place, step: Step) {
+        let (rule, (a, b)) = (step.rule, step.ends);
+        let (t, q) = if rule.at_end() {
+            (b.t, &b.q)
+        } else {
+            (a.t, &a.q)
+        };
+        let at = Instant {
+            past: system.past(),
+            ..Instant::new(t, q, &a.v_right)
+        };
+        let mean = |u_n: f64| match self.formulation {
+            Formulation::Fremond => rule.friction_weight(u_n),
+            _ => 1.0,
+        };
+        let (before, after) = (place.local(&a.v_right), place.local(&b.v_right));
+        let mut points = self.system.constraints().iter().flat_map(|c| c.points());
+        for contact in &mut place.contacts {
+            let Some(point) = points.next().filter(|point| point.slip.is_some()) else {
+                continue;
+            };
+            let weight = mean(before[contact.start]);
+            let square: f64 = (contact.start + 1..contact.start + contact.size)
+                .map(|i| (1.0 - weight) * before[i] + weight * after[i])
+                .map(|u| u * u)
+                .sum();
+            if let Ok(section) = point.section_at_slip(&at, square.sqrt()) {
+                contact.section = section;
+            }
+        }
+    }
+
+    /// Contacts that a corrected step may admit besides those of its forecast: what it can reach.
+    pub(super) fn admit(&self, place: &mut Place, (a, b): (&MotionNode, &MotionNode)) {
+        let h = b.t - a.t;
+        let approach: Vec<f64> = (0..place.gaps.len())
+            .map(|c| {
+                let rates = [&a.v_right, &b.v_left, &b.v_right].map(|v| place.gap_rate(c, v).abs());
+                rates.into_iter().fold(0.0, f64::max)
+            })
+            .collect();
+        let turned: Vec<f64> = place.turning.clone();
+        let was: Vec<(bool, bool)> = place.contacts.iter().map(|c| (c.closed, c.sure)).collect();
+        place.close(|place, contact| {
+            let c = contact.constraint;
+            let own = place
+                .contacts
+                .iter()
+                .position(|other| other.start == contact.start)
+                .map_or((false, false), |i| was[i]);
+            let turning = turned.get(contact.start).map_or(0.0, |x| x.abs());
+            let reach = 2.0 * h * (approach[c] + 2.0 * turning) + place.roundings[c];
+            (own.0 || place.gaps[c] <= reach, own.1)
+        });
+    }
+}
+
+/// Rates of all gaps for the velocity v.
+fn rates(place: &Place, v: &[f64]) -> Vec<f64> {
+    (0..place.gaps.len())
+        .map(|c| place.gap_rate(c, v))
+        .collect()
+}

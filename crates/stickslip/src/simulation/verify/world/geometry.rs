@@ -1,0 +1,323 @@
+//! Where bodies touch, and whether they overlap.
+
+use crate::systems::world::{Dimension, Pose, World, separating_direction};
+
+use super::form::{Form, PlacedForm};
+use super::node::NodeContact;
+use super::vector::{Vector, along, dot, sub, unit};
+
+/// Places and normals are right to this part of the size: geometry is kept while bodies move by a millionth of it.
+const PRECISION: f64 = 1e-5;
+/// The same for contacts that are open and carry nothing: corners and edges near each other are measured from rounded cores.
+const PRECISION_OF_OPEN: f64 = 0.04;
+
+/// The forms of all bodies.
+pub(super) struct Geometry<'a> {
+    world: &'a World,
+    forms: Vec<Vec<PlacedForm>>,
+}
+
+/// A form at its place in the world.
+struct Placed<'a> {
+    form: &'a Form,
+    pose: Pose,
+}
+
+impl Placed<'_> {
+    /// Largest n·x over the form.
+    fn height(&self, n: Vector) -> Option<f64> {
+        match self.form {
+            Form::HalfSpace { normal } => {
+                let outward = self.pose.direction(*normal);
+                let along_normal = (0..3).all(|k| (outward[k] - n[k]).abs() < PRECISION);
+                Some(if along_normal {
+                    dot(outward, self.pose.position)
+                } else {
+                    f64::INFINITY
+                })
+            }
+            form => form
+                .support(self.pose.body_direction(n))
+                .map(|p| dot(n, self.pose.point(p))),
+        }
+    }
+
+    fn support(&self, d: Vector) -> Vector {
+        // Only asked of convex bodies.
+        let local = self.form.support(self.pose.body_direction(d));
+        self.pose.point(local.unwrap_or_default())
+    }
+}
+
+/// Distance of a from b along n, which points from b to a; none if one of them is not convex.
+fn separation(a: &Placed, b: &Placed, n: Vector) -> Option<f64> {
+    Some(-a.height(n.map(|x| -x))? - b.height(n)?)
+}
+
+/// A defect of a contact: its size in parts of the size of the bodies.
+pub(super) type Defect = (usize, f64);
+
+impl<'a> Geometry<'a> {
+    pub fn new(world: &'a World) -> Self {
+        let forms = |body: &crate::systems::world::WorldBody| {
+            let shapes = body.shapes.iter();
+            shapes.map(|s| PlacedForm::of(s, world.dimension)).collect()
+        };
+        Self {
+            world,
+            forms: world.bodies.iter().map(forms).collect(),
+        }
+    }
+
+    fn placed(&self, body: usize, shape: usize, pose: &Pose) -> Placed<'_> {
+        let placed = &self.forms[body][shape];
+        Placed {
+            form: &placed.form,
+            pose: pose.times(&placed.pose),
+        }
+    }
+
+    fn size(&self, a: usize, b: usize) -> f64 {
+        let bodies = &self.world.bodies;
+        bodies[a].size.min(bodies[b].size)
+    }
+
+    /// How far lengths of a pair may be off: a millionth of a turn of the larger body is kept as well.
+    fn slack(&self, a: usize, b: usize) -> f64 {
+        let bodies = &self.world.bodies;
+        let radius = bodies[a].radius.min(bodies[b].radius);
+        PRECISION * self.size(a, b) + 4e-6 * radius
+    }
+
+    /// How far a contact may be off.
+    fn slack_of(&self, contact: &NodeContact) -> f64 {
+        let [a, b] = contact.bodies;
+        let open = contact.gap > self.world.slop_of(a, b) && contact.impulse == [0.0; 3];
+        if open {
+            PRECISION_OF_OPEN * self.size(a, b)
+        } else {
+            self.slack(a, b)
+        }
+    }
+
+    /// The first contact that is not where its bodies touch: its points lie on both surfaces at its gap, with the normal of
+    /// a smooth surface; and the least gap of two convex shapes is their separation along its normal, which makes it their
+    /// distance.
+    pub fn misplaced(&self, poses: &[Pose], contacts: &[NodeContact]) -> Option<Defect> {
+        let mut worst: Option<Defect> = None;
+        let mut note = |k: usize, defect: f64| {
+            if !(defect <= 1.0) && worst.is_none_or(|w| !(w.1 >= defect)) {
+                worst = Some((k, defect));
+            }
+        };
+        let mut found: Vec<([usize; 4], f64, usize, f64)> = Vec::new();
+        for (k, contact) in contacts.iter().enumerate() {
+            let [a, b] = contact.bodies;
+            let (shapes, defect) = self.nearest_shapes(poses, contact);
+            found.push(([a, b, shapes[0], shapes[1]], contact.gap, k, defect));
+        }
+        found.sort_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
+        for pair in found.chunk_by(|x, y| x.0 == y.0) {
+            let ([a, b, i, j], least, first, _) = pair[0];
+            let (x, y) = (self.placed(a, i, &poses[a]), self.placed(b, j, &poses[b]));
+            if let Some(apart) = separation(&x, &y, contacts[first].normal) {
+                note(
+                    first,
+                    (least - apart).abs() / self.slack_of(&contacts[first]),
+                );
+            }
+            for &(_, gap, k, defect) in pair {
+                // The far end of a round shape that leans touches where it would lie flat.
+                let lean = (gap - least) * (gap - least) / self.size(a, b);
+                note(k, defect / (self.slack_of(&contacts[k]) + lean));
+            }
+        }
+        worst
+    }
+
+    /// The shapes of both bodies on whose surfaces a contact lies best, and how far it is off.
+    fn nearest_shapes(&self, poses: &[Pose], contact: &NodeContact) -> ([usize; 2], f64) {
+        let [a, b] = contact.bodies;
+        let size = self.size(a, b);
+        let best = |body: usize, sign: f64| {
+            let outward = contact.normal.map(|n| -sign * n);
+            let point = along(contact.place, 0.5 * sign * contact.gap, contact.normal);
+            let mut best = (0, f64::INFINITY);
+            for shape in 0..self.forms[body].len() {
+                let placed = self.placed(body, shape, &poses[body]);
+                let (p, n) = (
+                    placed.pose.body_point(point),
+                    placed.pose.body_direction(outward),
+                );
+                let off = placed.form.off_normal(p, n, size);
+                let defect = placed.form.off_surface(p).max(off);
+                if defect < best.1 {
+                    best = (shape, defect);
+                }
+            }
+            best
+        };
+        let (on_a, on_b) = (best(a, 1.0), best(b, -1.0));
+        ([on_a.0, on_b.0], on_a.1.max(on_b.1))
+    }
+
+    /// Pairs of bodies that overlap by more than the slop, the deepest first of all: bodies and depth in parts of the slop.
+    pub fn overlap(&self, poses: &[Pose], contacts: &[NodeContact]) -> Option<([usize; 2], f64)> {
+        let mut worst: Option<([usize; 2], f64)> = None;
+        let mut normals: Vec<([usize; 2], Vector)> =
+            contacts.iter().map(|c| (c.bodies, c.normal)).collect();
+        normals.sort_by_key(|n| n.0);
+        let mut known = Vec::new();
+        self.near(poses, |a, b| {
+            let allowed = self.world.slop_of(a, b) + self.slack(a, b);
+            let first = normals.partition_point(|n| n.0 < [a, b]);
+            let own = normals[first..].iter().take_while(|n| n.0 == [a, b]);
+            known.clear();
+            known.extend(own.map(|n| n.1));
+            let depth = self.depth(poses, [a, b], &known, allowed) / allowed;
+            if !(depth <= 1.0) && worst.is_none_or(|w| !(w.1 >= depth)) {
+                worst = Some(([a, b], depth));
+            }
+        });
+        worst
+    }
+
+    /// How deep two bodies overlap at most; what is shallower than `enough` is not looked at closely.
+    fn depth(&self, poses: &[Pose], [a, b]: [usize; 2], known: &[Vector], enough: f64) -> f64 {
+        let mut depth = f64::NEG_INFINITY;
+        for i in 0..self.forms[a].len() {
+            for j in 0..self.forms[b].len() {
+                let (x, y) = (self.placed(a, i, &poses[a]), self.placed(b, j, &poses[b]));
+                depth = depth.max(match (x.form, y.form) {
+                    (Form::Surface { triangles }, _) => {
+                        on_triangles(triangles, &x.pose, &y, enough)
+                    }
+                    (_, Form::Surface { triangles }) => {
+                        on_triangles(triangles, &y.pose, &x, enough)
+                    }
+                    _ => self.convex_depth((&x, &y), known, (enough, self.size(a, b))),
+                });
+            }
+        }
+        depth
+    }
+
+    /// The least depth along directions that may keep two convex shapes apart.
+    fn convex_depth(
+        &self,
+        (a, b): (&Placed, &Placed),
+        known: &[Vector],
+        (enough, unit_length): (f64, f64),
+    ) -> f64 {
+        let depth = |n: Vector| separation(a, b, n).map_or(f64::INFINITY, |s| -s);
+        let mut least = f64::INFINITY;
+        let mut holds = |n: Vector| {
+            least = least.min(depth(n));
+            least <= enough
+        };
+        let turned = |p: &Placed, n: Vector, sign: f64| p.pose.direction(n).map(|x| sign * x);
+        let planes = [(a, -1.0), (b, 1.0)]
+            .into_iter()
+            .filter_map(|(p, sign)| match p.form {
+                Form::HalfSpace { normal } => Some(turned(p, *normal, sign)),
+                _ => None,
+            });
+        let centres = unit(sub(a.pose.position, b.pose.position));
+        let mut directions = planes.chain(known.iter().copied()).chain(centres);
+        if directions.any(&mut holds) {
+            return least;
+        }
+        for (p, sign) in [(a, -1.0), (b, 1.0)] {
+            if p.form.faces().iter().any(|&n| holds(turned(p, n, sign))) {
+                return least;
+            }
+        }
+        if self.world.dimension == Dimension::Plane {
+            // Between corners and centres.
+            for p in a.form.corners() {
+                for q in b.form.corners() {
+                    let apart = sub(a.pose.point(*p), b.pose.point(*q));
+                    if unit(apart).is_some_and(&mut holds) {
+                        return least;
+                    }
+                }
+            }
+            return least;
+        }
+        // Whoever proposes a direction, the supports decide.
+        let start = centres.unwrap_or([0.0, 0.0, 1.0]);
+        let towards = start.map(|x| -x);
+        let proposed =
+            separating_direction(|d| a.support(d), |d| b.support(d), (unit_length, towards));
+        if let Some(n) = proposed {
+            holds(n.map(|x| -x));
+        }
+        least
+    }
+
+    /// Shows all pairs of bodies that may touch and whose spheres meet.
+    fn near(&self, poses: &[Pose], mut see: impl FnMut(usize, usize)) {
+        let bodies = &self.world.bodies;
+        let reach = |k: usize| bodies[k].radius;
+        let finite = |k: &usize| reach(*k).is_finite();
+        let mut order: Vec<usize> = (0..bodies.len()).filter(finite).collect();
+        let low = |k: usize| poses[k].position[0] - reach(k);
+        order.sort_by(|&i, &j| low(i).total_cmp(&low(j)));
+        let mut pair = |i: usize, j: usize| {
+            if self.world.may_touch(i, j) && self.has_law(i, j) {
+                see(i.min(j), i.max(j));
+            }
+        };
+        for (place, &i) in order.iter().enumerate() {
+            let high = poses[i].position[0] + reach(i);
+            for &j in order[place + 1..].iter().take_while(|&&j| low(j) <= high) {
+                let apart = sub(poses[i].position, poses[j].position);
+                let sum = reach(i) + reach(j);
+                if dot(apart, apart) <= sum * sum {
+                    pair(i, j);
+                }
+            }
+        }
+        for i in (0..bodies.len()).filter(|k| !reach(*k).is_finite()) {
+            for j in 0..bodies.len() {
+                if finite(&j) || j > i {
+                    pair(i, j);
+                }
+            }
+        }
+    }
+
+    fn has_law(&self, a: usize, b: usize) -> bool {
+        let bodies = &self.world.bodies;
+        self.world
+            .laws
+            .find(bodies[a].material, bodies[b].material)
+            .is_some()
+    }
+}
+
+/// How deep a convex shape lies over triangles: along the normal of each whose inside it covers.
+fn on_triangles(triangles: &[[Vector; 3]], pose: &Pose, a: &Placed, enough: f64) -> f64 {
+    let mut depth = f64::NEG_INFINITY;
+    for corners in triangles {
+        let corners = corners.map(|p| pose.point(p));
+        let (u, v) = (sub(corners[1], corners[0]), sub(corners[2], corners[0]));
+        let Some(n) = unit(super::vector::cross(u, v)) else {
+            continue;
+        };
+        // The lowest point of the shape, where its foot lies in the triangle and the shape is mostly in front.
+        let lowest = a.support(n.map(|x| -x));
+        let below = dot(n, sub(corners[0], lowest));
+        if below <= enough || dot(n, sub(a.pose.position, corners[0])) < 0.0 {
+            continue;
+        }
+        let inside = (0..3).all(|k| {
+            let (p, q) = (corners[k], corners[(k + 1) % 3]);
+            dot(super::vector::cross(n, sub(q, p)), sub(lowest, p)) >= 0.0
+        });
+        if inside {
+            depth = depth.max(below);
+        }
+    }
+    depth
+}

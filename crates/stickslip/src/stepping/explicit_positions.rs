@@ -1,0 +1,216 @@
+//! Positions of an explicit step: the path along which its normals turn, and the correction of its end.
+
+use crate::contact::ContactProblem;
+use crate::systems::MechanicalSystem;
+use crate::systems::functions::ScalarFunction;
+
+use super::assembly::ContactAssembly;
+use super::position_projection::{
+    GAP_ROUNDING, PositionCorrection, PositionProjection, Projection,
+};
+use super::step_energy;
+
+/// A pressed contact that opens by less than this part of what its normal turns in the step stays closed: a chord misses
+/// a curved surface by the third power of the step, a first one along the tangent by half of what its normal turns.
+const MISSED: f64 = 0.6;
+
+/// A contact rests below an obstacle if a step moves it by less than this part of its depth.
+const LEAVES: f64 = 1e-6;
+
+/// Buffers of the positions of an explicit step.
+///
+/// The velocity of such a step belongs to the chord between two positions, and the impulse at the position between two
+/// chords turns one into the other. What the normal turns from the middle of a chord to its end is therefore no
+/// approach: it is taken on the mean of both velocities, and a body that slides on a curved obstacle keeps its energy.
+#[derive(Debug, Default)]
+pub(crate) struct ExplicitPositions {
+    /// Whether positions are corrected where they can drift.
+    pub projection: Projection,
+    correction: Option<PositionCorrection>,
+    /// Middle of the chord that ends at the place of the laws.
+    middle: Vec<f64>,
+    start: Vec<f64>,
+    free: Vec<f64>,
+    row: Vec<f64>,
+    held: Vec<usize>,
+    projector: PositionProjection,
+    /// Displacement of the projection in this step.
+    pub displacement: Vec<f64>,
+    /// Change of the potential energy by the projection in this step.
+    pub work: f64,
+}
+
+impl ExplicitPositions {
+    fn correction(&mut self, system: &dyn MechanicalSystem) -> PositionCorrection {
+        let projection = self.projection;
+        *self
+            .correction
+            .get_or_insert_with(|| PositionCorrection::of(projection, system, false))
+    }
+
+    /// Middle of the chord that ends at time t, for a step whose positions are corrected.
+    pub fn middle(&self, t: f64, h: f64) -> Option<(f64, &[f64])> {
+        (self.correction == Some(PositionCorrection::Path))
+            .then_some((t - 0.5 * h, self.middle.as_slice()))
+    }
+
+    /// Splits the approach of the active contacts at the end q of a chord with velocity v into what was there in its
+    /// middle and the turning since.
+    pub fn split(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (h, t, q, v): (f64, f64, &[f64], &[f64]),
+        impulses: &[f64],
+        assembly: &mut ContactAssembly,
+        problem: &ContactProblem,
+    ) {
+        if self.correction(system) != PositionCorrection::Path {
+            return;
+        }
+        // The middle of the chord is that of joints too.
+        for (place, back) in [(&mut self.middle, 0.5 * h), (&mut self.start, h)] {
+            place.resize(q.len(), 0.0);
+            system.displace(q, v, -back, place);
+        }
+        // The generalized law is stated on true velocities at the place of contact.
+        if problem.generalized_rule().is_some() {
+            return;
+        }
+        let approach = std::mem::take(&mut assembly.approach);
+        assembly.approach.resize(approach.len(), 0.0);
+        assembly.evaluate_approach(system, t - 0.5 * h, &self.middle, v);
+        assembly.split_turning(problem);
+        // A contact that touched without being pressed tells the approach of the start of the chord: its first chord is
+        // that of the velocity there.
+        for contact in &assembly.active {
+            let slot = assembly.layout.slots()[contact.slot];
+            let c = slot.key.constraint();
+            if impulses[slot.start] > 0.0 {
+                continue;
+            }
+            let gap = system.constraints()[c].gap();
+            let rounding = self.rounding(system, gap, (t, q));
+            let before = rate(gap, (t - h, &self.start), v, &mut self.row);
+            let turned = rate(gap, (t, q), v, &mut self.row) - before;
+            // The end of the chord was projected, which moves its start off the surface by what the normal turns.
+            if gap.value(t - h, &self.start) <= rounding + h * turned.abs() {
+                assembly.approach[c] = before;
+            }
+        }
+        // Open contacts have no approach but that at q.
+        for (c, &own) in approach.iter().enumerate() {
+            let active = |a: &&super::assembly::ActiveContact| {
+                assembly.layout.slots()[a.slot].key.constraint() == c
+            };
+            if !assembly.active.iter().any(|a| active(&a)) {
+                assembly.approach[c] = own;
+            }
+        }
+    }
+
+    fn rounding(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        gap: &dyn ScalarFunction,
+        (t, q): (f64, &[f64]),
+    ) -> f64 {
+        self.row.resize(system.dof(), 0.0);
+        gap.gradient(t, q, &mut self.row);
+        let size: f64 = self.row.iter().zip(q).map(|(g, q)| (g * q).abs()).sum();
+        GAP_ROUNDING * (size + gap.magnitude(t, q))
+    }
+
+    /// Corrects the position q that a step of length h reached at time t from `before` with the velocity v.
+    pub fn correct(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (h, t): (f64, f64),
+        before: &[f64],
+        (q, v): (&mut [f64], &[f64]),
+        impulses: &[f64],
+    ) {
+        self.work = 0.0;
+        self.displacement.clear();
+        let correction = self.correction(system);
+        if correction == PositionCorrection::None || h == 0.0 {
+            return;
+        }
+        self.held.clear();
+        if correction == PositionCorrection::Path {
+            self.hold(system, (h, t), before, (q, v), impulses);
+        } else if !self.overshot(system, (h, t), (q, v), impulses) {
+            self.displacement.resize(system.dof(), 0.0);
+            return;
+        }
+        self.free.clear();
+        self.free.extend_from_slice(q);
+        if self.projector.project(system, t, q, &self.held) {
+            self.work =
+                step_energy::potential(system, q) - step_energy::potential(system, &self.free);
+        }
+        self.displacement.clone_from(&self.projector.displacement);
+    }
+
+    /// Chooses the pressed contacts that rest below a flat obstacle; whether there are any. One that bounces leaves by
+    /// itself: bringing it back would keep a ball from ever coming to rest.
+    fn overshot(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (h, t): (f64, f64),
+        (q, v): (&[f64], &[f64]),
+        impulses: &[f64],
+    ) -> bool {
+        let mut row = 0;
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            let first = row;
+            for point in constraint.points() {
+                row += 1 + point.law.tangent_dimension();
+            }
+            let gap = constraint.gap();
+            let depth = -gap.value(t, q);
+            let pressed = impulses.get(first).is_some_and(|&p| p > 0.0);
+            if pressed && depth > self.rounding(system, gap, (t, q)) {
+                let leaves = h * rate(gap, (t, q), v, &mut self.row);
+                if leaves.abs() <= LEAVES * depth {
+                    self.held.push(c);
+                }
+            }
+        }
+        !self.held.is_empty()
+    }
+
+    /// Chooses the pressed contacts whose surface the chord misses by what their normal turns.
+    fn hold(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (h, t): (f64, f64),
+        before: &[f64],
+        (q, v): (&[f64], &[f64]),
+        impulses: &[f64],
+    ) {
+        let mut row = 0;
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            let first = row;
+            for point in constraint.points() {
+                row += 1 + point.law.tangent_dimension();
+            }
+            if impulses.get(first).is_some_and(|&p| p > 0.0) {
+                let gap = constraint.gap();
+                let (now, then) = (gap.value(t, q), gap.value(t - h, before));
+                let rounding = self.rounding(system, gap, (t, q));
+                let turned = rate(gap, (t, q), v, &mut self.row)
+                    - rate(gap, (t - h, before), v, &mut self.row);
+                if then <= rounding && now > rounding && now <= MISSED * h * turned.abs() {
+                    self.held.push(c);
+                }
+            }
+        }
+    }
+}
+
+/// Rate of a gap at (t, q) for the velocity v.
+fn rate(gap: &dyn ScalarFunction, (t, q): (f64, &[f64]), v: &[f64], row: &mut Vec<f64>) -> f64 {
+    row.resize(v.len(), 0.0);
+    gap.gradient(t, q, row);
+    row.iter().zip(v).map(|(g, v)| g * v).sum::<f64>() + gap.rate(t, q)
+}

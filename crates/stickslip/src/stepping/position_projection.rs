@@ -1,0 +1,307 @@
+//! Positions brought back to the admissible set and onto the joints.
+
+use crate::algebra::{CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix};
+use crate::systems::MechanicalSystem;
+use crate::systems::functions::ScalarFunction;
+
+/// Whether a scheme corrects positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Projection {
+    /// The bare schemes of the papers: laws on velocities alone, and what positions drift they drift.
+    #[default]
+    None,
+    /// Laws read the geometry of the middle of the step where it turns, and the end position is projected on the
+    /// admissible set and the joints in the kinetic metric.
+    Combined,
+}
+
+/// What a scheme does about the positions of a system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PositionCorrection {
+    /// Nothing.
+    #[default]
+    None,
+    /// The end position is projected where a step overshot a flat obstacle; nothing else differs from the bare scheme.
+    Overshoot,
+    /// Laws read the geometry along the path of the step, and its end is projected.
+    Path,
+}
+
+impl PositionCorrection {
+    /// What a system needs: one that turns or can drift its path, flat obstacles the end of the step alone. Nodes of a
+    /// mesh keep their overshoot of flat obstacles: moving single nodes would load the mesh.
+    pub(crate) fn of(projection: Projection, system: &dyn MechanicalSystem, turns: bool) -> Self {
+        if projection == Projection::None {
+            Self::None
+        } else if turns || can_drift(system) {
+            Self::Path
+        } else if system.sparsity().is_some() || system.constraints().is_empty() {
+            Self::None
+        } else {
+            Self::Overshoot
+        }
+    }
+}
+
+/// Newton passes; the distance is squared by each, so that more are a sign that there is nothing to reach.
+const PASSES_MAX: usize = 25;
+
+/// Rounding of a gap in units of the numbers that cancel in it.
+pub(crate) const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// Projection of a configuration on `φ ≥ 0` and `g = 0`.
+///
+/// # What it computes
+/// The displacement δ of least kinetic norm that solves the linearised constraints, `G δ = −g` for joints and held
+/// contacts and `∇φ δ ≥ −φ` for the others, repeated at the new place until nothing but rounding is left.
+///
+/// # Source
+/// The combined scheme of Acary (projection of positions with the activation that goes with it), as described in
+/// [AcaryCollinsCraft2023] for the velocity part; the active set by the signs of the multipliers is ours.
+///
+/// # Guarantees
+/// On success every joint and every gap is within its rounding. What violates nothing is not moved.
+///
+/// # Behaviour to know
+/// Where gradients vanish or constraints contradict each other there is nothing to reach: the position is then left
+/// as it was found and the watch over positions of the run tells of it.
+///
+/// # Cost
+/// Nothing where nothing is violated; else one solve with M per constraint and one small factorization per pass.
+///
+/// # Tested by
+/// `tests/truth_positions.rs`.
+#[derive(Debug, Default)]
+pub(crate) struct PositionProjection {
+    mass: SymmetricMatrix,
+    factor: CholeskyFactor,
+    factored: bool,
+    rows: Covectors,
+    dense: Vec<f64>,
+    responses: Vec<f64>,
+    schur: Vec<f64>,
+    pivoted: PivotedCholesky,
+    /// Joints first, then contacts.
+    members: Vec<Member>,
+    defects: Vec<f64>,
+    multipliers: Vec<f64>,
+    start: Vec<f64>,
+    moved: Vec<f64>,
+    step: Vec<f64>,
+    /// Displacement of the last projection, summed over its passes.
+    pub displacement: Vec<f64>,
+}
+
+/// A constraint that takes part in a projection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Member {
+    Joint(usize),
+    /// A contact that stays closed: an equation.
+    Held(usize),
+    /// A contact that may open.
+    Unilateral(usize),
+}
+
+impl Member {
+    fn function(self, system: &dyn MechanicalSystem) -> &dyn ScalarFunction {
+        match self {
+            Self::Joint(i) => system.joints()[i].function(),
+            Self::Held(c) | Self::Unilateral(c) => system.constraints()[c].gap(),
+        }
+    }
+
+    /// By how much it is violated.
+    fn defect(self, value: f64) -> f64 {
+        match self {
+            Self::Unilateral(_) => (-value).max(0.0),
+            _ => value.abs(),
+        }
+    }
+}
+
+/// Whether positions of a system can leave its constraints at all although its velocities obey them.
+pub(crate) fn can_drift(system: &dyn MechanicalSystem) -> bool {
+    !system.joints().is_empty() || system.constraints().iter().any(|c| !c.gap().is_affine())
+}
+
+impl PositionProjection {
+    /// Projects `q` at time t. `held` are the contacts that stay closed, in rising order; returns whether q moved.
+    pub fn project(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        t: f64,
+        q: &mut [f64],
+        held: &[usize],
+    ) -> bool {
+        let n = system.dof();
+        self.displacement.clear();
+        self.displacement.resize(n, 0.0);
+        self.start.clear();
+        self.start.extend_from_slice(q);
+        self.members.clear();
+        self.members
+            .extend((0..system.joints().len()).map(Member::Joint));
+        self.members.extend(held.iter().map(|&c| Member::Held(c)));
+        let mut moved = false;
+        let (mut first, mut previous) = (None, f64::INFINITY);
+        for _ in 0..PASSES_MAX + system.constraints().len() {
+            if self.admit_violated(system, t, q, held) {
+                // What has moved one contact may have pushed another: a new start.
+                (first, previous) = (None, f64::INFINITY);
+            }
+            let worst = self.linearise(system, t, q);
+            if worst <= 1.0 {
+                return moved;
+            }
+            // Newton's method has come to the rounding of the functions themselves, or does not lead anywhere.
+            let first = *first.get_or_insert(worst);
+            if worst >= 0.5 * previous {
+                if worst <= first {
+                    return moved;
+                }
+                break;
+            }
+            previous = worst;
+            if !worst.is_finite() || !self.factor_mass(system, q) || !self.solve(n) {
+                break;
+            }
+            self.moved.resize(q.len(), 0.0);
+            system.displace(q, &self.step, 1.0, &mut self.moved);
+            q.copy_from_slice(&self.moved);
+            for (total, step) in self.displacement.iter_mut().zip(&self.step) {
+                *total += step;
+            }
+            moved = true;
+        }
+        q.copy_from_slice(&self.start);
+        self.displacement.fill(0.0);
+        false
+    }
+
+    /// The position from which the last projection started.
+    pub fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// Adds the contacts that are violated at q; whether there are new ones.
+    fn admit_violated(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        t: f64,
+        q: &[f64],
+        held: &[usize],
+    ) -> bool {
+        let before = self.members.len();
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            let member = Member::Unilateral(c);
+            if constraint.gap().value(t, q) < 0.0
+                && held.binary_search(&c).is_err()
+                && !self.members.contains(&member)
+            {
+                self.members.push(member);
+            }
+        }
+        self.members.len() > before
+    }
+
+    /// Rows and defects at q; returns the largest violation in units of its rounding.
+    fn linearise(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> f64 {
+        let n = system.dof();
+        let sparse = system.sparsity().is_some();
+        if sparse {
+            self.rows.clear_sparse(n);
+        } else {
+            self.rows.clear_dense(n);
+        }
+        self.defects.clear();
+        let mut worst = 0.0f64;
+        for i in 0..self.members.len() {
+            let member = self.members[i];
+            let function = member.function(system);
+            if !sparse {
+                function.gradient(t, q, self.rows.push_dense(1));
+            } else if !function.sparse_gradient(t, q, &mut self.rows) {
+                self.dense.clear();
+                self.dense.resize(n, 0.0);
+                function.gradient(t, q, &mut self.dense);
+                self.rows.push_nonzeros(&self.dense);
+            }
+            let value = function.value(t, q);
+            self.defects.push(-value);
+            let size = self.rows.absolute_dot(i, q) + function.magnitude(t, q);
+            let rounding = GAP_ROUNDING * size + f64::MIN_POSITIVE;
+            let ratio = member.defect(value) / rounding;
+            worst = if ratio.is_nan() {
+                ratio
+            } else {
+                worst.max(ratio)
+            };
+        }
+        worst
+    }
+
+    fn factor_mass(&mut self, system: &dyn MechanicalSystem, q: &[f64]) -> bool {
+        if self.factored && system.mass_is_constant() {
+            return true;
+        }
+        if self.mass.order() != system.dof() {
+            self.mass = system.new_matrix();
+        }
+        system.mass(q, &mut self.mass);
+        self.factored = self.factor.factor(&self.mass).is_ok();
+        self.factored
+    }
+
+    /// The step of least kinetic norm onto the linearised members; contacts whose multiplier would pull are let go.
+    fn solve(&mut self, n: usize) -> bool {
+        let m = self.members.len();
+        self.responses.clear();
+        self.responses.resize(m * n, 0.0);
+        for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
+            self.rows.add_to(i, 1.0, response);
+            self.factor.solve_in_place(response);
+        }
+        let mut chosen: Vec<usize> = (0..m).collect();
+        loop {
+            let k = chosen.len();
+            if k == 0 {
+                return false;
+            }
+            self.schur.clear();
+            self.schur.resize(k * k, 0.0);
+            for (a, &i) in chosen.iter().enumerate() {
+                for (b, &j) in chosen.iter().enumerate() {
+                    let response = &self.responses[j * n..(j + 1) * n];
+                    self.schur[a * k + b] = self.rows.dot(i, response);
+                }
+            }
+            self.multipliers.clear();
+            self.multipliers
+                .extend(chosen.iter().map(|&i| self.defects[i]));
+            self.pivoted.factor(k, &self.schur);
+            self.pivoted.solve_in_place(&mut self.multipliers);
+            if self.multipliers.iter().any(|x| !x.is_finite()) {
+                return false;
+            }
+            let pulling = (0..k)
+                .filter(|&a| matches!(self.members[chosen[a]], Member::Unilateral(_)))
+                .filter(|&a| self.multipliers[a] < 0.0)
+                .min_by(|&a, &b| self.multipliers[a].total_cmp(&self.multipliers[b]));
+            match pulling {
+                Some(a) => {
+                    chosen.remove(a);
+                }
+                None => break,
+            }
+        }
+        self.step.clear();
+        self.step.resize(n, 0.0);
+        for (a, &i) in chosen.iter().enumerate() {
+            let response = &self.responses[i * n..(i + 1) * n];
+            for (s, r) in self.step.iter_mut().zip(response) {
+                *s += self.multipliers[a] * r;
+            }
+        }
+        true
+    }
+}

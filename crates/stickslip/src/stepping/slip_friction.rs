@@ -1,0 +1,219 @@
+//! Friction that depends on the slip speed, inside one step.
+
+use crate::contact::BlockKind;
+use crate::records::{StepOutcome, StepRecord};
+use crate::systems::{Instant, MechanicalSystem};
+
+use super::ContactStage;
+use super::assembly::{ActiveContact, ContactAssembly};
+use super::contact_phases::ContactPhases;
+
+/// Iterations on the slip speeds; Newton's method takes a handful.
+const ITERATIONS_MAX: usize = 200;
+
+/// A change of the coefficient below this part of it is rounding.
+const SETTLED: f64 = 1e-13;
+
+/// Slip speeds at which the slope of the law is looked at, between rest and the fastest.
+const SLOPE_SAMPLES: i32 = 64;
+
+/// The slip speeds of a step and the sections they give.
+///
+/// # What it computes
+/// Impulses and velocities of a step with `r_T ∈ p_N μ(s) D`, s the slip speed that the law reads: the contact problem
+/// with known sections, and Newton's method on s for every contact, `s ← s + (|u_T| − s)/(1 + W_TT p_N μ′(s))`.
+///
+/// # Source
+/// Ours; the bound is that of a monotone `s + W_TT p_N μ(s)`.
+///
+/// # Guarantees
+/// Set-valued at rest: the whole set μ(0) D holds a stuck contact. The sections are those of the slip speeds of the
+/// solution itself, to rounding, and its residual is measured with them. Where
+/// `W_TT p_N max(−dμ/ds) < 1` at a contact its answer is unique; beyond that the step is refused.
+///
+/// # Behaviour to know
+/// In smooth motion p_N shrinks with the step and so does the bound; an impact on a law that falls steeply is refused
+/// whatever the step.
+///
+/// # Cost
+/// One contact problem per iteration, a handful.
+///
+/// # Tested by
+/// `tests/truth_slip_friction.rs`.
+#[derive(Debug, Default)]
+pub(crate) struct SlipSpeeds {
+    checked: Option<bool>,
+    speeds: Vec<f64>,
+    local: Vec<f64>,
+    velocity: Vec<f64>,
+}
+
+/// Where and when a step reads its friction, and which velocity.
+#[derive(Clone, Copy)]
+pub(crate) struct SlipReading<'a> {
+    pub system: &'a dyn MechanicalSystem,
+    pub at: Instant<'a>,
+    pub h: f64,
+    /// Weight of the velocity after in the mean that a contact reads; one for the velocity after itself.
+    pub weight: fn(&ActiveContact, f64) -> f64,
+    pub theta: f64,
+    pub v0: &'a [f64],
+    pub t: f64,
+}
+
+impl SlipSpeeds {
+    /// Solves the stage with sections that belong to the slip speeds of its solution; the first solve is the caller's.
+    /// Returns the residual of the last compression, and a fatal outcome if there is one.
+    pub fn refine(
+        &mut self,
+        assembly: &ContactAssembly,
+        phases: &mut ContactPhases,
+        reading: &SlipReading,
+        stage: &mut ContactStage,
+        record: &mut StepRecord,
+    ) -> Result<f64, StepOutcome> {
+        let constraints = reading.system.constraints();
+        let any = *self.checked.get_or_insert_with(|| {
+            let mut points = constraints.iter().flat_map(|c| c.points());
+            points.any(|point| point.slip.is_some())
+        });
+        if !any || assembly.active.is_empty() {
+            return Ok(0.0);
+        }
+        let mut compression = 0.0;
+        self.speeds.clear();
+        self.speeds.resize(assembly.active.len(), 0.0);
+        let mut unsettled = None;
+        for _ in 0..ITERATIONS_MAX {
+            unsettled = None;
+            self.read_local(assembly, stage);
+            for (k, contact) in assembly.active.iter().enumerate() {
+                let key = assembly.layout.slots()[contact.slot].key;
+                let point = &constraints[key.constraint()].points()[key.point()];
+                let Some(slip) = &point.slip else {
+                    continue;
+                };
+                let observed = self.slip_of(assembly, contact, reading, stage);
+                let (s, range) = (
+                    self.speeds[k],
+                    stage.problem.blocks()[contact.block].range(),
+                );
+                let normal = phases.impulse[range.start];
+                let response = (range.start + 1..range.end)
+                    .map(|i| stage.problem.w(i, i))
+                    .fold(0.0, f64::max);
+                let falls = slip.slope(&reading.at, s);
+                let slope = 1.0 + response * normal * falls;
+                let step = (observed - s) / if slope > 0.1 { slope } else { 1.0 };
+                let next = (s + step).max(0.0);
+                let bad = StepOutcome::BadCoefficient { contact: key };
+                let section = point.section_at_slip(&reading.at, next).map_err(|_| bad)?;
+                // A slip speed is known to the rounding of the velocities it is a difference of; what counts is the section.
+                let coefficient = slip.factor(&reading.at, next);
+                let changes = (next - s).abs() * falls.abs() > SETTLED * coefficient.abs();
+                if changes && (next - s).abs() > 4.0 * f64::EPSILON * next.max(s) {
+                    unsettled = Some(key);
+                }
+                self.speeds[k] = next;
+                stage.problem.blocks_mut()[contact.block].section = section;
+            }
+            if unsettled.is_none() {
+                break;
+            }
+            compression = self.solve_again(assembly, phases, reading, stage)?;
+        }
+        self.check_unique(assembly, phases, reading, stage, record)?;
+        match unsettled {
+            Some(contact) => Err(StepOutcome::SlipNotConverged { contact }),
+            None => Ok(compression),
+        }
+    }
+
+    /// Local velocities after the step, drift included.
+    fn read_local(&mut self, assembly: &ContactAssembly, stage: &ContactStage) {
+        let problem = &stage.problem;
+        self.velocity.resize(problem.dof(), 0.0);
+        problem.velocity(&stage.solution.impulse, &mut self.velocity);
+        self.local.clear();
+        let rows = 0..problem.size();
+        self.local
+            .extend(rows.map(|i| problem.row_dot(i, &self.velocity) + assembly.drift[i]));
+    }
+
+    /// Solves the problem again from its free velocity, with the sections as they are now.
+    fn solve_again(
+        &mut self,
+        assembly: &ContactAssembly,
+        phases: &mut ContactPhases,
+        reading: &SlipReading,
+        stage: &mut ContactStage,
+    ) -> Result<f64, StepOutcome> {
+        stage
+            .problem
+            .velocity_free_mut()
+            .copy_from_slice(&phases.left);
+        stage.problem.refresh();
+        for block in stage.problem.blocks_mut() {
+            if matches!(block.kind, BlockKind::Unilateral { .. }) {
+                block.kind = BlockKind::Unilateral { minimum: 0.0 };
+            }
+        }
+        phases.solve(assembly, reading.v0, reading.t, stage)
+    }
+
+    /// Slip speed that the law of a contact reads.
+    fn slip_of(
+        &self,
+        assembly: &ContactAssembly,
+        contact: &ActiveContact,
+        reading: &SlipReading,
+        stage: &ContactStage,
+    ) -> f64 {
+        let weight = (reading.weight)(contact, reading.theta);
+        let range = stage.problem.blocks()[contact.block].range();
+        (range.start + 1..range.end)
+            .map(|i| (1.0 - weight) * assembly.before[i] + weight * self.local[i])
+            .map(|u| u * u)
+            .sum::<f64>()
+            .sqrt()
+    }
+
+    /// Refuses a step in which a contact may have several answers.
+    fn check_unique(
+        &self,
+        assembly: &ContactAssembly,
+        phases: &ContactPhases,
+        reading: &SlipReading,
+        stage: &ContactStage,
+        record: &mut StepRecord,
+    ) -> Result<(), StepOutcome> {
+        for (k, contact) in assembly.active.iter().enumerate() {
+            let key = assembly.layout.slots()[contact.slot].key;
+            let point = &reading.system.constraints()[key.constraint()].points()[key.point()];
+            let Some(slip) = &point.slip else {
+                continue;
+            };
+            let range = stage.problem.blocks()[contact.block].range();
+            let normal = phases.impulse[range.start];
+            let response = (range.start + 1..range.end)
+                .map(|i| stage.problem.w(i, i))
+                .fold(0.0, f64::max);
+            let free = (range.start + 1..range.end)
+                .map(|i| assembly.before[i] * assembly.before[i])
+                .sum::<f64>()
+                .sqrt();
+            let fastest = self.speeds[k].max(free);
+            let steepest = (0..SLOPE_SAMPLES)
+                .map(|j| fastest * 0.5f64.powi(j))
+                .chain([0.0])
+                .map(|s| -slip.slope(&reading.at, s))
+                .fold(0.0, f64::max);
+            let bound = response * normal * steepest;
+            if bound >= 1.0 {
+                record.step_advised = 0.9 * reading.h / bound;
+                return Err(StepOutcome::SlipNotUnique { contact: key });
+            }
+        }
+        Ok(())
+    }
+}

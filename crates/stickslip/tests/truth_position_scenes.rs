@@ -1,0 +1,128 @@
+//! What a user is told about positions: drift decides the certificate, `verify` sees it, obstacles are not passed in silence.
+
+use std::ops::ControlFlow;
+
+use stickslip::scene::{Scene, SourceText};
+use stickslip::simulation::verify::{Line, Motion, Violation};
+use stickslip::simulation::{RunEnd, RunSummary};
+
+fn scene(text: &str) -> Scene {
+    Scene::parse(SourceText::new("positions.toml", text)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Runs a scene; its summary and its motion.
+fn run(scene: &Scene) -> (RunSummary, Motion) {
+    let mut sim = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    let mut motion = Motion::of_run(scene.discretisation().expect("steps"))
+        .with_correction(sim.position_correction());
+    motion.push(sim.record());
+    let end: RunEnd = sim.run_until(scene.settings.until, |record| {
+        motion.push(record);
+        ControlFlow::Continue(())
+    });
+    let facts = scene.facts(sim.system());
+    let summary = RunSummary::new(&sim, (scene.run_settings("t"), &facts), end, 0.0);
+    (summary, motion)
+}
+
+/// A particle that slides inside a ring of radius 1 at 5 m/s.
+fn ring(scheme: &str, projection: &str) -> Scene {
+    scene(&format!(
+        "title = \"ring\"\nscheme = \"{scheme}\"\nprojection = \"{projection}\"\nstep = 1e-3\nuntil = 2\n\
+         [system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\n\
+         [[contacts]]\nname = \"ring\"\ngap = \"1 - hypot(x, y)\"\n[initial]\nx = 1\ny_dot = 5\n"
+    ))
+}
+
+/// A pendulum of length 1 held by a joint.
+fn pendulum(projection: &str) -> Scene {
+    scene(&format!(
+        "title = \"pendulum\"\nprojection = \"{projection}\"\nstep = 2e-3\nuntil = 4\n\
+         [system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n\
+         [[joints]]\nname = \"rod\"\nequation = \"x^2 + y^2 - 1\"\n[initial]\nx = 1\n"
+    ))
+}
+
+#[test]
+fn corrected_runs_are_certified_and_accepted() {
+    let scenes = [
+        ring("moreau-jean", "combined"),
+        ring("moreau", "combined"),
+        ring("sweeping-process", "combined"),
+        pendulum("combined"),
+    ];
+    for scene in scenes {
+        let (summary, motion) = run(&scene);
+        let name = &scene.settings.scheme;
+        assert!(summary.certified, "{name}: {:?}", summary.positions);
+        assert!(summary.positions.drift.value == 0.0, "{name}");
+        assert!(summary.positions.joint.value < 1e-13, "{name}");
+        let said = summary.warnings.join("\n");
+        assert!(!said.contains("drift"), "{name}: {said}");
+        let report = scene.verify(&motion, None).expect("a formulation");
+        // The first chord of a sweeping process turns the tangent it starts with, which is work of the order h^2.
+        let first = |v: &Violation| v.line == Line::Dissipation && v.t <= 1e-3 && v.size < 1e-5;
+        let mut others = report.violations.iter().filter(|v| !first(v));
+        assert!(others.next().is_none(), "{name}: {:?}", report.violations);
+        // The account of the ring has no impact and no loss.
+        if summary.positions.joint.value == 0.0 {
+            let kinetic = summary.energy.kinetic;
+            assert!((kinetic - 12.5).abs() < 1e-3, "{name}: {kinetic} J");
+            assert_eq!(summary.event_counts.impacts, 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn bare_runs_that_drift_say_so_and_are_refused() {
+    let scenes = [
+        (ring("moreau-jean", "none"), Line::NonPenetration, "ring"),
+        (pendulum("none"), Line::Joints, "rod"),
+    ];
+    for (scene, line, name) in scenes {
+        let (summary, motion) = run(&scene);
+        assert!(!summary.certified, "{name}");
+        assert!(!summary.positions.hold, "{name}");
+        let worst = match line {
+            Line::Joints => &summary.positions.joint,
+            _ => &summary.positions.penetration,
+        };
+        assert!(worst.value > 1e-3 && worst.t > 0.0, "{name}: {worst:?}");
+        assert_eq!(worst.contact, name);
+        let said = summary.warnings.join("\n");
+        let cure = "projection = \"combined\" corrects positions";
+        assert!(said.contains(cure), "{name}: {said}");
+        let report = scene.verify(&motion, None).expect("a formulation");
+        let found = report.violations.iter().find(|v| v.line == line);
+        let constraint = found.and_then(|v| v.constraint.as_deref());
+        assert_eq!(constraint, Some(name), "{:?}", report.violations);
+    }
+}
+
+#[test]
+fn a_thin_obstacle_is_not_passed_in_silence() {
+    // A plate of 2 cm at 30 m/s with steps of 1 ms: three centimetres per step.
+    let text = |step: f64| {
+        format!(
+            "title = \"plate\"\nstep = {step}\nuntil = 0.1\n[system]\ncoordinates = [\"x\"]\n\
+             kinetic_energy = \"x'^2/2\"\n[[contacts]]\nname = \"plate\"\ngap = \"(x - 1)^2 - 0.0001\"\n\
+             [initial]\nx_dot = 30\n"
+        )
+    };
+    let (summary, _) = run(&scene(&text(1e-3)));
+    if summary.coordinates.get("x").expect("x") > 1.0 {
+        assert!(summary.positions.crossings > 0, "{:?}", summary.positions);
+        assert_eq!(summary.positions.first_crossing.contact, "plate");
+        assert!(!summary.certified);
+        let said = summary.warnings.join("\n");
+        assert!(said.contains("went through an obstacle"), "{said}");
+    } else {
+        let gap = summary.contacts[0].gap;
+        assert!(gap > -1e-12, "stopped at {gap}");
+    }
+    // Steps shorter than its thickness meet it.
+    let (summary, _) = run(&scene(&text(1e-4)));
+    assert!(summary.certified, "{:?}", summary.warnings);
+    let x = summary.coordinates.get("x").expect("x");
+    assert!((x - 0.99).abs() < 1e-12, "{x}");
+}

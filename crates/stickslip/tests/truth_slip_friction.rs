@@ -1,0 +1,124 @@
+//! Friction that depends on the slip speed: exact stops, set-valued at rest, refused where a step has several answers.
+
+use std::ops::ControlFlow;
+
+use stickslip::records::StepOutcome;
+use stickslip::scene::{Scene, SourceText};
+use stickslip::simulation::{RunEnd, Simulation};
+
+fn text(extra: &str, friction: &str, (v0, step, until): (f64, f64, f64)) -> String {
+    format!(
+        "title = \"t\"\nstep = {step}\nuntil = {until}\n{extra}\n\
+         [system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"x'^2/2 + y'^2/2\"\n\
+         potential = \"9.81*y\"\n\
+         [[contacts]]\nname = \"floor\"\ngap = \"y\"\nslip = \"x'\"\nfriction = \"{friction}\"\n\
+         [initial]\nx_dot = {v0}\n"
+    )
+}
+
+fn scene(extra: &str, friction: &str, run: (f64, f64, f64)) -> Scene {
+    let source = SourceText::new("slip.toml", text(extra, friction, run));
+    Scene::parse(source).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(scene: &Scene) -> (Simulation, RunEnd) {
+    let mut sim = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    let end = sim.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    (sim, end)
+}
+
+#[test]
+fn a_block_slows_as_the_law_of_the_slip_speed_says() {
+    // v' = -g (a + b v): v = (v0 + a/b) exp(-b g t) - a/b, for rising and falling laws.
+    let g = 9.81;
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        for (a, b) in [(0.2, 0.05), (0.3, -0.1)] {
+            let (v0, t) = (2.0f64, 0.5);
+            let exact = (v0 + a / b) * (-b * g * t).exp() - a / b;
+            let error = |h: f64| {
+                let law = format!("{a} + {b}*s");
+                let (sim, end) = run(&scene(&format!("scheme = \"{scheme}\""), &law, (v0, h, t)));
+                assert_eq!(end, RunEnd::Finished);
+                assert!(
+                    sim.certificate().holds(1e-10),
+                    "{scheme}: {:?}",
+                    sim.certificate()
+                );
+                assert!(sim.ledger().is_closed());
+                (sim.state().v[0] - exact).abs()
+            };
+            let (coarse, fine) = (error(4e-3), error(1e-3));
+            assert!(
+                coarse < 2e-2 && fine < 0.35 * coarse,
+                "{scheme} {a} {b}: {coarse} {fine}"
+            );
+        }
+    }
+}
+
+#[test]
+fn friction_at_rest_holds_up_to_its_whole_set() {
+    // A push between mu(inf) m g and mu(0) m g: a block at rest stays, a sliding one goes on.
+    for (v0, moves) in [(0.0, false), (0.5, true)] {
+        let text = format!(
+            "title = \"t\"\nstep = 1e-3\nuntil = 1\n\
+             [system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"x'^2/2 + y'^2/2\"\n\
+             potential = \"9.81*y - 0.25*9.81*x\"\n\
+             [[contacts]]\nname = \"floor\"\ngap = \"y\"\nslip = \"x'\"\n\
+             friction = \"0.2 + 0.1*exp(-s/0.01)\"\n[initial]\nx_dot = {v0}\n"
+        );
+        let scene = Scene::parse(SourceText::new("slip.toml", &text)).expect("valid");
+        let (sim, end) = run(&scene);
+        assert_eq!(end, RunEnd::Finished);
+        assert!(sim.certificate().holds(1e-10));
+        if moves {
+            // Far beyond the scale of the curve friction is 0.2: the rest of the push accelerates.
+            let exact = 0.5 + 0.05 * 9.81;
+            assert!(
+                (sim.state().v[0] - exact).abs() < 1e-6,
+                "{:?}",
+                sim.state().v
+            );
+        } else {
+            assert!(sim.state().q[0].abs() < 1e-12, "{:?}", sim.state().q);
+        }
+    }
+}
+
+#[test]
+fn a_step_with_several_answers_is_refused_with_one_that_would_do() {
+    // h g 0.1/s0 = 1 at h = s0/(0.1 g)
+    let s0 = 1e-3;
+    let law = format!("0.2 + 0.1*exp(-s/{s0})");
+    let limit = s0 / (0.1 * 9.81);
+    let (sim, end) = run(&scene("", &law, (0.5, 1.5 * limit, 0.2)));
+    let RunEnd::Stopped { outcome, .. } = end else {
+        panic!("{end:?}")
+    };
+    assert!(
+        matches!(outcome, StepOutcome::SlipNotUnique { .. }),
+        "{outcome:?}"
+    );
+    let advised = sim.record().step_advised;
+    assert!(
+        advised < limit && advised > 0.5 * limit,
+        "{advised} {limit}"
+    );
+    let (_, end) = run(&scene("", &law, (0.5, advised, 0.2)));
+    assert_eq!(end, RunEnd::Finished);
+}
+
+#[test]
+fn laws_and_schemes_that_do_not_compute_it_refuse_it() {
+    for extra in [
+        "law = \"argmin\"",
+        "law = \"generalized\"",
+        "scheme = \"event-driven\"",
+    ] {
+        let text = text(extra, "0.2 + 0.1*exp(-s)", (1.0, 1e-3, 0.1));
+        let Err(error) = Scene::parse(SourceText::new("slip.toml", &text)) else {
+            panic!("{extra} was accepted")
+        };
+        assert!(error.to_string().contains("slip speed"), "{error}");
+    }
+}

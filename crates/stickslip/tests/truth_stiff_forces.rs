@@ -1,0 +1,150 @@
+//! Stiff forces given as expressions are implicit, and accounts of large forces that cancel close.
+
+use std::ops::ControlFlow;
+
+use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
+use stickslip::simulation::{RunEnd, RunSummary};
+
+fn changed(source: &SourceText, changes: &Changes) -> Scene {
+    let source = changes.apply(source).unwrap_or_else(|e| panic!("{e}"));
+    Scene::parse(source).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_stiff_controller_converges_in_every_step() {
+    let entry = find_in_gallery("pd-arm").expect("a scene");
+    for (h, tolerance) in [(1e-3, 2e-5), (4e-3, 1e-3)] {
+        let changes = Changes::new()
+            .parameter("stop", 2)
+            .key("until", 0.2)
+            .key("step", h);
+        let scene = changed(&entry.source(), &changes);
+        let mut sim = scene.simulation().expect("valid");
+        let end = sim.run_until(0.2, |_| ControlFlow::Continue(()));
+        assert_eq!(end, RunEnd::Finished);
+        assert_eq!(sim.certificate().nonlinear_failures, 0);
+        assert!(sim.ledger().is_closed(), "{:?}", sim.ledger());
+        // 1 - (r2 exp(r1 t) - r1 exp(r2 t))/(r2 - r1) with the roots of 0.01 r^2 + 60 r + 600
+        let exact = 0.864_890_652_337_263_5;
+        assert!(
+            (sim.state().q[0] - exact).abs() < tolerance,
+            "{h}: {}",
+            sim.state().q[0]
+        );
+    }
+}
+
+#[test]
+fn a_force_that_cannot_be_solved_is_named() {
+    let text = "title = \"t\"\nstep = 0.1\nuntil = 1\n[system]\ncoordinates = [\"p\"]\n\
+                kinetic_energy = \"p'^2/2\"\nforces = { p = \"1e4*sin(50*p')*exp(abs(p'))\" }\n\
+                [initial]\np_dot = 1\n";
+    let scene = Scene::parse(SourceText::new("wild.toml", text)).expect("valid");
+    let mut sim = scene.simulation().expect("valid");
+    let end = sim.run_until(1.0, |_| ControlFlow::Continue(()));
+    let summary = RunSummary::new(
+        &sim,
+        (scene.run_settings("wild"), &Default::default()),
+        end,
+        0.0,
+    );
+    if summary.certificate.nonlinear_failures > 0 {
+        let named = summary
+            .warnings
+            .iter()
+            .any(|w| w.contains("the force on `p`"));
+        assert!(named, "{:?}", summary.warnings);
+    } else {
+        assert!(matches!(end, RunEnd::Stopped { .. }), "{end:?}");
+    }
+}
+
+#[test]
+fn a_gap_that_is_no_number_stops_the_run_with_its_expression() {
+    let text = "title = \"t\"\nstep = 1e-3\nuntil = 2\n[parameters]\nd = 1\n[system]\ncoordinates = [\"x\"]\n\
+                kinetic_energy = \"x'^2/2\"\n[[contacts]]\nname = \"wall\"\ngap = \"sqrt(d - x)\"\n\
+                [initial]\nx_dot = 100\n";
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        let source = SourceText::new("wall.toml", text);
+        let scene = changed(&source, &Changes::new().key("scheme", scheme));
+        let mut sim = scene.simulation().expect("valid");
+        let end = sim.run_until(2.0, |_| ControlFlow::Continue(()));
+        let stopped = matches!(end, RunEnd::Stopped { .. });
+        let inside = sim.state().q[0] <= 1.0;
+        assert!(
+            stopped || inside,
+            "{scheme}: {end:?} at {:?}",
+            sim.state().q
+        );
+        if stopped {
+            let summary = RunSummary::new(
+                &sim,
+                (scene.run_settings("wall"), &Default::default()),
+                end,
+                0.0,
+            );
+            assert!(summary.reason.contains("wall") && summary.reason.contains("sqrt(d - x)"));
+            assert!(!summary.certified);
+        }
+    }
+}
+
+#[test]
+fn an_obstacle_crossed_within_a_step_is_told() {
+    // A plate of 2 cm that the body meets with 100 m/s and steps of 10 cm.
+    let text = "title = \"t\"\nstep = 1e-3\nuntil = 0.1\n[system]\ncoordinates = [\"y\"]\n\
+                kinetic_energy = \"y'^2/2\"\n[[contacts]]\nname = \"plate\"\ngap = \"abs(y) - 0.01\"\n\
+                [initial]\ny = 1.033\ny_dot = -100\n";
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        let source = SourceText::new("plate.toml", text);
+        let scene = changed(&source, &Changes::new().key("scheme", scheme));
+        let mut sim = scene.simulation().expect("valid");
+        let end = sim.run_until(0.1, |_| ControlFlow::Continue(()));
+        let summary = RunSummary::new(
+            &sim,
+            (scene.run_settings("plate"), &Default::default()),
+            end,
+            0.0,
+        );
+        let beyond = sim.state().q[0] < 0.0;
+        assert_eq!(
+            beyond,
+            summary.positions.crossings > 0,
+            "{scheme}: {:?}",
+            sim.state().q
+        );
+        assert!(!(beyond && summary.certified), "{scheme}");
+        if beyond {
+            assert!(
+                summary.warnings.iter().any(|w| w.contains("plate")),
+                "{:?}",
+                summary.warnings
+            );
+        }
+    }
+}
+
+#[test]
+fn a_bare_scheme_that_drifts_is_not_certified() {
+    for (name, drifts) in [("none", true), ("combined", false)] {
+        for scene in ["ring-slide", "joint-pendulum"] {
+            let entry = find_in_gallery(scene).expect("a scene");
+            let changes = Changes::new().key("projection", name).key("until", 5);
+            let scene = changed(&entry.source(), &changes);
+            let mut sim = scene.simulation().expect("valid");
+            let end = sim.run_until(5.0, |_| ControlFlow::Continue(()));
+            let summary = RunSummary::new(
+                &sim,
+                (scene.run_settings("drift"), &Default::default()),
+                end,
+                0.0,
+            );
+            assert_eq!(
+                summary.certified, !drifts,
+                "{name}: {:?}",
+                summary.positions
+            );
+            assert_eq!(summary.positions.hold, !drifts);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Units are the user's: the same scene in other units of length and mass gives the same motion, events and verdicts.
+
+use std::ops::ControlFlow;
+
+use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
+use stickslip::simulation::verify::Motion;
+use stickslip::simulation::{RunSettings, RunSummary};
+
+/// Powers of the units of length and mass in a number.
+type Unit = (i32, i32);
+
+const LENGTH: Unit = (1, 0);
+const MASS: Unit = (0, 1);
+const INERTIA: Unit = (2, 1);
+
+/// A scene of the gallery, the units of its parameters and initial values, and of its coordinates.
+struct Case {
+    name: &'static str,
+    until: f64,
+    units: &'static [(&'static str, Unit)],
+    coordinates: &'static [i32],
+}
+
+/// One unit for a spring of stiffness: mass per square second.
+const CASES: [Case; 12] = [
+    Case {
+        name: "bouncing-ball",
+        until: 3.0,
+        units: &[("m", MASS), ("g", LENGTH), ("h0", LENGTH)],
+        coordinates: &[1],
+    },
+    Case {
+        name: "sliding-block",
+        until: 1.0,
+        units: &[("m", MASS), ("g", LENGTH), ("v0", LENGTH)],
+        coordinates: &[1, 1],
+    },
+    Case {
+        name: "slender-rod",
+        until: 0.8,
+        units: &[("m", MASS), ("l", LENGTH), ("g", LENGTH)],
+        coordinates: &[1, 1, 0],
+    },
+    Case {
+        name: "rocking-block",
+        until: 2.0,
+        units: &[("m", MASS), ("b", LENGTH), ("h", LENGTH), ("g", LENGTH)],
+        coordinates: &[1, 1, 0],
+    },
+    Case {
+        name: "kane-pendulum",
+        until: 0.3,
+        units: &[("m", MASS), ("L", LENGTH), ("g", LENGTH)],
+        coordinates: &[0, 0],
+    },
+    Case {
+        name: "painleve-rod",
+        until: 0.1,
+        units: &[("m", MASS), ("l", LENGTH), ("g", LENGTH), ("v0", LENGTH)],
+        coordinates: &[1, 1, 0],
+    },
+    Case {
+        name: "two-foot-block",
+        until: 0.3,
+        units: &[
+            ("m", MASS),
+            ("b", LENGTH),
+            ("c", LENGTH),
+            ("g", LENGTH),
+            ("V0", LENGTH),
+        ],
+        coordinates: &[1, 1, 0],
+    },
+    Case {
+        name: "particle-in-bowl",
+        until: 1.0,
+        units: &[("m", MASS), ("R", LENGTH), ("g", LENGTH), ("y_dot", LENGTH)],
+        coordinates: &[1, 1, 1],
+    },
+    Case {
+        name: "coulomb-oscillator",
+        until: 4.0,
+        units: &[("m", MASS), ("k", MASS), ("g", LENGTH), ("x0", LENGTH)],
+        coordinates: &[1, 1],
+    },
+    Case {
+        name: "woodpecker",
+        until: 0.15,
+        units: &[
+            ("mM", MASS),
+            ("JM", INERTIA),
+            ("mS", MASS),
+            ("JS", INERTIA),
+            ("c", INERTIA),
+            ("g", LENGTH),
+            ("r0", LENGTH),
+            ("rM", LENGTH),
+            ("hM", LENGTH),
+            ("lM", LENGTH),
+            ("lG", LENGTH),
+            ("hS", LENGTH),
+            ("lS", LENGTH),
+            ("y_dot", LENGTH),
+        ],
+        coordinates: &[1, 0, 0],
+    },
+    Case {
+        name: "anisotropic-slider",
+        until: 1.0,
+        units: &[
+            ("m", MASS),
+            ("g", LENGTH),
+            ("x_dot", LENGTH),
+            ("y_dot", LENGTH),
+        ],
+        coordinates: &[1, 1, 1],
+    },
+    Case {
+        name: "rolling-disc",
+        until: 3.0,
+        units: &[
+            ("m", MASS),
+            ("R", LENGTH),
+            ("g", LENGTH),
+            ("mu_r", LENGTH),
+            ("v0", LENGTH),
+        ],
+        coordinates: &[1, 1, 0],
+    },
+];
+
+/// How many of the user's units a metre and a kilogram are.
+#[derive(Clone, Copy, Debug)]
+struct Units {
+    metre: f64,
+    kilogram: f64,
+}
+
+impl Units {
+    fn factor(&self, (length, mass): Unit) -> f64 {
+        self.metre.powi(length) * self.kilogram.powi(mass)
+    }
+
+    /// A scene of the gallery with its parameters and initial values in these units.
+    fn scene(&self, case: &Case, changes: &Changes) -> Option<Scene> {
+        let source = find_in_gallery(case.name).expect("a scene").source();
+        let source = changes
+            .clone()
+            .key("until", case.until)
+            .apply(&source)
+            .unwrap_or_else(|e| panic!("{}: {e}", case.name));
+        let mut section = String::new();
+        let mut found = Vec::new();
+        let mut text = String::new();
+        for line in source.text().lines() {
+            if line.starts_with('[') {
+                section = line.to_string();
+            }
+            let values = section == "[parameters]" || section == "[initial]";
+            let unit = line.split_once(" = ").filter(|_| values);
+            let unit = unit.and_then(|(key, value)| {
+                let unit = case.units.iter().find(|u| u.0 == key)?;
+                // What stands as a formula has the units of its parts.
+                let value = value.split('#').next()?.trim();
+                value.parse::<f64>().ok().map(|x| (unit, x))
+            });
+            match unit {
+                Some((unit, x)) => {
+                    found.push(unit.0);
+                    text += &format!("{} = {:?}\n", unit.0, x * self.factor(unit.1));
+                }
+                None => text += &format!("{line}\n"),
+            }
+        }
+        assert_eq!(found.len(), case.units.len(), "{}: {found:?}", case.name);
+        Scene::parse(SourceText::new(case.name, text)).ok()
+    }
+}
+
+const SI: Units = Units {
+    metre: 1.0,
+    kilogram: 1.0,
+};
+
+struct Run {
+    q: Vec<f64>,
+    v: Vec<f64>,
+    summary: RunSummary,
+    accepted: Option<bool>,
+}
+
+fn run(scene: &Scene) -> Option<Run> {
+    let mut simulation = scene.simulation().ok()?;
+    let mut motion = scene.discretisation().ok().map(Motion::of_run);
+    if let Some(motion) = &mut motion {
+        motion.push(simulation.record());
+    }
+    let end = simulation.run_until(scene.settings.until, |record| {
+        if let Some(motion) = &mut motion {
+            motion.push(record);
+        }
+        ControlFlow::Continue(())
+    });
+    let judged = motion.and_then(|motion| scene.verify(&motion, None).ok());
+    let facts = scene.facts(simulation.system());
+    let settings = RunSettings {
+        impact: scene.settings.impact.to_string(),
+        ..RunSettings::default()
+    };
+    Some(Run {
+        q: simulation.state().q.clone(),
+        v: simulation.state().v.clone(),
+        summary: RunSummary::new(&simulation, (settings, &facts), end, 0.0),
+        accepted: judged.map(|report| report.accepted()),
+    })
+}
+
+/// Differences of two runs, the second in other units.
+fn differences(case: &Case, units: Units, one: &Run, other: &Run) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut close = |what: &str, a: f64, b: f64, size: f64, unit: Unit| {
+        let b = b / units.factor(unit);
+        if !((a - b).abs() <= 1e-7 * size) {
+            wrong.push(format!("{what}: {a} and {b}"));
+        }
+    };
+    let largest = |x: &[f64]| x.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+    for (i, &power) in case.coordinates.iter().enumerate() {
+        let reach = largest(&one.q).max(1e-3);
+        close("place", one.q[i], other.q[i], reach, (power, 0));
+        // A body that has come to rest has the speed of its events.
+        let speeds = one.summary.events.iter().map(|e| e.approach.abs());
+        let speed = largest(&one.v).max(speeds.fold(1e-3, f64::max));
+        close("velocity", one.v[i], other.v[i], speed, (power, 0));
+    }
+    let (a, b) = (&one.summary, &other.summary);
+    let energy = a.energy.start.abs().max(a.energy.kinetic).max(1e-12);
+    for (x, y) in a.energy.totals.0.iter().zip(&b.energy.totals.0) {
+        close(&x.0, x.1, y.1, energy, INERTIA);
+    }
+    let kinds = |s: &RunSummary| -> Vec<String> {
+        let word = |e: &stickslip::simulation::SummaryEvent| format!("{:?} {}", e.kind, e.contact);
+        s.events.iter().map(word).collect()
+    };
+    if kinds(a) != kinds(b) {
+        wrong.push(format!("events: {:?} and {:?}", kinds(a), kinds(b)));
+        return wrong;
+    }
+    for (x, y) in a.events.iter().zip(&b.events) {
+        let mut close = |what: &str, a: f64, b: f64, unit: Unit| {
+            let (b, size) = (b / units.factor(unit), a.abs().max(1e-6));
+            if !((a - b).abs() <= 1e-6 * size) {
+                wrong.push(format!("{what} of {:?} at {}: {a} and {b}", x.kind, x.t));
+            }
+        };
+        close("time", x.t, y.t, (0, 0));
+        close("impulse", x.impulse, y.impulse, (1, 1));
+        close("approach", x.approach, y.approach, LENGTH);
+    }
+    let verdicts = |r: &Run| {
+        let s = &r.summary;
+        let certificate = &s.certificate;
+        format!(
+            "{:?} {} {} {} {:?} {:?} {:?}",
+            s.outcome,
+            s.certified,
+            certificate.several_solutions,
+            certificate.uniqueness_not_examined,
+            certificate
+                .dependent_rows
+                .as_ref()
+                .map(|d| d.rank_deficiency),
+            s.hypotheses
+                .theorems
+                .iter()
+                .map(|t| t.status)
+                .collect::<Vec<_>>(),
+            r.accepted
+        )
+    };
+    if verdicts(one) != verdicts(other) {
+        wrong.push(format!("{} and {}", verdicts(one), verdicts(other)));
+    }
+    wrong
+}
+
+/// Changes of a scene, by their keys.
+fn variants() -> Vec<Vec<(&'static str, &'static str)>> {
+    vec![
+        vec![],
+        vec![("scheme", "moreau")],
+        vec![("scheme", "sweeping-process"), ("law", "coulomb")],
+        vec![
+            ("activation", "paper"),
+            ("scheme", "moreau-jean"),
+            ("law", "coulomb"),
+        ],
+        vec![
+            ("impact", "poisson"),
+            ("scheme", "moreau-jean"),
+            ("law", "coulomb"),
+        ],
+        vec![
+            ("impact", "energetic"),
+            ("scheme", "moreau-jean"),
+            ("law", "coulomb"),
+        ],
+    ]
+}
+
+#[test]
+fn a_scene_in_other_units_has_the_same_motion_events_and_verdicts() {
+    let millimetres_and_grams = Units {
+        metre: 1e3,
+        kilogram: 1e3,
+    };
+    let kilometres_and_tons = Units {
+        metre: 1e-3,
+        kilogram: 1e-3,
+    };
+    let (mut wrong, mut compared) = (Vec::new(), 0);
+    for case in &CASES {
+        for keys in variants() {
+            let add = |c: Changes, k: &(&str, &str)| c.key(k.0, k.1);
+            let changes = keys.iter().fold(Changes::new(), add);
+            let Some(one) = SI.scene(case, &changes).and_then(|scene| run(&scene)) else {
+                assert!(!keys.is_empty(), "{}", case.name);
+                continue;
+            };
+            for units in [millimetres_and_grams, kilometres_and_tons] {
+                let scene = units.scene(case, &changes);
+                let other = scene.and_then(|scene| run(&scene));
+                let Some(other) = other else {
+                    wrong.push(format!("{} {keys:?} {units:?}: refused", case.name));
+                    continue;
+                };
+                compared += 1;
+                for line in differences(case, units, &one, &other) {
+                    wrong.push(format!("{} {keys:?} {units:?}: {line}", case.name));
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {compared}: {wrong:#?}",
+        wrong.len()
+    );
+    assert!(compared > 60, "{compared}");
+}

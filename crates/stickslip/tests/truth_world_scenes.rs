@@ -1,0 +1,237 @@
+//! Exact answers for worlds written as scenes: grippers, towers, arches, grains in a box, and mechanisms that are also systems.
+
+use std::ops::ControlFlow;
+
+use stickslip::records::{PresentContact, StepRecord};
+use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
+use stickslip::simulation::{RunEnd, Simulation};
+
+const G: f64 = 9.81;
+
+fn parse(text: &str) -> Scene {
+    Scene::parse(SourceText::new("truth.toml", text)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(scene: &Scene, mut see: impl FnMut(&StepRecord)) -> Simulation {
+    let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    let end = run.run_until(scene.settings.until, |record| {
+        see(record);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(end, RunEnd::Finished);
+    assert!(run.ledger().is_closed());
+    assert!(run.momentum_ledger().is_closed());
+    run
+}
+
+/// Two pads press on a box from both sides; a pad is held up by the force it needs, so that the box alone may slip.
+fn gripper(friction: f64, press: f64) -> f64 {
+    let weight = 2.0 * G;
+    let pad = |name: &str, x: f64, push: f64| {
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nmass = 1\nshape = {{ box = [0.05, 0.1, 0.1] }}\n\
+             position = [{x}, 0, 1]\nforce = [{push}, 0, \"{G} + {weight}/2 - 1e3*vz - 1e5*(z - 1)\"]\n\
+             torque = [\"-wx\", \"-wy\", \"-wz\"]\n"
+        )
+    };
+    let text = format!(
+        "title = \"Gripper\"\nstep = 1e-3\nuntil = 0.2\n[world]\n[[materials]]\nname = \"rubber\"\nfriction = {friction}\n\
+         {}{}[[bodies]]\nname = \"load\"\nmass = 2\nshape = {{ box = [0.2, 0.1, 0.1] }}\nposition = [0, 0, 1]\n",
+        pad("left", -0.125, press),
+        pad("right", 0.125, -press),
+    );
+    let end = run(&parse(&text), |_| ());
+    1.0 - end.state().q[14 + 2]
+}
+
+#[test]
+fn a_gripper_holds_from_twice_friction_times_pressure_equal_to_the_weight_on() {
+    // 2 μ P = w at P = w/(2 μ).
+    let (friction, weight) = (0.4, 2.0 * G);
+    let exact = weight / (2.0 * friction);
+    assert!(gripper(friction, 1.02 * exact).abs() < 1e-3);
+    let sunk = gripper(friction, 0.9 * exact);
+    // A tenth of the weight is left: it falls with a tenth of gravity, while the pads are pulled down less.
+    assert!((sunk - 0.5 * 0.1 * G * 0.04).abs() < 2e-3, "{sunk}");
+}
+
+fn tower(count: usize, ratio: f64) -> Scene {
+    parse(&format!(
+        "title = \"Tower\"\nstep = 1e-3\nuntil = 0.05\ntolerance = 1e-14\n[world]\n[[materials]]\nname = \"stone\"\ndensity = 1000\n\
+         friction = 0.6\n[[bodies]]\nname = \"floor\"\nfixed = true\nshape = {{ half_space = [0, 0, 1] }}\n[[bodies]]\n\
+         name = \"box\"\nshape = {{ box = [0.2, 0.2, 0.2] }}\nposition = [0, 0, 0.1]\n\
+         repeat = {{ count = [1, 1, {}], spacing = [1, 1, 0.2] }}\n[[bodies]]\nname = \"top\"\nmass = {}\n\
+         shape = {{ box = [0.2, 0.2, 0.2] }}\nposition = [0, 0, {}]\n",
+        count - 1,
+        8.0 * ratio,
+        0.1 + 0.2 * (count - 1) as f64
+    ))
+}
+
+#[test]
+fn a_tower_of_boxes_carries_the_weights_above_at_any_ratio_of_masses() {
+    for (count, ratio) in [(10, 1e3), (6, 1e6)] {
+        let scene = tower(count, ratio);
+        let world = scene.world().unwrap();
+        let end = run(&scene, |_| ());
+        let mut forces = vec![0.0; count];
+        for contact in &end.record().present {
+            let [a, b] = contact.key.owners.map(|k| k as usize);
+            assert_eq!(b, a + 1);
+            // The lower body is pushed down by the upper one.
+            forces[a] -= contact.impulse[2] / end.record().h;
+            assert!(contact.gap.abs() <= 1e-4 * 0.2, "{}", contact.gap);
+        }
+        for (lower, force) in forces.iter().enumerate() {
+            let above: f64 = world.bodies[lower + 1..].iter().map(|b| b.mass).sum();
+            let size = 1e-15 * count as f64 * ratio;
+            assert!(
+                (force / (above * G) - 1.0).abs() < size.max(1e-11),
+                "{lower} {force} {above}"
+            );
+        }
+        let drift = |k: usize| {
+            end.state().q[7 * k]
+                .abs()
+                .max(end.state().q[7 * k + 1].abs())
+        };
+        assert!((1..=count).all(|k| drift(k) <= 1e-4 * 0.2));
+    }
+}
+
+/// Sum of the impulses on each body, and of their moments about its centre.
+fn loads(present: &[PresentContact], q: &[f64], bodies: usize) -> Vec<[f64; 3]> {
+    let mut sums = vec![[0.0; 3]; bodies];
+    for contact in present {
+        for (owner, sign) in contact.key.owners.into_iter().zip([1.0, -1.0]) {
+            let i = owner as usize;
+            let p = contact.impulse.map(|p| sign * p);
+            let arm = [contact.place[0] - q[3 * i], contact.place[1] - q[3 * i + 1]];
+            let [x, y, turn] = &mut sums[i];
+            *x += p[0];
+            *y += p[1];
+            *turn += arm[0] * p[1] - arm[1] * p[0];
+        }
+    }
+    sums
+}
+
+#[test]
+fn the_forces_of_a_standing_arch_hold_every_block() {
+    let source = Changes::new().key("until", "0.1");
+    let source = source.apply(&find_in_gallery("masonry-arch").unwrap().source());
+    let scene = Scene::parse(source.unwrap()).unwrap();
+    let world = scene.world().unwrap();
+    let (mut before, mut checked) = (Vec::new(), 0);
+    run(&scene, |record| {
+        // At rest the impulses of a step hold the weights: what is left is the change of momentum.
+        if record.t > 0.05 && !record.projected {
+            let sums = loads(&record.present, &record.q, world.bodies.len());
+            for (i, body) in world.bodies.iter().enumerate().filter(|(_, b)| b.is_free()) {
+                let v = |k: usize| record.velocity[3 * i + k] - before[3 * i + k];
+                let weight = body.mass * G * record.h;
+                let off = [
+                    sums[i][0] - body.mass * v(0),
+                    sums[i][1] - weight - body.mass * v(1),
+                    (sums[i][2] - body.inertia[2] * v(2)) / body.size,
+                ];
+                assert!(
+                    off.iter().all(|x: &f64| x.abs() < 1e-7 * weight),
+                    "{} {off:?}",
+                    body.name
+                );
+                checked += 1;
+            }
+        }
+        before.clone_from(&record.velocity);
+    });
+    assert!(checked > 500);
+}
+
+#[test]
+fn floor_and_walls_of_a_box_of_grains_carry_weight_times_time_and_the_change_of_momentum() {
+    let scene = parse(
+        "title = \"Grains\"\nstep = 2e-3\nuntil = 0.2\n[world]\n[[materials]]\nname = \"sand\"\ndensity = 2500\nfriction = 0.5\n\
+         [[bodies]]\nname = \"floor\"\nfixed = true\nshape = { half_space = [0, 0, 1] }\n\
+         [[bodies]]\nname = \"left\"\nfixed = true\nshape = { half_space = [1, 0, 0] }\nposition = [-0.1, 0, 0]\n\
+         [[bodies]]\nname = \"right\"\nfixed = true\nshape = { half_space = [-1, 0, 0.2] }\nposition = [0.1, 0, 0]\n\
+         [[bodies]]\nname = \"back\"\nfixed = true\nshape = { half_space = [0, 1, 0] }\nposition = [0, -0.1, 0]\n\
+         [[bodies]]\nname = \"front\"\nfixed = true\nshape = { half_space = [0, -1, 0] }\nposition = [0, 0.1, 0]\n\
+         [[fill]]\nname = \"grain\"\nregion = { box = [0.16, 0.16, 0.3], at = [0, 0, 0.18] }\ncount = 25\nseed = 5\n\
+         shapes = [{ shape = { ball = 0.015 } }, { shape = { box = [0.02, 0.025, 0.03] } }]\n",
+    );
+    let world = scene.world().unwrap();
+    let masses: Vec<f64> = world
+        .bodies
+        .iter()
+        .map(|b| if b.is_free() { b.mass } else { 0.0 })
+        .collect();
+    let weight = G * masses.iter().sum::<f64>();
+    let momentum =
+        |v: &[f64]| -> f64 { masses.iter().zip(v.chunks(6)).map(|(m, v)| m * v[2]).sum() };
+    let (mut supports, mut sizes, mut last) = (0.0, 0.0, 0.0);
+    let end = run(&scene, |record| {
+        for contact in &record.present {
+            let [a, b] = contact
+                .key
+                .owners
+                .map(|k| world.bodies[k as usize].is_free());
+            if a != b {
+                // The impulse on the free one.
+                supports += if a {
+                    contact.impulse[2]
+                } else {
+                    -contact.impulse[2]
+                };
+                sizes += contact.impulse[2].abs();
+            }
+        }
+        last = supports - weight * record.t - momentum(&record.velocity);
+        assert!(
+            last.abs() < 1e-12 * (sizes + weight * record.t),
+            "{last} at {}",
+            record.t
+        );
+    });
+    assert!(supports > 0.2 * weight * end.state().t);
+}
+
+/// A disc that starts without spin on a rough slope, as a world and as a system of three coordinates.
+fn rolling_disc(step: f64) -> [f64; 2] {
+    let world = parse(&format!(
+        "title = \"Disc\"\nstep = {step}\nuntil = 0.5\n[world]\ndimension = 2\ngravity = [3, -9]\n[[materials]]\nname = \"rubber\"\n\
+         friction = 0.2\n[[bodies]]\nname = \"floor\"\nfixed = true\nshape = {{ half_plane = [0, 1] }}\n[[bodies]]\nname = \"disc\"\n\
+         mass = 2\nshape = {{ disc = 0.1 }}\nposition = [0, 0.1]\nvelocity = [1, 0]\n"
+    ));
+    let system = parse(&format!(
+        "title = \"Disc\"\nstep = {step}\nuntil = 0.5\ntheta = 1\n[system]\ncoordinates = [\"x\", \"y\", \"a\"]\n\
+         kinetic_energy = \"x'^2 + y'^2 + 0.005*a'^2\"\npotential = \"-6*x + 18*y\"\n[[contacts]]\ngap = \"y\"\n\
+         slip = \"x' + 0.1*a'\"\nfriction = 0.2\n[initial]\nx_dot = 1\n"
+    ));
+    let of_world = run(&world, |_| ());
+    let of_system = run(&system, |_| ());
+    let place = |q: &[f64], v: &[f64]| [q[0], v[0]];
+    let a = place(&of_world.state().q[3..], &of_world.state().v[3..]);
+    let b = place(&of_system.state().q, &of_system.state().v);
+    // In statics and in steady motion impulses are equal; that of the world is the one on the floor.
+    let p = of_world.record().present[0].impulse;
+    let r = &of_system.record().impulses;
+    assert!(
+        (p[1] + r[0]).abs() < 1e-9 && (p[0] + r[1]).abs() < 1e-8,
+        "{p:?} {r:?}"
+    );
+    [(a[0] - b[0]).abs(), (a[1] - b[1]).abs()]
+}
+
+#[test]
+fn the_same_mechanism_as_a_world_and_as_a_system_moves_alike() {
+    let (coarse, fine) = (rolling_disc(4e-3), rolling_disc(1e-3));
+    for k in 0..2 {
+        assert!(coarse[k] < 8e-3, "{coarse:?}");
+        // Order one, unless both are the same to rounding.
+        assert!(
+            fine[k] < 0.35 * coarse[k] || fine[k] < 1e-9,
+            "{coarse:?} {fine:?}"
+        );
+    }
+}
