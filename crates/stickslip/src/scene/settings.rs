@@ -228,16 +228,7 @@ impl Settings {
                 "the activations `paper` and `forecast` are rules of the bare scheme",
                 "use projection = \"none\" with them, or activation = \"guard\"",
             ),
-            Scheme::MoreauJean | Scheme::Moreau | Scheme::SweepingProcess => {
-                // Meshes, the generalized law and explicit schemes are corrected where that is asked for.
-                let bare = self.scheme != Scheme::MoreauJean
-                    || self.law == Law::Generalized
-                    || table.get("elastic").is_some();
-                if bare && table.value("projection").is_none() {
-                    self.projection = Projection::None;
-                }
-                return;
-            }
+            Scheme::MoreauJean | Scheme::Moreau | Scheme::SweepingProcess => return,
         };
         if let Some(value) = table.value("projection").filter(|_| self.projection != own) {
             reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));

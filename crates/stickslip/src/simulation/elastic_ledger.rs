@@ -45,6 +45,9 @@ pub struct BodyAccount {
     /// Work of moving obstacles.
     #[serde(default, deserialize_with = "nan_if_null")]
     pub supports: f64,
+    /// Change of elastic energy by the projection of positions.
+    #[serde(default, deserialize_with = "nan_if_null")]
+    pub projection: f64,
     /// Largest imbalance of one step.
     #[serde(deserialize_with = "nan_if_null")]
     pub worst_imbalance: f64,
@@ -52,7 +55,7 @@ pub struct BodyAccount {
 
 impl BodyAccount {
     /// Energies and works with their names, in the order of the account.
-    pub fn terms(&self) -> [(&'static str, f64); 8] {
+    pub fn terms(&self) -> [(&'static str, f64); 9] {
         [
             ("kinetic", self.kinetic),
             ("elastic", self.elastic),
@@ -62,6 +65,7 @@ impl BodyAccount {
             ("contact_normal", self.contact_normal),
             ("contact_tangential", self.contact_tangential),
             ("supports", self.supports),
+            ("projection", self.projection),
         ]
     }
 
@@ -72,7 +76,8 @@ impl BodyAccount {
             + step.numerical
             + step.contact_normal
             + step.contact_tangential
-            + step.supports;
+            + step.supports
+            + step.projection;
         let change = step.kinetic - self.kinetic + step.elastic - self.elastic;
         self.worst_imbalance = self.worst_imbalance.max((change - supply).abs());
         (self.kinetic, self.elastic) = (step.kinetic, step.elastic);
@@ -82,6 +87,7 @@ impl BodyAccount {
         self.contact_normal += step.contact_normal;
         self.contact_tangential += step.contact_tangential;
         self.supports += step.supports;
+        self.projection += step.projection;
     }
 }
 
@@ -122,7 +128,7 @@ pub struct ElasticAccounts {
 ///
 /// # What it computes
 /// For every connected part b, with the same θ as the scheme,
-/// `ΔT_b + ΔV_b = W_ext,b + W_damp,b + D_b + W_N,b + W_T,b + W_S,b` (the last of moving obstacles); for every surface the sums of W_N and W_T.
+/// `ΔT_b + ΔV_b = W_ext,b + W_damp,b + D_b + W_N,b + W_T,b + W_S,b + W_P,b` (the last two of moving obstacles and of the projection of positions); for every surface the sums of W_N and W_T.
 ///
 /// # Source
 /// [AcaryCollinsCraft2023], the energy balance of the scheme restricted to the degrees of freedom
@@ -253,13 +259,16 @@ impl ElasticLedger {
     }
 
     /// ΔV − Δq·f of every body at finite strain, with the internal force f of the scheme.
-    fn potential_defect(&self, record: &StepRecord, v_theta: &[f64], energy: &[f64]) -> Vec<f64> {
-        let (h, mut force) = (record.h, vec![0.0; self.q.len()]);
+    fn potential_defect(
+        &self,
+        (h, end): (f64, &[f64]),
+        v_theta: &[f64],
+        energy: &[f64],
+    ) -> Vec<f64> {
+        let mut force = vec![0.0; self.q.len()];
         let discrete = self.internal == InternalForce::DiscreteGradient
             && h != 0.0
-            && self
-                .system
-                .discrete_gradient(&self.q, &record.q, &mut force);
+            && self.system.discrete_gradient(&self.q, end, &mut force);
         if !discrete {
             let reach = h * self.theta;
             let middle = self.q.iter().zip(v_theta).map(|(q, v)| q + reach * v);
@@ -320,6 +329,7 @@ impl ElasticLedger {
             contact_normal: entry.contact_normal,
             contact_tangential: entry.contact_tangential,
             supports: entry.supports,
+            projection: entry.projection,
             ..BodyAccount::default()
         });
     }
@@ -350,7 +360,12 @@ impl ElasticLedger {
         let difference =
             |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
         let dv = difference(&record.velocity, &self.v);
-        let dq = difference(&record.q, &self.q);
+        // The scheme's own end of the step, before positions were projected.
+        let free = match record.projection.as_slice() {
+            [] => record.q.clone(),
+            moved => difference(&record.q, moved),
+        };
+        let dq = difference(&free, &self.q);
         let (mass, stiffness) = (self.kinetic(&dv), self.linear_energy(&dq));
         let [mut normal, mut tangential] = self.contact_works(record, &v_theta);
         let mut supports = vec![0.0; normal.len()];
@@ -360,8 +375,9 @@ impl ElasticLedger {
             supports[body] += n + t;
         }
         let (kinetic, elastic) = (self.kinetic(&record.velocity), self.elastic(&record.q));
+        let elastic_free = self.elastic(&free);
         let defect = if self.system.has_potential() {
-            self.potential_defect(record, &v_theta, &elastic)
+            self.potential_defect((h, &free), &v_theta, &elastic_free)
         } else {
             vec![0.0; elastic.len()]
         };
@@ -375,6 +391,7 @@ impl ElasticLedger {
                 contact_normal: normal[b],
                 contact_tangential: tangential[b],
                 supports: supports[b],
+                projection: elastic[b] - elastic_free[b],
                 ..BodyAccount::default()
             });
         }
@@ -399,9 +416,16 @@ impl ElasticLedger {
             .collect()
     }
 
-    /// Works of normal and friction impulses on each body, from the rows at the start of the step.
+    /// Works of normal and friction impulses on each body, from the rows where the step read them: at its start, or along
+    /// its path where positions are corrected.
     fn contact_works(&self, record: &StepRecord, v_theta: &[f64]) -> [Vec<f64>; 2] {
         let n = v_theta.len();
+        let reach = match record.projection.as_slice() {
+            [] => 0.0,
+            _ => (1.0 - self.theta) * record.h,
+        };
+        let (t, q) = (self.t + reach, self.q.iter().zip(&self.v));
+        let q: Vec<f64> = q.map(|(q, v)| q + reach * v).collect();
         let mut impulses = [vec![0.0; n], vec![0.0; n]];
         let (mut gradient, mut rows) = (Covectors::default(), Covectors::default());
         for contact in &record.contacts {
@@ -411,17 +435,14 @@ impl ElasticLedger {
             }
             let constraint = &self.system.constraints()[contact.key.constraint()];
             gradient.clear_sparse(n);
-            if !constraint
-                .gap()
-                .sparse_gradient(self.t, &self.q, &mut gradient)
-            {
+            if !constraint.gap().sparse_gradient(t, &q, &mut gradient) {
                 let mut dense = vec![0.0; n];
-                constraint.gap().gradient(self.t, &self.q, &mut dense);
+                constraint.gap().gradient(t, &q, &mut dense);
                 gradient.push_nonzeros(&dense);
             }
             rows.clear_sparse(n);
             let frame = &constraint.points()[contact.key.point()].frame;
-            frame.sparse_rows(self.t, &self.q, (&gradient, 0), &mut rows);
+            frame.sparse_rows(t, &q, (&gradient, 0), &mut rows);
             for (i, &p) in p.iter().enumerate() {
                 rows.add_to(i, p, &mut impulses[usize::from(i > 0)]);
             }

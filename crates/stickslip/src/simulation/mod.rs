@@ -40,6 +40,7 @@ mod run_folder;
 mod run_lock;
 mod run_warnings;
 mod simulation_loop;
+mod simulation_settings;
 mod step_control;
 pub mod studies;
 mod summary;
@@ -58,7 +59,8 @@ pub use hypotheses::{Hypotheses, Hypothesis, SceneFacts, Status, TheoremCover};
 pub use positions::{Crossing, DRIFT_LIMIT, Largest, LargestOf, PositionVerdict, PositionWatch};
 pub use run_folder::{RunFolder, RunFolderError};
 pub use run_lock::RunLock;
-pub use simulation_loop::{OnSeveral, RunEnd, Simulation, SimulationError, SimulationSettings};
+pub use simulation_loop::Simulation;
+pub use simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
 pub use summary::{
     CERTIFIED_RESIDUAL, CertificateSummary, DependentRows, EnergySummary, EventCounts,

@@ -52,15 +52,17 @@ pub(crate) const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Projection of a configuration on `φ ≥ 0` and `g = 0`.
 ///
 /// # What it computes
-/// The displacement δ of least kinetic norm that solves the linearised constraints, `G δ = −g` for joints and held
-/// contacts and `∇φ δ ≥ −φ` for the others, repeated at the new place until nothing but rounding is left.
+/// The displacement δ of least kinetic norm with `g(q + δ) = 0` for joints and held contacts and `φ(q + δ) ≥ 0` for the
+/// others: linearised at the place reached so far, `G (δ − δ_i) = −g` and `∇φ (δ − δ_i) ≥ −φ`, and repeated there until
+/// nothing but rounding is left. What an early pass pushed and a later one need not is so given back.
 ///
 /// # Source
 /// The combined scheme of Acary (projection of positions with the activation that goes with it), as described in
 /// [AcaryCollinsCraft2023] for the velocity part; the active set by the signs of the multipliers is ours.
 ///
 /// # Guarantees
-/// On success every joint and every gap is within its rounding. What violates nothing is not moved.
+/// On success every joint and every gap is within its rounding, and M δ lies in the cone of the normals at the end.
+/// What violates nothing is not moved.
 ///
 /// # Behaviour to know
 /// Where gradients vanish or constraints contradict each other there is nothing to reach: the position is then left
@@ -83,6 +85,8 @@ pub(crate) struct PositionProjection {
     pivoted: PivotedCholesky,
     /// Joints first, then contacts.
     members: Vec<Member>,
+    /// Members on which the last pass pushed: they are closed at the end, not only admissible.
+    pushed: Vec<bool>,
     defects: Vec<f64>,
     multipliers: Vec<f64>,
     start: Vec<f64>,
@@ -110,10 +114,10 @@ impl Member {
         }
     }
 
-    /// By how much it is violated.
-    fn defect(self, value: f64) -> f64 {
+    /// By how much it is violated; one that was pushed must be closed.
+    fn defect(self, value: f64, pushed: bool) -> f64 {
         match self {
-            Self::Unilateral(_) => (-value).max(0.0),
+            Self::Unilateral(_) if !pushed => (-value).max(0.0),
             _ => value.abs(),
         }
     }
@@ -121,7 +125,7 @@ impl Member {
 
 /// Whether positions of a system can leave its constraints at all although its velocities obey them.
 pub(crate) fn can_drift(system: &dyn MechanicalSystem) -> bool {
-    !system.joints().is_empty() || system.constraints().iter().any(|c| !c.gap().is_affine())
+    !system.joints().is_empty() || system.constraints().iter().any(|c| c.gap().can_drift())
 }
 
 impl PositionProjection {
@@ -139,6 +143,7 @@ impl PositionProjection {
         self.start.clear();
         self.start.extend_from_slice(q);
         self.members.clear();
+        self.pushed.clear();
         self.members
             .extend((0..system.joints().len()).map(Member::Joint));
         self.members.extend(held.iter().map(|&c| Member::Held(c)));
@@ -168,9 +173,6 @@ impl PositionProjection {
             self.moved.resize(q.len(), 0.0);
             system.displace(q, &self.step, 1.0, &mut self.moved);
             q.copy_from_slice(&self.moved);
-            for (total, step) in self.displacement.iter_mut().zip(&self.step) {
-                *total += step;
-            }
             moved = true;
         }
         q.copy_from_slice(&self.start);
@@ -230,7 +232,8 @@ impl PositionProjection {
             self.defects.push(-value);
             let size = self.rows.absolute_dot(i, q) + function.magnitude(t, q);
             let rounding = GAP_ROUNDING * size + f64::MIN_POSITIVE;
-            let ratio = member.defect(value) / rounding;
+            let pushed = self.pushed.get(i).is_some_and(|&pushed| pushed);
+            let ratio = member.defect(value, pushed) / rounding;
             worst = if ratio.is_nan() {
                 ratio
             } else {
@@ -252,7 +255,8 @@ impl PositionProjection {
         self.factored
     }
 
-    /// The step of least kinetic norm onto the linearised members; contacts whose multiplier would pull are let go.
+    /// The displacement from the start of least kinetic norm that meets the members as linearised here, and the step that
+    /// is left of it; contacts whose multiplier would pull are let go.
     fn solve(&mut self, n: usize) -> bool {
         let m = self.members.len();
         self.responses.clear();
@@ -276,8 +280,12 @@ impl PositionProjection {
                 }
             }
             self.multipliers.clear();
-            self.multipliers
-                .extend(chosen.iter().map(|&i| self.defects[i]));
+            let (rows, so_far) = (&self.rows, &self.displacement);
+            self.multipliers.extend(
+                chosen
+                    .iter()
+                    .map(|&i| self.defects[i] + rows.dot(i, so_far)),
+            );
             self.pivoted.factor(k, &self.schur);
             self.pivoted.solve_in_place(&mut self.multipliers);
             if self.multipliers.iter().any(|x| !x.is_finite()) {
@@ -296,11 +304,17 @@ impl PositionProjection {
         }
         self.step.clear();
         self.step.resize(n, 0.0);
+        self.pushed.clear();
+        self.pushed.resize(m, false);
         for (a, &i) in chosen.iter().enumerate() {
+            self.pushed[i] = true;
             let response = &self.responses[i * n..(i + 1) * n];
             for (s, r) in self.step.iter_mut().zip(response) {
                 *s += self.multipliers[a] * r;
             }
+        }
+        for (step, total) in self.step.iter_mut().zip(&mut self.displacement) {
+            (*step, *total) = (*step - *total, *step);
         }
         true
     }

@@ -71,6 +71,11 @@ pub trait ScalarFunction: Send + Sync {
     fn is_affine(&self) -> bool {
         false
     }
+    /// Whether a motion whose velocities obey the constraint can leave it, so that positions must be corrected. Nodes of a
+    /// mesh are not moved off flat obstacles, nor off the surface of another mesh, where a correction would load both.
+    fn can_drift(&self) -> bool {
+        !self.is_affine()
+    }
 }
 
 /// Rows of a contact frame: the covectors whose products with v are local velocities.

@@ -63,7 +63,10 @@ impl ScalarFunction for NodeOnObstacle {
         largest(self.nodes.position(t, q, self.node))
     }
     fn is_affine(&self) -> bool {
-        self.obstacle.is_flat_and_at_rest() && !self.nodes.is_driven(self.node)
+        self.obstacle.is_at_rest() && self.obstacle.is_flat() && !self.nodes.is_driven(self.node)
+    }
+    fn can_drift(&self) -> bool {
+        !self.obstacle.is_flat()
     }
 }
 
@@ -163,6 +166,9 @@ impl ScalarFunction for NodeOnSurface {
     }
     fn magnitude(&self, t: f64, q: &[f64]) -> f64 {
         largest(self.surface.nodes.position(t, q, self.node))
+    }
+    fn can_drift(&self) -> bool {
+        false
     }
 }
 

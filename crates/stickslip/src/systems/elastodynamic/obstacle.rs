@@ -122,9 +122,14 @@ impl Obstacle {
         self
     }
 
-    /// Whether the obstacle is a plane that does not move.
-    pub(crate) fn is_flat_and_at_rest(&self) -> bool {
-        self.motion.is_none() && matches!(self.shape, ObstacleShape::Plane { .. })
+    /// Whether the obstacle does not move.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.motion.is_none()
+    }
+
+    /// Whether the obstacle is a plane; obstacles do not turn.
+    pub(crate) fn is_flat(&self) -> bool {
+        matches!(self.shape, ObstacleShape::Plane { .. })
     }
 
     /// What is wrong with the shape.

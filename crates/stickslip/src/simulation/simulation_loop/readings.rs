@@ -1,0 +1,165 @@
+//! What a simulation tells of itself.
+
+use crate::contact::Certificate;
+use crate::records::{
+    EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepRecord, TrajectoryLayout,
+};
+use crate::stepping::{PositionCorrection, State};
+use crate::systems::past_motion::PastMotion;
+use crate::systems::{MechanicalSystem, World};
+
+use super::super::positions::PositionVerdict;
+use super::super::world_monitors::WorldMonitors;
+use super::super::{ControlLoop, ElasticAccounts, ElasticLedger, WorldAccounts, world_files};
+use super::Simulation;
+
+impl Simulation {
+    /// The velocity at the end of a run: that of the state, or the one the source of the scheme defines for the end
+    /// time (v(T) of the sweeping process).
+    pub fn end_velocity(&self) -> &[f64] {
+        self.closing.as_ref().unwrap_or(&self.state.v)
+    }
+
+    /// The current state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The last record.
+    pub fn record(&self) -> &StepRecord {
+        &self.record
+    }
+
+    /// The energy account.
+    pub fn ledger(&self) -> &EnergyLedger {
+        &self.ledger
+    }
+
+    /// The accounts of a world: contacts, sweeps, overlaps.
+    pub fn world_accounts(&self) -> Option<&WorldAccounts> {
+        self.world.as_ref().map(|(accounts, _)| accounts)
+    }
+
+    /// The accounts of elastic bodies and surfaces, where they are kept.
+    pub fn elastic_accounts(&self) -> Option<&ElasticAccounts> {
+        self.elastic.as_ref().map(ElasticLedger::accounts)
+    }
+
+    /// The account of momentum, of free bodies under a scheme that keeps it.
+    pub fn momentum_ledger(&self) -> &MomentumLedger {
+        &self.momentum
+    }
+
+    /// The certificate.
+    pub fn certificate(&self) -> &Certificate {
+        &self.stage.certificate
+    }
+
+    /// The events so far.
+    pub fn events(&self) -> &EventLog {
+        &self.events
+    }
+
+    /// Number of steps made.
+    pub fn steps(&self) -> u64 {
+        self.step
+    }
+
+    /// Largest tangential speed of stuck contacts that only alternate (Frémond's law, θ near ½).
+    pub fn stick_jitter(&self) -> f64 {
+        self.stick_jitter
+    }
+
+    /// How near the contacts came to the Painlevé region.
+    pub fn painleve(&self) -> &PainleveWatch {
+        &self.painleve
+    }
+
+    /// How far positions left their constraints so far; compliant contacts are exempt, their penetration is their law.
+    pub fn positions(&self) -> PositionVerdict {
+        if self.scheme.is_compliant() {
+            return PositionVerdict::default();
+        }
+        let at = (self.state.t, self.state.q.as_slice());
+        self.positions.verdict(self.system.as_ref(), at)
+    }
+
+    /// What the scheme does about positions.
+    pub fn position_correction(&self) -> PositionCorrection {
+        self.scheme.position_correction(self.system.as_ref())
+    }
+
+    /// The system.
+    pub fn system(&self) -> &dyn MechanicalSystem {
+        self.system.as_ref()
+    }
+
+    /// Name of the solver.
+    pub fn solver_name(&self) -> &str {
+        self.stage.solver_name()
+    }
+
+    /// What the user should know before the run.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.scheme.warnings(self.system.as_ref());
+        let limit = self.scheme.step_limit(self.system.as_ref(), &self.state.q);
+        let h = self.settings.control.initial();
+        if let Some(limit) = limit.filter(|limit| h > 1.0001 * limit.advised) {
+            warnings.push(format!(
+                "the step {h:.3e} resolves the compliant contacts coarsely; {:.3e} is advised",
+                limit.advised
+            ));
+        }
+        warnings.extend(self.system.warnings());
+        warnings
+    }
+
+    /// Names of the contact points, in the order of the records.
+    pub fn contact_names(&self) -> Vec<String> {
+        let names = self.layout.names(self.system.as_ref());
+        names.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Columns of a trajectory file of this run.
+    pub fn trajectory_layout(&self) -> TrajectoryLayout {
+        if let Some(world) = self.system.as_world() {
+            return world_layout(world);
+        }
+        let elastic = self.elastic.as_ref().map(ElasticLedger::columns);
+        let control = self.control.as_ref().map(ControlLoop::columns);
+        let accounts = [elastic.unwrap_or_default(), control.unwrap_or_default()].concat();
+        TrajectoryLayout::new(
+            self.system.coordinate_names(),
+            self.system.velocity_names(),
+            &self.layout.names(self.system.as_ref()),
+            match self.position_correction() {
+                PositionCorrection::None => &[],
+                _ => self.system.velocity_names(),
+            },
+            &accounts,
+        )
+    }
+
+    /// The past motion, for systems that read it.
+    pub fn past(&self) -> Option<&PastMotion> {
+        self.past.as_ref()
+    }
+}
+
+/// Columns of the recorded bodies, unless they have a file of their own, and of the monitors.
+fn world_layout(world: &World) -> TrajectoryLayout {
+    let (mut selection, own_file) = world_files::selection(world);
+    if own_file {
+        selection.bodies.clear();
+    }
+    let mut columns = Vec::new();
+    let (coordinates, freedoms) = (world.dimension.coordinates(), world.dimension.freedoms());
+    for &body in &selection.bodies {
+        let body = body as usize;
+        let names = world.coordinate_names();
+        columns.extend_from_slice(&names[body * coordinates..(body + 1) * coordinates]);
+        let names = world.velocity_names();
+        columns.extend_from_slice(&names[body * freedoms..(body + 1) * freedoms]);
+    }
+    TrajectoryLayout::of_world(selection, &columns, &WorldMonitors::columns(world))
+}
