@@ -63,12 +63,14 @@ mod run_nodes;
 mod scene;
 mod scene_file;
 mod scene_map;
+mod scene_reading;
 mod scene_run;
 mod scene_sweep;
 mod schema;
 mod section;
 mod settings;
 mod source;
+mod start_checks;
 mod tables;
 #[cfg(test)]
 mod tests;

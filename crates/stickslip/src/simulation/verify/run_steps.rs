@@ -177,7 +177,8 @@ impl Judge<'_> {
 
     /// A gap that is open at the start of a step closes at most by the approach within the step, and that is how far it
     /// may stay closed; what lies beyond is drift, which a run may have within [`DRIFT_LIMIT`] of its size. `depths` keeps
-    /// the largest approach since each gap was last open.
+    /// the largest approach since each gap was last open, the sum of them below flat obstacles, which every bounce there
+    /// overshoots anew.
     fn penetration(
         &self,
         (here, there): (&Place, &Place),
@@ -194,7 +195,12 @@ impl Judge<'_> {
                 .map(|v| (-here.gap_rate(c, v)).max(0.0))
                 .into_iter()
                 .fold(0.0, f64::max);
-            *depth = depth.max(h * approach);
+            let flat = self.system.constraints()[c].gap().is_affine();
+            *depth = if flat && here.gaps[c] < 0.0 {
+                *depth + h * (-here.gap_rate(c, &a.v_right)).max(0.0)
+            } else {
+                depth.max(h * approach)
+            };
             let drift = DRIFT_LIMIT * self.size_of_motion(&there.gradients[c]);
             let slack = drift + self.settings.gap_tolerance.max(here.roundings[c]);
             if there.gaps[c] < -(*depth + slack) {

@@ -43,7 +43,7 @@ impl GeneralizedSystem {
             linear: None,
             constraints: Vec::new(),
             joints: Vec::new(),
-            penetration_tolerance: 1e-9,
+            penetration_tolerance: None,
             semidefinite_tolerance: 1e-12,
             reading: None,
             controllers: Vec::new(),
@@ -140,7 +140,7 @@ pub struct GeneralizedSystemBuilder {
     linear: Option<LinearPart>,
     constraints: Vec<UnilateralConstraint>,
     joints: Vec<BilateralConstraint>,
-    penetration_tolerance: f64,
+    penetration_tolerance: Option<f64>,
     semidefinite_tolerance: f64,
     reading: Option<PastReading>,
     controllers: Vec<Arc<dyn SampledController>>,
@@ -264,9 +264,9 @@ impl GeneralizedSystemBuilder {
         self
     }
 
-    /// Largest initial penetration that is accepted (default 1e-9).
+    /// Largest initial penetration and opening of a joint that is accepted (default: 1e-9 of the numbers that cancel in it).
     pub fn penetration_tolerance(mut self, tolerance: f64) -> Self {
-        self.penetration_tolerance = tolerance;
+        self.penetration_tolerance = Some(tolerance);
         self
     }
 

@@ -96,7 +96,7 @@ fn check_matrix(what: &str, matrix: &SymmetricMatrix, dof: usize) -> Result<(), 
 pub(crate) fn check_configuration(
     system: &dyn MechanicalSystem,
     q: &[f64],
-    penetration_tolerance: f64,
+    penetration_tolerance: Option<f64>,
 ) -> Result<(), SystemError> {
     let n = system.dof();
     if q.len() != system.coordinate_count() {
@@ -148,22 +148,32 @@ pub(crate) fn check_configuration(
     for joint in system.joints() {
         let value = joint.function().value(0.0, q);
         finite(|| format!("joint `{}`", joint.name()), value)?;
-        if value.abs() > penetration_tolerance {
+        let mut gradient = vec![0.0; system.dof()];
+        joint.function().gradient(0.0, q, &mut gradient);
+        let tolerance = penetration_tolerance.unwrap_or_else(|| closed_within(value, &gradient, q));
+        if value.abs() > tolerance {
             let joint = joint.name().to_string();
             return Err(SystemError::OpenJoint {
                 joint,
                 value,
-                tolerance: penetration_tolerance,
+                tolerance,
             });
         }
     }
     Ok(())
 }
 
+/// What counts as zero of a function with this value and gradient at q: 1e-9 of the numbers that cancel in it.
+fn closed_within(value: f64, gradient: &[f64], q: &[f64]) -> f64 {
+    let terms = gradient.iter().zip(q).map(|(g, q)| g * q);
+    let (sum, sizes) = terms.fold((0.0, 0.0), |(s, a), x| (s + x, a + x.abs()));
+    1e-9 * (sizes + (value - sum).abs())
+}
+
 fn check_constraints(
     system: &dyn MechanicalSystem,
     q: &[f64],
-    tolerance: f64,
+    tolerance: Option<f64>,
 ) -> Result<(), SystemError> {
     let n = system.dof();
     let mut gradient = vec![0.0; n];
@@ -182,6 +192,7 @@ fn check_constraints(
                 constraint: name.to_string(),
             });
         }
+        let tolerance = tolerance.unwrap_or_else(|| closed_within(gap, &gradient, q));
         if gap < -tolerance {
             return Err(SystemError::InitialPenetration {
                 constraint: name.to_string(),
@@ -219,9 +230,13 @@ fn check_constraints(
 /// Constraints that depend on each other at `q`: reported with the consequence, never refused.
 pub(crate) fn dependent_constraints(system: &dyn MechanicalSystem, q: &[f64]) -> Vec<String> {
     let n = system.dof();
-    let touching: Vec<usize> = (0..system.constraints().len())
-        .filter(|&c| system.constraints()[c].gap().value(0.0, q) <= 1e-9)
-        .collect();
+    let mut gradient = vec![0.0; n];
+    let touching = system.constraints().iter().enumerate().filter(|(_, c)| {
+        let gap = c.gap().value(0.0, q);
+        c.gap().gradient(0.0, q, &mut gradient);
+        gap <= closed_within(gap, &gradient, q)
+    });
+    let touching: Vec<usize> = touching.map(|(c, _)| c).collect();
     let mut mass = SymmetricMatrix::zeros(n);
     system.mass(q, &mut mass);
     let mut factor = CholeskyFactor::default();

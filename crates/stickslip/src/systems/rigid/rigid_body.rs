@@ -153,7 +153,7 @@ impl RigidBodyBuilder {
             constraints: self.constraints,
             warnings: Vec::new(),
         };
-        check_configuration(&body, q0, 1e-9)?;
+        check_configuration(&body, q0, None)?;
         body.warnings = dependent_constraints(&body, q0);
         Ok(body)
     }

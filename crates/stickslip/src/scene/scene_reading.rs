@@ -1,0 +1,314 @@
+//! Reading a scene: shapes of values first, then meanings, in the order in which names become known.
+
+use std::ops::Range;
+
+use super::body::read_body;
+use super::check::check_table;
+use super::contact::read_contacts;
+use super::controllers::read_controllers;
+use super::diagnostic::Diagnostic;
+use super::drawing::{Drawing, read_drawing};
+use super::elastic::read_elastic;
+use super::impact_map::read_impact_map;
+use super::keys::SCENE;
+use super::mechanics::{GeneralizedModel, read_history, read_initial, read_joints, read_system};
+use super::reader::Reader;
+use super::scene::{Mechanics, Scene};
+use super::settings::Settings;
+use super::source::{FILE_SIZE_MAX, SourceText};
+use super::start_checks::check_at_start;
+use super::tables::{check_tables, read_tables};
+use super::value::{self, Table, Value};
+use super::words::{Impact, Law, OnSeveral, Scheme};
+use super::world::{read_world, refuse_joints};
+
+pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
+    if source.text().len() > FILE_SIZE_MAX {
+        let message = format!(
+            "the scene has {} bytes, more than the {FILE_SIZE_MAX} allowed",
+            source.text().len()
+        );
+        return Err(vec![Diagnostic::general(message)]);
+    }
+    // Shapes first; broken syntax would only lead to mistakes that are none.
+    let mut diagnostics = Vec::new();
+    let table = value::parse(source, &mut diagnostics);
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
+    let start = first_line(source);
+    let mut table = table;
+    refuse_joints(&mut table, &mut diagnostics);
+    let table = check_table(table, start.clone(), &SCENE, &mut diagnostics);
+
+    // Then meanings, in the order in which names become known.
+    let mut reader = Reader::new(source, diagnostics);
+    let coordinates = section(&table, "system").map_or(&[][..], |t| list(t, "coordinates"));
+    reader.announce_coordinates(coordinates);
+    let parameters = section(&table, "parameters")
+        .map(|t| reader.parameters(t))
+        .unwrap_or_default();
+    let tables = read_tables(&mut reader, section(&table, "tables"));
+    let settings = Settings::read(&mut reader, &table);
+    let contacts = list(&table, "contacts");
+    let mechanics = read_mechanics(&mut reader, &table, &settings, start);
+    refuse_keys_of_worlds(&mut reader, &table);
+    let impact_map = table.value("impact_map").and_then(|value| {
+        if settings.law != Law::Generalized {
+            let message = "`impact_map` is part of law = \"generalized\"";
+            reader.report(Diagnostic::at(value.span.clone(), message));
+        }
+        read_impact_map(&mut reader, value, &parameters, contacts.len())
+    });
+    check_on_several(&mut reader, &table, &settings);
+    let units = read_units(&mut reader, section(&table, "units"));
+    let shapes = read_drawing(&mut reader, list(&table, "drawing"));
+    if let Err(mistake) = reader.graph.check_size() {
+        reader.report(Diagnostic::general(mistake.to_string()));
+    }
+    for report in check_tables(&reader.graph, &tables, settings.until) {
+        reader.report(report);
+    }
+    let drawing = Drawing::compile(&reader.graph, &shapes);
+    let Reader {
+        diagnostics, graph, ..
+    } = reader;
+    let text = |key: &str| {
+        table
+            .value(key)
+            .and_then(Value::as_text)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    match mechanics {
+        Some(mut mechanics) if diagnostics.is_empty() => {
+            if let Mechanics::Generalized(model) = &mut mechanics {
+                model.graph = graph;
+                check_at_start(model)?;
+            }
+            Ok(Scene {
+                title: text("title"),
+                source: text("source"),
+                description: text("description"),
+                look_for: text("look_for"),
+                settings,
+                units,
+                parameters,
+                mechanics,
+                text: source.clone(),
+                drawing,
+                tables,
+                impact_map,
+            })
+        }
+        // Whatever gave no mechanics has been reported.
+        _ => {
+            assert!(
+                !diagnostics.is_empty(),
+                "a scene was refused without a reason"
+            );
+            Err(diagnostics)
+        }
+    }
+}
+
+/// The system of the scene; none where it was refused.
+fn read_mechanics(
+    reader: &mut Reader,
+    table: &Table,
+    settings: &Settings,
+    start: Range<usize>,
+) -> Option<Mechanics> {
+    let contacts = list(table, "contacts");
+    let (elastic, world) = (table.get("elastic"), table.get("world"));
+    let given = [table.get("system"), table.get("body"), elastic, world];
+    match (table.get("system"), table.get("body")) {
+        _ if given.iter().flatten().count() > 1 && world.is_some() => {
+            let span = world.map_or(0..0, |entry| entry.name_span.clone());
+            let message = "[world] stands beside another system: a scene has one of them";
+            reader.report(Diagnostic::at(span, message));
+            None
+        }
+        (None, None) if world.is_some() => world
+            .and_then(|entry| read_world(reader, table, &entry.value, settings))
+            .map(|model| Mechanics::World(Box::new(model))),
+        _ if given.iter().flatten().count() > 1 && elastic.is_some() => {
+            let span = elastic.map_or(0..0, |entry| entry.name_span.clone());
+            let message = "[elastic] stands beside [system] or [body]: a scene has one of them";
+            reader.report(Diagnostic::at(span, message));
+            None
+        }
+        (None, None) if elastic.is_some() => {
+            let step = table.value("step");
+            elastic
+                .and_then(|entry| {
+                    read_elastic(reader, table, &entry.value, contacts, settings, step)
+                })
+                .map(|model| Mechanics::Elastic(Box::new(model)))
+        }
+        (Some(system), None) => {
+            let place = system.value.span.clone();
+            read_generalized(reader, table, &place, contacts, settings)
+                .map(|model| Mechanics::Generalized(Box::new(model)))
+        }
+        (None, Some(body)) => {
+            for key in [
+                "definitions",
+                "controllers",
+                "joints",
+                "initial",
+                "history",
+                "drawing",
+            ] {
+                if let Some(entry) = table.get(key) {
+                    let message = format!("`{key}` has no place in the scene of a rigid body");
+                    let help = "position, rotation, velocity and spin are keys of [body]";
+                    reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
+                }
+            }
+            let place = body.value.span.clone();
+            body.value.as_table().map(|inner| {
+                Mechanics::Body(Box::new(read_body(
+                    reader, inner, &place, contacts, settings,
+                )))
+            })
+        }
+        (Some(_), Some(body)) => {
+            let message = "both [system] and [body] are given";
+            reader.report(Diagnostic::at(body.name_span.clone(), message));
+            None
+        }
+        (None, None) => {
+            let message = "the scene has no system";
+            let help = "add [system] with `coordinates` and `kinetic_energy`, [body], [elastic], or [world]";
+            reader.report(Diagnostic::at(start, message).with_help(help));
+            None
+        }
+    }
+}
+
+/// Keys that only worlds have.
+fn refuse_keys_of_worlds(reader: &mut Reader, table: &Table) {
+    if table.get("world").is_none() {
+        for key in ["materials", "pairs", "bodies", "fill", "monitors", "record"] {
+            if let Some(entry) = table.get(key) {
+                let message = format!("`{key}` belongs to worlds of rigid bodies");
+                let help = "add [world]";
+                reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
+            }
+        }
+    }
+}
+
+/// Stopping at several solutions needs a law that can list them.
+fn check_on_several(reader: &mut Reader, table: &Table, settings: &Settings) {
+    if settings.on_several == OnSeveral::Stop
+        && let Some(value) = table.value("on_several")
+        && let Some(reason) = not_enumerated(settings)
+    {
+        let message =
+            format!("on_several = \"stop\" needs a law whose solutions can be listed: {reason}");
+        let help =
+            "leave on_several out: where the law has one solution there is nothing to stop at";
+        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
+    }
+}
+
+/// Why the solutions of a step are not listed.
+fn not_enumerated(settings: &Settings) -> Option<&'static str> {
+    match (settings.law, settings.impact, settings.scheme) {
+        (Law::Generalized, ..) => Some("the law `generalized` has one by construction"),
+        (Law::Argmin, ..) => Some("the law `argmin` is a minimum, not a list of modes"),
+        (_, Impact::Poisson, _) => Some("the impact law `poisson` has two phases"),
+        (_, Impact::Energetic, _) => Some("the impact law `energetic` integrates the impact"),
+        (_, _, Scheme::EventDriven) => {
+            Some("the scheme `event-driven` chooses between modes itself")
+        }
+        (_, _, Scheme::Penalty) => Some("compliant contacts have one"),
+        _ => None,
+    }
+}
+
+/// Units by name, which must be that of a coordinate or a velocity.
+fn read_units(reader: &mut Reader, table: Option<&Table>) -> Vec<(String, String)> {
+    let mut units = Vec::new();
+    for entry in table.into_iter().flat_map(|table| &table.entries) {
+        let name = entry.name.strip_suffix("_dot").unwrap_or(&entry.name);
+        if !reader.names.coordinates.iter().any(|known| known == name) {
+            let known = reader.names.coordinates.join(", ");
+            let message = format!("`{}` is not a coordinate or velocity", entry.name);
+            let help = format!("coordinates: {known}");
+            let diagnostic = Diagnostic::at(entry.name_span.clone(), message);
+            reader.report(diagnostic.with_help(help));
+        }
+        if let Some(unit) = entry.value.as_text() {
+            units.push((entry.name.clone(), unit.to_owned()));
+        }
+    }
+    units
+}
+
+fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
+    table.value(key).and_then(Value::as_table)
+}
+
+fn list<'a>(table: &'a Table, key: &str) -> &'a [Value] {
+    table
+        .value(key)
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+}
+
+/// The first line that is not blank, as the place of what is missing at the top level.
+fn first_line(source: &SourceText) -> Range<usize> {
+    let text = source.text();
+    let start = text.len() - text.trim_start().len();
+    let line = source.line_range(start);
+    start..line.end.max(start)
+}
+
+fn read_generalized(
+    reader: &mut Reader,
+    table: &Table,
+    place: &Range<usize>,
+    contacts: &[Value],
+    settings: &Settings,
+) -> Option<GeneralizedModel> {
+    let system = section(table, "system")?;
+    reader.coordinates(system.value("coordinates")?.as_list()?);
+    if reader.dof() == 0 {
+        return None;
+    }
+    if let Some(definitions) = section(table, "definitions") {
+        reader.definitions(definitions);
+    }
+    // Outputs are known to forces, not to definitions, which controllers may read.
+    let controllers = read_controllers(reader, list(table, "controllers"));
+    let (q0, v0) = read_initial(reader, section(table, "initial"));
+    let (history, history_times) = read_history(reader, section(table, "history"));
+    let parts = read_system(reader, system, place, &q0);
+    let contacts = read_contacts(reader, contacts, settings);
+    let joints = read_joints(reader, list(table, "joints"));
+    let parts = parts?;
+    Some(GeneralizedModel {
+        graph: Default::default(),
+        coordinates: reader.names.coordinates.clone(),
+        mass: parts.mass,
+        covariant_force: parts.covariant_force,
+        potential: parts.potential,
+        force: parts.force,
+        stiffness: parts.stiffness,
+        damping: parts.damping,
+        contacts,
+        joints,
+        controllers,
+        history,
+        history_times,
+        q0,
+        v0,
+        mass_span: parts.mass_span,
+        system_span: place.clone(),
+        stiffness_span: system.value("stiffness").map(|v| v.span.clone()),
+        damping_span: system.value("damping").map(|v| v.span.clone()),
+    })
+}
