@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::diagnostic::Diagnostic;
 use super::expression::nearest_name;
-use super::keys::{Kind, TableKeys};
+use super::key_kinds::{Kind, TableKeys};
 use super::value::{Data, Entry, Table, Value};
 use super::words::Word;
 

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use super::contact_keys::CONTACT_POINT;
 use super::contact_places::PlaceModel;
 use super::diagnostic::Diagnostic;
 use super::expression::Expression;
 use super::frame::{Frame, read_frame, read_velocities, with_moving_surface};
 use super::friction::{FrictionModel, FrictionPart, read_friction};
-use super::keys::{CONTACT_POINT, Variables};
+use super::key_kinds::Variables;
 use super::reader::Reader;
 use super::settings::Settings;
 use super::value::{Table, Value};

@@ -6,7 +6,7 @@ use crate::systems::{Instant, SampledController};
 
 use super::diagnostic::Diagnostic;
 use super::expression::{Expression, Graph};
-use super::keys::{CONSTANT, Kind, STATE, TableKeys, key, required};
+use super::key_kinds::{CONSTANT, Kind, STATE, TableKeys, key, required};
 use super::program::Program;
 use super::reader::Reader;
 use super::value::{Table, Value};

@@ -2,7 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::expression::{Expression, Graph, Tape};
-use super::keys::Variables;
+use super::key_kinds::Variables;
 use super::reader::Reader;
 use super::value::Value;
 

@@ -4,7 +4,8 @@
 
 use super::diagnostic::{Diagnostic, SceneError};
 use super::expression::nearest_name;
-use super::keys::{Kind, SCENE};
+use super::key_kinds::Kind;
+use super::keys::SCENE;
 use super::source::SourceText;
 use super::value;
 

@@ -11,7 +11,7 @@ use super::elastic_contact::{ElasticContact, Target, read_contacts};
 use super::elastic_mesh::{SceneMesh, check_nodes, read_mesh, vector_in};
 use super::elastic_words::{Component, Model, Strain};
 use super::expression::Expression;
-use super::keys::Variables;
+use super::key_kinds::Variables;
 use super::program::Program;
 use super::reader::Reader;
 use super::scene_file::read_file;

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::build::{flow_rule, impact_law, section};
+use super::build_laws::{flow_rule, impact_law, section};
 use super::contact::{contact_name, read_impact};
 use super::diagnostic::Diagnostic;
 use super::elastic_mesh::padded;
 use super::elastic_words::Side;
 use super::expression::Expression;
 use super::friction::{FrictionPart, read_friction};
-use super::keys::Variables;
+use super::key_kinds::Variables;
 use super::program::Program;
 use super::reader::Reader;
 use super::settings::Settings;

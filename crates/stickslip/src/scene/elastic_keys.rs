@@ -1,7 +1,7 @@
 //! The keys of scenes with elastic bodies.
 
 use super::elastic_words::{Component, MeshShape, Model, Strain};
-use super::keys::{CONSTANT, Key, Kind, POSITION, TIME, TableKeys, VERTEX, key, required};
+use super::key_kinds::{CONSTANT, Key, Kind, POSITION, TIME, TableKeys, VERTEX, key, required};
 use super::words::SceneWords;
 use crate::systems::elastodynamic::{ElementKind, MassKind};
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::diagnostic::Diagnostic;
 use super::elastic_words::MeshShape;
 use super::expression::Expression;
-use super::keys::Variables;
+use super::key_kinds::Variables;
 use super::reader::Reader;
 use super::scene_file::read_file;
 use super::value::{Data, Table, Value};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::contact_places::PlaceModel;
 use super::diagnostic::Diagnostic;
 use super::expression::{Binary, Expression, Graph, Unary};
-use super::keys::Variables;
+use super::key_kinds::Variables;
 use super::reader::Reader;
 use super::value::{Table, Value};
 

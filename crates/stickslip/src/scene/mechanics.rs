@@ -6,7 +6,7 @@ use super::contact::ContactModel;
 use super::controllers::ControllerModel;
 use super::diagnostic::Diagnostic;
 use super::expression::{Binary, Expression, Graph, Tape, nearest_name};
-use super::keys::Variables;
+use super::key_kinds::Variables;
 use super::reader::Reader;
 use super::value::{Table, Value};
 

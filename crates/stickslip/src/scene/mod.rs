@@ -35,8 +35,11 @@
 
 mod body;
 mod build;
+mod build_generalized;
+mod build_laws;
 mod check;
 mod contact;
+mod contact_keys;
 mod contact_places;
 mod controllers;
 mod diagnostic;
@@ -53,6 +56,7 @@ mod frame;
 mod friction;
 mod gallery;
 mod impact_map;
+mod key_kinds;
 mod keys;
 mod mechanics;
 mod program;

@@ -6,7 +6,7 @@ use super::diagnostic::Diagnostic;
 use super::expression::{
     Expression, ExpressionError, Graph, SampledFunction, Scope, functions, parse,
 };
-use super::keys::Variables;
+use super::key_kinds::Variables;
 use super::source::SourceText;
 use super::value::{Data, Entry, Table, Value};
 

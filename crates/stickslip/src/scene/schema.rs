@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::keys::{Kind, SCENE, TableKeys, Variables};
+use super::key_kinds::{Kind, TableKeys, Variables};
+use super::keys::SCENE;
 use super::words::Word;
 
 /// JSON schema (draft 2020-12) of a scene file.

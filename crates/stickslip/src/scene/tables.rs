@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::diagnostic::Diagnostic;
 use super::expression::{Beyond, Graph, Joining, Node, SampledFunction};
-use super::keys::{Key, Kind, TableKeys, key, required};
+use super::key_kinds::{Key, Kind, TableKeys, key, required};
 use super::reader::Reader;
 use super::scene_file::read_file;
 use super::value::{Data, Table, Value};

@@ -1,7 +1,7 @@
 //! The keys of worlds of rigid bodies.
 
-use super::keys::{CONSTANT, Key, Kind, TIME, TableKeys, VERTEX, Variables, key, required};
-use super::keys::{KEY_DRILLING_FRICTION, KEY_FRICTION, KEY_ROLLING_FRICTION};
+use super::contact_keys::{KEY_DRILLING_FRICTION, KEY_FRICTION, KEY_ROLLING_FRICTION};
+use super::key_kinds::{CONSTANT, Key, Kind, TIME, TableKeys, VERTEX, Variables, key, required};
 use super::words::Impact;
 
 /// Most bodies of a world, repeated and filled ones counted.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::build::{flow_rule, impact_law, section};
+use super::build_laws::{flow_rule, impact_law, section};
 use super::contact::read_impact;
 use super::diagnostic::Diagnostic;
 use super::expression::{Expression, nearest_name};

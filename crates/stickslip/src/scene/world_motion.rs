@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
 use super::expression::Expression;
-use super::keys::Variables;
+use super::key_kinds::Variables;
 use super::program::Program;
 use super::reader::{Dependence, Reader};
 use super::value::{Table, Value};

@@ -87,6 +87,8 @@ pub(crate) struct PositionProjection {
     members: Vec<Member>,
     /// Members on which the last pass pushed: they are closed at the end, not only admissible.
     pushed: Vec<bool>,
+    /// Largest numbers that cancelled in the members on the way.
+    sizes: Vec<f64>,
     defects: Vec<f64>,
     multipliers: Vec<f64>,
     start: Vec<f64>,
@@ -144,6 +146,7 @@ impl PositionProjection {
         self.start.extend_from_slice(q);
         self.members.clear();
         self.pushed.clear();
+        self.sizes.clear();
         self.members
             .extend((0..system.joints().len()).map(Member::Joint));
         self.members.extend(held.iter().map(|&c| Member::Held(c)));
@@ -231,7 +234,11 @@ impl PositionProjection {
             let value = function.value(t, q);
             self.defects.push(-value);
             let size = self.rows.absolute_dot(i, q) + function.magnitude(t, q);
-            let rounding = GAP_ROUNDING * size + f64::MIN_POSITIVE;
+            match self.sizes.get_mut(i) {
+                Some(known) => *known = known.max(size),
+                None => self.sizes.push(size),
+            }
+            let rounding = GAP_ROUNDING * self.sizes[i] + f64::MIN_POSITIVE;
             let pushed = self.pushed.get(i).is_some_and(|&pushed| pushed);
             let ratio = member.defect(value, pushed) / rounding;
             worst = if ratio.is_nan() {

@@ -191,9 +191,10 @@ impl Judge<'_> {
             if here.gaps[c] >= 0.0 {
                 *depth = 0.0;
             }
-            let approach = [&a.v_right, &b.v_right]
-                .map(|v| (-here.gap_rate(c, v)).max(0.0))
+            // Normals turn within a step: what they are at its end counts as well.
+            let approach = [here, there]
                 .into_iter()
+                .flat_map(|place| [&a.v_right, &b.v_right].map(|v| -place.gap_rate(c, v)))
                 .fold(0.0, f64::max);
             let flat = self.system.constraints()[c].gap().is_affine();
             *depth = if flat && here.gaps[c] < 0.0 {

@@ -1,0 +1,369 @@
+//! From the expressions of a scene to a system in generalized coordinates.
+
+use std::sync::Arc;
+
+use crate::algebra::SymmetricMatrix;
+use crate::systems::past_motion::{
+    InitialHistory, Kernel, PastError, PastFunction, PastReading, Psi,
+};
+use crate::systems::{
+    BilateralConstraint, ContactFrame, ForceDependence, GeneralizedSystem, MechanicalSystem,
+    SystemError, UnilateralConstraint,
+};
+
+use super::build_laws::contact_law;
+use super::contact::PointModel;
+use super::diagnostic::Diagnostic;
+use super::expression::{Expression, Functional, Graph, PastDetail, PastTerm};
+use super::mechanics::GeneralizedModel;
+use super::program::{
+    PastRead, Program, SceneForce, SceneInertia, SceneMemory, ScenePotential, SceneRows,
+    SceneScalar, SceneSlip,
+};
+use super::settings::Settings;
+use super::words::{Law, Scheme};
+
+/// A system in generalized coordinates.
+pub(super) fn generalized(
+    model: &GeneralizedModel,
+    settings: &Settings,
+) -> Result<Box<dyn MechanicalSystem>, Diagnostic> {
+    let n = model.coordinates.len();
+    // Derivatives are new nodes; the scene keeps its own graph as it is.
+    let mut graph = model.graph.clone();
+    let positions: Vec<usize> = (1..=n).collect();
+    let mut builder = GeneralizedSystem::builder(model.coordinates.iter().cloned());
+
+    let (reading, past) = past_reading(model)
+        .map_err(|error| Diagnostic::at(model.system_span.clone(), error.to_string()))?;
+    if !reading.is_empty() {
+        builder = builder.past(reading);
+    }
+    builder = match constants(&graph, &model.mass) {
+        Some(mass) => builder.mass_matrix(SymmetricMatrix::from_rows(n, mass)),
+        None => builder.inertia(SceneInertia {
+            mass: Program::compile(&graph, &model.mass, n),
+            covariant_force: Program::compile(&graph, &model.covariant_force, n),
+        }),
+    };
+    if let Some(potential) = model.potential {
+        let gradient = graph.gradient(potential, &positions);
+        let hessian = graph.hessian(potential, &positions);
+        builder = builder.potential_function(ScenePotential {
+            value: Program::compile(&graph, &[potential], n),
+            gradient: Program::compile(&graph, &gradient, n),
+            hessian: Program::compile(&graph, &hessian, n),
+        });
+    }
+    if let Some(force) = &model.force {
+        let derivatives = force_derivatives(&mut graph, force, n);
+        builder = builder.force_function(SceneForce {
+            force: Program::compile(&graph, force, n),
+            dependence: dependence(&graph, force),
+            derivatives,
+            past: past.clone(),
+        });
+    }
+    if let Some(stiffness) = &model.stiffness {
+        builder = builder.stiffness(SymmetricMatrix::from_rows(n, stiffness.clone()));
+    }
+    if let Some(damping) = &model.damping {
+        builder = builder.damping(SymmetricMatrix::from_rows(n, damping.clone()));
+    }
+    for contact in &model.contacts {
+        let gap = scalar(&mut graph, contact.gap, n);
+        let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap)
+            .with_expression(contact.gap_text.clone());
+        for point in &contact.points {
+            let law = contact_law(contact, point, &graph, n, settings)
+                .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
+            let frame = frame(point, &graph, n);
+            let memory = point.friction.coefficient.filter(|&c| graph.reads_past(c));
+            let slip = point
+                .friction
+                .coefficient
+                .filter(|&c| reads_slip(&graph, c));
+            if let Some(coefficient) = slip.filter(|_| !point.friction.parts.is_empty()) {
+                check_slip(point, settings)?;
+                let slope = graph.gradient(coefficient, &[Graph::SLIP]);
+                let slip = SceneSlip {
+                    factor: Program::compile(&graph, &[coefficient], n),
+                    slope: Program::compile(&graph, &slope, n),
+                    past: past.clone(),
+                };
+                constraint = constraint.with_slip_point(frame, law, slip);
+                continue;
+            }
+            constraint = match memory.filter(|_| !point.friction.parts.is_empty()) {
+                Some(coefficient) => {
+                    let factor = Program::compile(&graph, &[coefficient], n);
+                    let past = past.clone();
+                    constraint.with_remembering_point(frame, law, SceneMemory { factor, past })
+                }
+                None => constraint.with_point(frame, law),
+            };
+        }
+        builder = builder.constraint(constraint);
+    }
+    for controller in &model.controllers {
+        builder = builder.controller(controller.build(&graph, n));
+    }
+    for joint in &model.joints {
+        let equation = scalar(&mut graph, joint.equation, n);
+        builder = builder.joint(BilateralConstraint::new(joint.name.clone(), equation));
+    }
+    if let Err(mistake) = graph.check_size() {
+        return Err(Diagnostic::at(
+            model.system_span.clone(),
+            mistake.to_string(),
+        ));
+    }
+    match builder.build(&model.q0) {
+        Ok(system) => Ok(Box::new(system)),
+        Err(error) => Err(locate(model, &error)),
+    }
+}
+
+/// What the scene reads of the past, and how each value is read.
+fn past_reading(model: &GeneralizedModel) -> Result<(PastReading, Arc<[PastRead]>), PastError> {
+    let n = model.coordinates.len();
+    let mut reading = PastReading::new();
+    let mut reads = Vec::new();
+    for term in model.graph.past_terms() {
+        reads.push(past_read(&mut reading, &model.graph, term, n)?);
+    }
+    if model.history.iter().any(Option::is_some) {
+        let programs: Vec<Option<Program>> = model
+            .history
+            .iter()
+            .map(|given| given.map(|e| Program::compile(&model.graph, &[e], n)))
+            .collect();
+        let (q0, v0) = (model.q0.clone(), model.v0.clone());
+        let value = move |k: usize, s: f64| match &programs[k] {
+            Some(program) => program.value(s, &q0),
+            None => q0[k] + v0[k] * s,
+        };
+        reading.history(match &model.history_times {
+            // Samples stay exact: the motion is affine between them.
+            Some(times) => InitialHistory::Samples {
+                times: times.clone(),
+                values: times
+                    .iter()
+                    .map(|&s| (0..n).map(|k| value(k, s)).collect())
+                    .collect(),
+            },
+            None => InitialHistory::function(value),
+        })?;
+    }
+    Ok((reading, reads.into()))
+}
+
+fn past_read(
+    reading: &mut PastReading,
+    graph: &Graph,
+    term: &PastTerm,
+    n: usize,
+) -> Result<PastRead, PastError> {
+    let length = term.length;
+    // Inputs of coordinates count from 1, those of velocities follow.
+    let coordinate = (term.inputs[0] - 1) % n;
+    let function = |sign: f64| {
+        let read = term.operand?;
+        let program = Program::compile(graph, &[read], n);
+        let coordinates: Vec<usize> = term.inputs.iter().map(|input| input - 1).collect();
+        Some(PastFunction::new(&coordinates, move |q| {
+            sign * program.value(0.0, q)
+        }))
+    };
+    Ok(match term.functional {
+        Functional::Delay => {
+            reading.point_delay(length)?;
+            if term.inputs[0] > n {
+                PastRead::DelayedVelocity {
+                    coordinate,
+                    tau: length,
+                }
+            } else {
+                PastRead::Delayed {
+                    coordinate,
+                    tau: length,
+                }
+            }
+        }
+        Functional::Maximum => {
+            let psi = function(1.0).map_or(Psi::Coordinate(coordinate), Psi::Function);
+            PastRead::Maximum(reading.window_maximum(length, psi)?)
+        }
+        Functional::Minimum => {
+            let psi = function(-1.0).map_or(Psi::Negative(coordinate), Psi::Function);
+            PastRead::Minimum(reading.window_maximum(length, psi)?)
+        }
+        Functional::Mean => match function(1.0) {
+            Some(read) => {
+                PastRead::FunctionMean(reading.function_integral(read, length, Kernel::Constant)?)
+            }
+            None => PastRead::Mean(reading.integral(coordinate, length, Kernel::Constant)?),
+        },
+        Functional::Integral | Functional::Fading | Functional::Weighted => {
+            let kernel = match term.detail {
+                PastDetail::Rate(rate) => Kernel::Exponential { rate },
+                PastDetail::Kernel { kernel, .. } => {
+                    let weight = Program::compile(graph, &[kernel], n);
+                    Kernel::general(move |age| weight.value(age, &[]))
+                }
+                _ => Kernel::Constant,
+            };
+            match function(1.0) {
+                Some(read) => {
+                    PastRead::FunctionIntegral(reading.function_integral(read, length, kernel)?)
+                }
+                None => PastRead::Integral(reading.integral(coordinate, length, kernel)?),
+            }
+        }
+        Functional::VaryingDelay => {
+            // The parser gives every varying delay its expression.
+            let PastDetail::Varying { delay, shortest } = term.detail else {
+                return Err(PastError::DelayRange {
+                    min: f64::NAN,
+                    max: length,
+                });
+            };
+            reading.varying_delay(shortest, length)?;
+            PastRead::Varying {
+                coordinate,
+                delay: Program::compile(graph, &[delay], n),
+                shortest,
+            }
+        }
+        Functional::Deviation => {
+            reading.window(length)?;
+            let coordinates = term.inputs.iter().map(|input| input - 1).collect();
+            PastRead::Deviation {
+                coordinates,
+                window: length,
+            }
+        }
+    })
+}
+
+/// The numbers, if all expressions are numbers.
+fn constants(graph: &Graph, expressions: &[Expression]) -> Option<Vec<f64>> {
+    expressions
+        .iter()
+        .map(|&e| graph.constant_value(e))
+        .collect()
+}
+
+fn dependence(graph: &Graph, force: &[Expression]) -> ForceDependence {
+    let mut found = ForceDependence::None;
+    for &component in force {
+        if graph.constant_value(component) != Some(0.0) && found == ForceDependence::None {
+            found = ForceDependence::Time;
+        }
+        if graph.inputs_of(component).iter().any(|&input| input > 0) {
+            found = ForceDependence::State;
+        }
+    }
+    found
+}
+
+/// ∂f/∂q and ∂f/∂v, unless the force depends on time alone.
+fn force_derivatives(graph: &mut Graph, force: &[Expression], n: usize) -> Option<Program> {
+    if dependence(graph, force) != ForceDependence::State {
+        return None;
+    }
+    let mut slopes = Vec::new();
+    for first in [1, 1 + n] {
+        let inputs: Vec<usize> = (first..first + n).collect();
+        for &component in force {
+            slopes.extend(graph.gradient(component, &inputs));
+        }
+    }
+    Some(Program::compile(graph, &slopes, n))
+}
+
+fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
+    let positions: Vec<usize> = (1..=n).collect();
+    let gradient = graph.gradient(function, &positions);
+    let rate = graph.gradient(function, &[0])[0];
+    let moving = graph.constant_value(rate) != Some(0.0);
+    let slopes = gradient.iter().chain([&rate]);
+    let affine = slopes
+        .into_iter()
+        .all(|&s| graph.constant_value(s).is_some());
+    SceneScalar {
+        affine,
+        value: Program::compile(graph, &[function], n),
+        gradient: Program::compile(graph, &gradient, n),
+        rate: moving.then(|| Program::compile(graph, &[rate], n)),
+    }
+}
+
+fn frame(point: &PointModel, graph: &Graph, n: usize) -> ContactFrame {
+    let count = point.tangent_rows.len();
+    let mut rows: Vec<Expression> = point.normal_row.iter().flatten().copied().collect();
+    rows.extend(point.tangent_rows.iter().flatten());
+    let moving = point
+        .drift
+        .iter()
+        .any(|&d| graph.constant_value(d) != Some(0.0));
+    let rows = SceneRows {
+        rows: Program::compile(graph, &rows, n),
+        drift: moving.then(|| Program::compile(graph, &point.drift, n)),
+    };
+    match (&point.normal_row, count) {
+        (Some(_), count) => ContactFrame::Material {
+            count,
+            rows: Box::new(rows),
+        },
+        (None, 0) => ContactFrame::Frictionless,
+        (None, count) => ContactFrame::tangents(count, rows),
+    }
+}
+
+/// Whether an expression reads the slip speed of its contact.
+pub(super) fn reads_slip(graph: &Graph, expression: Expression) -> bool {
+    graph.inputs_of(expression).contains(&Graph::SLIP)
+}
+
+/// Friction that depends on the slip speed is stepped under Coulomb's law, by schemes of steps.
+fn check_slip(point: &PointModel, settings: &Settings) -> Result<(), Diagnostic> {
+    let obstacle = match (settings.law, settings.scheme) {
+        (Law::Argmin | Law::Generalized, _) => format!("law = \"{}\"", settings.law),
+        (_, Scheme::EventDriven) => format!("scheme = \"{}\"", settings.scheme),
+        _ => return Ok(()),
+    };
+    let message =
+        format!("friction that depends on the slip speed s is not computed with {obstacle}");
+    let help = "use law = \"coulomb\" with moreau-jean, moreau, sweeping-process or penalty";
+    Err(Diagnostic::at(point.span.clone(), message).with_help(help))
+}
+
+/// The place in the file that a refused system is about.
+fn locate(model: &GeneralizedModel, error: &SystemError) -> Diagnostic {
+    let contact = |name: &str| {
+        model
+            .contacts
+            .iter()
+            .find(|c| c.name == name)
+            .map(|c| c.gap_span.clone())
+    };
+    let span = match error {
+        SystemError::VanishingGradient { constraint }
+        | SystemError::InitialPenetration { constraint, .. }
+        | SystemError::NoContactPoint { constraint }
+        | SystemError::FrictionDimension { constraint, .. } => contact(constraint),
+        SystemError::OpenJoint { joint, .. } => model
+            .joints
+            .iter()
+            .find(|j| j.name == *joint)
+            .map(|j| j.span.clone()),
+        SystemError::NotPositiveDefinite { .. } => Some(model.mass_span.clone()),
+        SystemError::NotSemidefinite { what } => match *what {
+            "stiffness" => model.stiffness_span.clone(),
+            _ => model.damping_span.clone(),
+        },
+        _ => None,
+    };
+    Diagnostic::at(span.unwrap_or(model.system_span.clone()), error.to_string())
+}

@@ -1,0 +1,181 @@
+//! What the value of a key may be.
+
+use super::words::Word;
+
+/// What the names in an expression may stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variables {
+    /// Parameters only: the value is a constant.
+    Parameters,
+    /// Parameters and coordinates.
+    Position,
+    /// Parameters, coordinates and time.
+    PositionTime,
+    /// Parameters, coordinates and velocities.
+    Motion,
+    /// Parameters, coordinates, velocities and time.
+    State,
+    /// Parameters, coordinates, time and the past.
+    Friction,
+    /// Everything: parameters, coordinates, velocities, time and the past.
+    Force,
+    /// Parameters and time.
+    Time,
+}
+
+/// Shape of a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// Any text.
+    Text,
+    /// A number, or a text with an expression.
+    Expression(Variables),
+    /// A whole number from 1.
+    Count,
+    /// True or false.
+    Boolean,
+    /// One of a list of words.
+    Word(&'static [Word]),
+    /// A list with bounds on its length.
+    List {
+        of: &'static Kind,
+        min: usize,
+        max: usize,
+    },
+    /// A table with known keys.
+    Table(&'static TableKeys),
+    /// Any number of tables with known keys, up to a limit.
+    Tables { of: &'static TableKeys, max: usize },
+    /// A table whose keys are names of the user's choice.
+    Named { of: &'static Kind, max: usize },
+    /// One of several shapes; the text says which.
+    Either {
+        kinds: &'static [Kind],
+        expected: &'static str,
+    },
+}
+
+/// A key, its value and its documentation.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub required: bool,
+    /// Default as a reader would write it; empty where there is none.
+    pub default: &'static str,
+    pub description: &'static str,
+}
+
+/// The keys of one table.
+#[derive(Debug)]
+pub(super) struct TableKeys {
+    /// As written in a file: `[system]`.
+    pub name: &'static str,
+    pub description: &'static str,
+    pub keys: &'static [Key],
+}
+
+impl TableKeys {
+    pub fn get(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+pub(super) const fn key(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    description: &'static str,
+) -> Key {
+    Key {
+        name,
+        kind,
+        required: false,
+        default,
+        description,
+    }
+}
+
+pub(super) const fn required(name: &'static str, kind: Kind, description: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        required: true,
+        default: "",
+        description,
+    }
+}
+
+/// Most coordinates of a scene of expressions. M and all Coriolis terms are derived as expressions: their number grows with
+/// the cube of the coordinates, and so does the time to read a scene.
+pub(super) const COORDINATES_MAX: usize = 64;
+/// Most contacts or joints of a scene of expressions, each with its own derivatives. Many bodies belong into a mesh or a world.
+pub(super) const CONTACTS_MAX: usize = 256;
+/// Most parameters or definitions.
+pub(super) const NAMES_MAX: usize = 512;
+pub(super) const DRAWINGS_MAX: usize = 512;
+
+pub(super) const CONSTANT: Kind = Kind::Expression(Variables::Parameters);
+pub(super) const POSITION: Kind = Kind::Expression(Variables::Position);
+pub(super) const POSITION_TIME: Kind = Kind::Expression(Variables::PositionTime);
+pub(super) const STATE: Kind = Kind::Expression(Variables::State);
+pub(super) const FORCE: Kind = Kind::Expression(Variables::Force);
+pub(super) const FRICTION_VALUE: Kind = Kind::Expression(Variables::Friction);
+pub(super) const TIME: Kind = Kind::Expression(Variables::Time);
+pub(super) const CONSTANTS_3: Kind = Kind::List {
+    of: &CONSTANT,
+    min: 3,
+    max: 3,
+};
+pub(super) const POINT: Kind = Kind::List {
+    of: &POSITION,
+    min: 2,
+    max: 3,
+};
+pub(super) const POINT_TIME: Kind = Kind::List {
+    of: &POSITION_TIME,
+    min: 2,
+    max: 3,
+};
+pub(super) const PLANE_POINT: Kind = Kind::List {
+    of: &POSITION_TIME,
+    min: 2,
+    max: 2,
+};
+pub(super) const ROW: Kind = Kind::List {
+    of: &POSITION,
+    min: 1,
+    max: COORDINATES_MAX,
+};
+pub(super) const CONSTANT_ROW: Kind = Kind::List {
+    of: &CONSTANT,
+    min: 1,
+    max: COORDINATES_MAX,
+};
+pub(super) const VERTEX: Kind = Kind::List {
+    of: &CONSTANT,
+    min: 2,
+    max: 2,
+};
+pub(super) const HISTORY: Kind = Kind::Either {
+    kinds: &[
+        TIME,
+        Kind::List {
+            of: &VERTEX,
+            min: 2,
+            max: 500,
+        },
+    ],
+    expected: "an expression of t or a list of samples [time, value]",
+};
+pub(super) const STATES: Kind = Kind::Either {
+    kinds: &[
+        STATE,
+        Kind::List {
+            of: &STATE,
+            min: 1,
+            max: 16,
+        },
+    ],
+    expected: "an expression or a list of expressions",
+};
