@@ -91,7 +91,7 @@ fn solvers_have_the_same_bits_for_any_number_of_threads() {
     let [one, two, five] = in_pools(|| {
         let mut solution = ContactSolution::default();
         solution.prepare(problem.size());
-        CascadeSolver::beyond(0, 1e-12).solve(&problem, &mut solution);
+        CascadeSolver::for_blocks_from(0, 1e-12).solve(&problem, &mut solution);
         solution
             .impulse
             .iter()

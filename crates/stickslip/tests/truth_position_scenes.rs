@@ -126,3 +126,37 @@ fn a_thin_obstacle_is_not_passed_in_silence() {
     let x = summary.coordinates.get("x").expect("x");
     assert!((x - 0.99).abs() < 1e-12, "{x}");
 }
+
+/// A rubber block that slides in a round bowl.
+fn block_in_a_bowl(projection: &str) -> Scene {
+    scene(&format!(
+        "title = \"bowl\"\nimpact = \"fremond\"\nprojection = \"{projection}\"\nstep = 5e-4\nuntil = 0.6\n\
+         [elastic]\ngravity = [0, -9.81]\n\
+         [[elastic.meshes]]\nshape = \"rectangle\"\nsize = [0.4, 0.2]\ncells = [6, 3]\nat = [-0.2, -0.9]\nvelocity = [\"1.5\", \"0\"]\n\
+         [[elastic.regions]]\nmodel = \"plane-strain\"\nyoung = 1e5\npoisson = 0.3\ndensity = 100\n\
+         [[contacts]]\nname = \"bowl\"\nsurface = \"bottom\"\nobstacle = {{ sphere = 1, side = \"inside\" }}\nfriction = 0.1\n"
+    ))
+}
+
+#[test]
+fn nodes_of_a_mesh_stay_on_a_curved_obstacle() {
+    let (bare, _) = run(&block_in_a_bowl("none"));
+    assert!(
+        !bare.certified && !bare.positions.hold,
+        "{:?}",
+        bare.positions
+    );
+    let scene = block_in_a_bowl("combined");
+    let (summary, motion) = run(&scene);
+    assert!(summary.certified, "{:?}", summary.positions);
+    assert!(summary.positions.penetration.value < 1e-12);
+    assert!(summary.energy.closed);
+    // The energy that the projection moves is a term of the account of the body, too.
+    let body = &summary.bodies[0];
+    assert!(
+        body.projection != 0.0 && body.worst_imbalance < 1e-12,
+        "{body:?}"
+    );
+    let report = scene.verify(&motion, None).expect("a formulation");
+    assert!(report.accepted(), "{:?}", report.violations);
+}

@@ -199,10 +199,10 @@ impl Scene {
         match self.settings.solver {
             // Contacts of a mesh are coupled through it, those of a world through its bodies, few or many.
             Solver::Automatic if self.elastic().is_some() || self.world().is_some() => {
-                Box::new(CascadeSolver::beyond(0, tolerance))
+                Box::new(CascadeSolver::for_blocks_from(0, tolerance))
             }
-            Solver::Automatic => Box::new(CascadeSolver::beyond(MANY_CONTACTS, tolerance)),
-            Solver::Cascade => Box::new(CascadeSolver::beyond(0, tolerance)),
+            Solver::Automatic => Box::new(CascadeSolver::for_blocks_from(MANY_CONTACTS, tolerance)),
+            Solver::Cascade => Box::new(CascadeSolver::for_blocks_from(0, tolerance)),
             // Every other word is the name of a method.
             named => {
                 let method = CoulombMethod::from_name(named.word().name);

@@ -83,7 +83,7 @@ impl CascadeSolver {
 
     /// Solver with the given relative tolerance that leaves problems of fewer than `fewest_blocks`
     /// contacts to the general Gauss-Seidel.
-    pub fn beyond(fewest_blocks: usize, tolerance: f64) -> Self {
+    pub fn for_blocks_from(fewest_blocks: usize, tolerance: f64) -> Self {
         let general = GaussSeidelSettings {
             tolerance,
             ..GaussSeidelSettings::default()
@@ -106,7 +106,7 @@ impl CascadeSolver {
         Self {
             method,
             fewest_blocks: 0,
-            ..Self::beyond(0, tolerance)
+            ..Self::for_blocks_from(0, tolerance)
         }
     }
 }
@@ -238,7 +238,7 @@ mod tests {
         }
         problem.refresh();
         let mut solution = ContactSolution::default();
-        CascadeSolver::beyond(24, 1e-11).solve(&problem, &mut solution);
+        CascadeSolver::for_blocks_from(24, 1e-11).solve(&problem, &mut solution);
         assert_eq!(solution.status, SolveStatus::Converged);
         assert_eq!(solution.cost.method, "body-sweep");
         assert!(ContactResidual::of(&problem, &solution.impulse).natural_map <= 1.01e-11);

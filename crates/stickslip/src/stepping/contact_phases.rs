@@ -27,7 +27,7 @@ pub(crate) struct ContactPhases {
 
 impl ContactPhases {
     /// A step without contact, with the given free velocity.
-    pub fn fly(&mut self, free: &[f64]) {
+    pub fn without_contact(&mut self, free: &[f64]) {
         self.left.clear();
         self.left.extend_from_slice(free);
         self.impulse.clear();

@@ -293,7 +293,7 @@ impl MoreauJean {
             let free = stage.problem.velocity_free();
             self.velocity.copy_from_slice(free);
             self.contact_impulse.fill(0.0);
-            self.phases.fly(free);
+            self.phases.without_contact(free);
             stage.solve();
             return Ok(0.0);
         }

@@ -90,6 +90,8 @@ pub(crate) struct PositionProjection {
     /// Largest numbers that cancelled in the members on the way.
     sizes: Vec<f64>,
     defects: Vec<f64>,
+    /// Members of the pass, without those let go.
+    chosen: Vec<usize>,
     multipliers: Vec<f64>,
     start: Vec<f64>,
     moved: Vec<f64>,
@@ -272,7 +274,20 @@ impl PositionProjection {
             self.rows.add_to(i, 1.0, response);
             self.factor.solve_in_place(response);
         }
-        let mut chosen: Vec<usize> = (0..m).collect();
+        let mut chosen = std::mem::take(&mut self.chosen);
+        chosen.clear();
+        chosen.extend(0..m);
+        let reached = self.let_go(n, &mut chosen);
+        self.chosen = chosen;
+        if !reached {
+            return false;
+        }
+        self.add_up(n);
+        true
+    }
+
+    /// Solves for the multipliers of the chosen members and lets go, one by one, those that would pull.
+    fn let_go(&mut self, n: usize, chosen: &mut Vec<usize>) -> bool {
         loop {
             let k = chosen.len();
             if k == 0 {
@@ -306,14 +321,18 @@ impl PositionProjection {
                 Some(a) => {
                     chosen.remove(a);
                 }
-                None => break,
+                None => return true,
             }
         }
+    }
+
+    /// The displacement of the chosen members, and the step that is left of it.
+    fn add_up(&mut self, n: usize) {
         self.step.clear();
         self.step.resize(n, 0.0);
         self.pushed.clear();
-        self.pushed.resize(m, false);
-        for (a, &i) in chosen.iter().enumerate() {
+        self.pushed.resize(self.members.len(), false);
+        for (a, &i) in self.chosen.iter().enumerate() {
             self.pushed[i] = true;
             let response = &self.responses[i * n..(i + 1) * n];
             for (s, r) in self.step.iter_mut().zip(response) {
@@ -323,6 +342,5 @@ impl PositionProjection {
         for (step, total) in self.step.iter_mut().zip(&mut self.displacement) {
             (*step, *total) = (*step - *total, *step);
         }
-        true
     }
 }

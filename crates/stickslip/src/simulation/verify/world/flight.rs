@@ -10,7 +10,7 @@ const PART: f64 = 0.5;
 
 /// The pose and twist after free flight over `h`, forwards or backwards: the midpoint rule in body axes,
 /// `J(ω₁ − ω₀) + h ω_m × J ω_m = 0`, and the Cayley map of h ω_m. Not a number where the rule has no answer.
-pub(super) fn fly(pose: &Pose, twist: &Twist, inertia: Vector, h: f64) -> (Pose, Twist) {
+pub(super) fn free_flight(pose: &Pose, twist: &Twist, inertia: Vector, h: f64) -> (Pose, Twist) {
     let position = along(pose.position, h, twist.velocity);
     let round = inertia[0] == inertia[1] && inertia[1] == inertia[2];
     let parts_of = |spin: Vector| {
@@ -92,8 +92,8 @@ mod tests {
             spin: [3.0, 80.0, -20.0],
         };
         let inertia = [1.0, 1.7, 2.2];
-        let (there, moving) = fly(&pose, &twist, inertia, 0.01);
-        let (back, again) = fly(&there, &moving, inertia, -0.01);
+        let (there, moving) = free_flight(&pose, &twist, inertia, 0.01);
+        let (back, again) = free_flight(&there, &moving, inertia, -0.01);
         let apart = |a: &[f64], b: &[f64]| -> f64 {
             a.iter()
                 .zip(b)

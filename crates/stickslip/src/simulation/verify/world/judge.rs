@@ -224,8 +224,9 @@ impl Judge<'_> {
             let still = ([0.0; 3], [0.0; 3]);
             let (pose, before, after, moved) = match &body.motion {
                 BodyMotion::Free => {
-                    let flight =
-                        |state: &Planted, h: f64| state.fly(world.dimension, body.inertia, h);
+                    let flight = |state: &Planted, h: f64| {
+                        state.free_flight(world.dimension, body.inertia, h)
+                    };
                     let there = flight(&from[i], (1.0 - theta) * h);
                     let here = flight(&to[i], -theta * h);
                     let moved = there.displacement(&here);

@@ -3,7 +3,7 @@
 use crate::systems::rigid::UnitQuaternion;
 use crate::systems::world::{Dimension, Pose, Twist, World};
 
-use super::flight::fly;
+use super::flight::free_flight;
 use super::node::WorldNode;
 use super::vector::{Vector, along, sub};
 
@@ -22,10 +22,10 @@ impl Planted {
         Self { pose, twist, angle }
     }
 
-    pub fn fly(&self, dimension: Dimension, inertia: Vector, h: f64) -> Self {
+    pub fn free_flight(&self, dimension: Dimension, inertia: Vector, h: f64) -> Self {
         match self.angle {
             None => {
-                let (pose, twist) = fly(&self.pose, &self.twist, inertia, h);
+                let (pose, twist) = free_flight(&self.pose, &self.twist, inertia, h);
                 Self::new(dimension, pose, twist)
             }
             Some(angle) => {
