@@ -4,6 +4,8 @@
 //! add a quantity put it into the group that its function returns. A function reads `params` and
 //! the given rows, lets the engine compute, and shapes the records into the names of the case.
 
+mod circle_slides;
+mod delays;
 mod elastodynamics;
 mod friction_sets;
 mod generalized_steps;
@@ -205,19 +207,19 @@ const FAMILIES: &[Family] = &[
     scheme("slope_3d_oblique", sweeping::oblique).swept(sweeping::oblique_sweep),
     scheme("mu_linear_in_x", sweeping::uneven).swept(sweeping::uneven_sweep),
     scheme("mu_periodic_in_x", sweeping::uneven).swept(sweeping::uneven_sweep),
-    scheme("sphere_exterior", sweeping::sphere_exterior).swept(sweeping::sphere_sweep),
-    scheme("bowl_planar", sweeping::bowl_planar).swept(sweeping::bowl_planar_sweep),
-    scheme("bowl_3d", sweeping::bowl).swept(sweeping::bowl_sweep),
-    scheme("delay_no_contact", sweeping::delayed).swept(sweeping::delayed_sweep),
-    scheme("delay_damped_no_contact", sweeping::delayed).swept(sweeping::delayed_sweep),
-    scheme("delay_friction", sweeping::delayed).swept(sweeping::delayed_sweep),
-    scheme("delay_friction_stick", sweeping::delayed).swept(sweeping::delayed_sweep),
-    scheme("delay_friction_damped", sweeping::delayed).swept(sweeping::delayed_sweep),
-    scheme("distributed_delay_friction", sweeping::delayed).swept(sweeping::delayed_sweep),
-    scheme("delayed_hopper", sweeping::hopper).swept(sweeping::hopper_sweep),
-    scheme("history_friction_stick_slip", sweeping::memory).swept(sweeping::memory_sweep),
-    scheme("max_functional_force", sweeping::throw).swept(sweeping::throw_sweep),
-    scheme("delay_friction_plane_vector", sweeping::vector).swept(sweeping::vector_sweep),
+    scheme("sphere_exterior", circle_slides::sphere_exterior).swept(circle_slides::sphere_sweep),
+    scheme("bowl_planar", circle_slides::bowl_planar).swept(circle_slides::bowl_planar_sweep),
+    scheme("bowl_3d", circle_slides::bowl).swept(circle_slides::bowl_sweep),
+    scheme("delay_no_contact", delays::delayed).swept(delays::delayed_sweep),
+    scheme("delay_damped_no_contact", delays::delayed).swept(delays::delayed_sweep),
+    scheme("delay_friction", delays::delayed).swept(delays::delayed_sweep),
+    scheme("delay_friction_stick", delays::delayed).swept(delays::delayed_sweep),
+    scheme("delay_friction_damped", delays::delayed).swept(delays::delayed_sweep),
+    scheme("distributed_delay_friction", delays::delayed).swept(delays::delayed_sweep),
+    scheme("delayed_hopper", delays::hopper).swept(delays::hopper_sweep),
+    scheme("history_friction_stick_slip", delays::memory).swept(delays::memory_sweep),
+    scheme("max_functional_force", delays::throw).swept(delays::throw_sweep),
+    scheme("delay_friction_plane_vector", delays::vector).swept(delays::vector_sweep),
     scheme("exact_discrete_steps", sweeping::discrete),
     // schatzman
     mechanics("bar-impact-limit", schatzman::impact_limit),
