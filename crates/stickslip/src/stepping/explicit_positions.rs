@@ -8,7 +8,7 @@ use super::assembly::ContactAssembly;
 use super::position_projection::{
     GAP_ROUNDING, PositionCorrection, PositionProjection, Projection,
 };
-use super::step_energy;
+use super::{ContactScales, step_energy};
 
 /// A pressed contact that opens by less than this part of what its normal turns in the step stays closed: a chord misses
 /// a curved surface by the third power of the step, a first one along the tangent by half of what its normal turns.
@@ -128,6 +128,7 @@ impl ExplicitPositions {
         before: &[f64],
         (q, v): (&mut [f64], &[f64]),
         impulses: &[f64],
+        scales: &ContactScales,
     ) {
         self.work = 0.0;
         self.displacement.clear();
@@ -137,7 +138,7 @@ impl ExplicitPositions {
         }
         self.held.clear();
         if correction == PositionCorrection::Path {
-            self.hold(system, (h, t), before, (q, v), impulses);
+            self.hold(system, (h, t), before, (q, v), (impulses, scales));
         } else if !self.overshot(system, (h, t), (q, v), impulses) {
             self.displacement.resize(system.dof(), 0.0);
             return;
@@ -186,7 +187,7 @@ impl ExplicitPositions {
         (h, t): (f64, f64),
         before: &[f64],
         (q, v): (&[f64], &[f64]),
-        impulses: &[f64],
+        (impulses, scales): (&[f64], &ContactScales),
     ) {
         let mut row = 0;
         for (c, constraint) in system.constraints().iter().enumerate() {
@@ -198,9 +199,10 @@ impl ExplicitPositions {
                 let gap = constraint.gap();
                 let (now, then) = (gap.value(t, q), gap.value(t - h, before));
                 let rounding = self.rounding(system, gap, (t, q));
+                let closed = rounding.max(scales.closed_gap(c));
                 let turned = rate(gap, (t, q), v, &mut self.row)
                     - rate(gap, (t - h, before), v, &mut self.row);
-                if then <= rounding && now > rounding && now <= MISSED * h * turned.abs() {
+                if then <= closed && now > closed && now <= MISSED * h * turned.abs() {
                     self.held.push(c);
                 }
             }

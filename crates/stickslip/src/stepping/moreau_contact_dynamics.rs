@@ -93,7 +93,15 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         system.displace(&state.q, &state.v, h, &mut step.q);
         let span = (h, t_end);
         let (q, positions) = (&mut step.q, &mut step.positions);
-        positions.correct(system, span, &state.q, (q, &state.v), &state.impulses);
+        let scales = &stage.scales;
+        positions.correct(
+            system,
+            span,
+            &state.q,
+            (q, &state.v),
+            &state.impulses,
+            scales,
+        );
         let contacts = Contacts::Touching(self.gap_tolerance);
         if step.update_velocity(system, state, span, contacts, stage, record) {
             step.q_end.clone_from(&step.q);

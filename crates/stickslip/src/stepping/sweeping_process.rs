@@ -93,7 +93,15 @@ impl TimeSteppingScheme for SweepingProcess {
         step.q_end.resize(state.q.len(), 0.0);
         system.displace(&state.q, &step.v, h, &mut step.q_end);
         let (q, v, positions) = (&mut step.q_end, &step.v, &mut step.positions);
-        positions.correct(system, (h, t_end), &state.q, (q, v), &record.impulses);
+        let scales = &stage.scales;
+        positions.correct(
+            system,
+            (h, t_end),
+            &state.q,
+            (q, v),
+            &record.impulses,
+            scales,
+        );
         step.complete(system, state, (h, t_end), record);
         for contact in &mut record.contacts {
             let gap = system.constraints()[contact.key.constraint()].gap();

@@ -29,7 +29,7 @@ impl Judge<'_> {
         let before = Place::at(system, b.t, &free, &b.v_right);
         // Newton's method ends within rounding of the gap, or a small part of what it brought back.
         let closed = |c: usize| {
-            let slack = self.settings.gap_tolerance + 16.0 * there.roundings[c];
+            let slack = self.gap_slack(there, c) + 16.0 * there.roundings[c];
             there.gaps[c].abs() <= slack + 1e-6 * before.gaps[c].abs()
         };
         let closed: Vec<usize> = (0..there.gaps.len()).filter(|&c| closed(c)).collect();

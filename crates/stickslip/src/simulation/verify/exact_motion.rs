@@ -30,13 +30,13 @@ impl Judge<'_> {
     }
 
     fn is_closed(&self, place: &Place, constraint: usize) -> bool {
-        place.gaps[constraint] <= self.settings.gap_tolerance.max(place.roundings[constraint])
+        place.gaps[constraint] <= self.gap_slack(place, constraint)
     }
 
     /// Gaps are not negative beyond `slack`.
     fn gaps(&self, t: f64, place: &Place, slack: f64, report: &mut Verification) {
         for (index, &gap) in place.gaps.iter().enumerate() {
-            let limit = self.settings.gap_tolerance.max(place.roundings[index]) + slack;
+            let limit = self.gap_slack(place, index) + slack;
             if !(gap >= -limit) {
                 report.note(Line::NonPenetration, t, -gap, self.name(index));
             }
@@ -52,7 +52,7 @@ impl Judge<'_> {
             function.gradient(node.t, &node.q, &mut row);
             let size: f64 = row.iter().zip(&node.q).map(|(g, q)| (g * q).abs()).sum();
             let off = function.value(node.t, &node.q).abs();
-            if !(off <= self.settings.gap_tolerance.max(1e-12 * size)) {
+            if !(off <= self.settings.gap_tolerance * (size + self.size_of_motion(&row))) {
                 report.note(Line::Joints, node.t, off, None);
             }
             let rate = function.rate(node.t, &node.q);
@@ -97,7 +97,7 @@ impl Judge<'_> {
             let known = path.quadrature != Quadrature::Free;
             let ends = self.is_closed(before, c) && self.is_closed(after, c);
             let slack = self.settings.tolerance * (b.t - a.t) * self.speed * after.row_reach();
-            let limit = self.settings.gap_tolerance.max(place.roundings[c]) + slack;
+            let limit = self.gap_slack(place, c) + slack;
             let closed = ends && (!known || place.gaps[c] <= limit);
             (closed, closed)
         });

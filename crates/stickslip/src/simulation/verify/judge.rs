@@ -8,7 +8,7 @@ use crate::laws::ImpactRule;
 use crate::systems::MechanicalSystem;
 
 use super::past::Past;
-use super::place::{Place, force};
+use super::place::{GAP_ROUNDING, Place, force};
 use super::{Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError, Verification};
 
 /// What is asked, and how precisely.
@@ -16,7 +16,8 @@ use super::{Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceErr
 pub struct VerifySettings {
     /// Relative tolerance of velocities, impulses and powers.
     pub tolerance: f64,
-    /// Gap up to which a contact counts as closed, for motions that are not runs.
+    /// Gap up to which a contact counts as closed and a joint as held, as a part of the size of the motion and of the
+    /// numbers that cancel in it.
     pub gap_tolerance: f64,
     /// Initial position and left velocity, if they are part of the question.
     pub initial: Option<(Vec<f64>, Vec<f64>)>,
@@ -196,6 +197,13 @@ impl<'a> Judge<'a> {
     pub fn size_of_motion(&self, gradient: &[f64]) -> f64 {
         let parts = gradient.iter().zip(&self.spans);
         parts.map(|(g, span)| g.abs() * span).sum()
+    }
+
+    /// Gap that does not tell an open contact from a closed one.
+    pub fn gap_slack(&self, place: &Place, constraint: usize) -> f64 {
+        let rounding = place.roundings[constraint];
+        let size = self.size_of_motion(&place.gradients[constraint]) + rounding / GAP_ROUNDING;
+        rounding.max(self.settings.gap_tolerance * size)
     }
 
     /// Largest momentum of a component.

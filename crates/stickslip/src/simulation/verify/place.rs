@@ -6,6 +6,9 @@ use crate::systems::{ElasticScratch, Instant, MechanicalSystem};
 
 use super::friction::Contact;
 
+/// Rounding of a gap in units of the numbers that cancel in it.
+pub(super) const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 /// Mass, contact rows, W and gaps at (t, q).
 pub(super) struct Place {
     pub mass: SymmetricMatrix,
@@ -53,7 +56,7 @@ impl Place {
             let mut gradient = vec![0.0; n];
             constraint.gap().gradient(t, q, &mut gradient);
             let size: f64 = gradient.iter().zip(q).map(|(g, q)| (g * q).abs()).sum();
-            place.roundings.push(16.0 * f64::EPSILON * size);
+            place.roundings.push(GAP_ROUNDING * size);
             place.gaps.push(constraint.gap().value(t, q));
             place.rates.push(constraint.gap().rate(t, q));
             for point in constraint.points() {

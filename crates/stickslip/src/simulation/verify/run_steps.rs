@@ -57,7 +57,7 @@ impl Judge<'_> {
         let past = Past::new(self.system, first);
         let mut here = past.reading(|s| Place::at(s, first.t, &first.q, &first.v_left));
         for (index, &gap) in here.gaps.iter().enumerate() {
-            if gap < -self.settings.gap_tolerance {
+            if gap < -self.gap_slack(&here, index) {
                 report.note(Line::NonPenetration, first.t, -gap, self.name(index));
             }
         }
@@ -169,7 +169,7 @@ impl Judge<'_> {
         for ((expected, found), before) in q.iter().zip(&goal).zip(&a.q) {
             let off = (expected - found).abs();
             let size = (found - before).abs().max(h * fastest);
-            if !(off <= self.settings.tolerance * size + 1e-13 * (1.0 + found.abs())) {
+            if !(off <= self.settings.tolerance * size + 1e-13 * (found.abs() + before.abs())) {
                 report.note(Line::Kinematics, b.t, off / size, None);
             }
         }
@@ -203,7 +203,7 @@ impl Judge<'_> {
                 depth.max(h * approach)
             };
             let drift = DRIFT_LIMIT * self.size_of_motion(&there.gradients[c]);
-            let slack = drift + self.settings.gap_tolerance.max(here.roundings[c]);
+            let slack = drift + self.gap_slack(here, c);
             if there.gaps[c] < -(*depth + slack) {
                 let size = -there.gaps[c] - *depth;
                 report.note(Line::NonPenetration, b.t, size, self.name(c));
@@ -212,7 +212,8 @@ impl Judge<'_> {
         for (joint, row) in self.system.joints().iter().zip(&there.joints) {
             let off = joint.function().value(b.t, &b.q).abs();
             let size = self.size_of_motion(row);
-            if !(off <= DRIFT_LIMIT * size + self.settings.gap_tolerance) {
+            let numbers: f64 = row.iter().zip(&b.q).map(|(g, q)| (g * q).abs()).sum();
+            if !(off <= DRIFT_LIMIT * size + self.settings.gap_tolerance * numbers) {
                 report.note(Line::Joints, b.t, off, Some(joint.name()));
             }
         }
