@@ -288,8 +288,14 @@ fn differences(case: &Case, units: Units, one: &Run, other: &Run) -> Vec<String>
 fn variants() -> Vec<Vec<(&'static str, &'static str)>> {
     vec![
         vec![],
-        vec![("scheme", "moreau")],
-        vec![("scheme", "sweeping-process"), ("law", "coulomb")],
+        // Bare: a corrected explicit step leaves velocities of the order of the step after an impact, whose contacts close
+        // or not within rounding; motions then agree to that order only.
+        vec![("scheme", "moreau"), ("projection", "none")],
+        vec![
+            ("scheme", "sweeping-process"),
+            ("law", "coulomb"),
+            ("projection", "none"),
+        ],
         vec![
             ("activation", "paper"),
             ("scheme", "moreau-jean"),

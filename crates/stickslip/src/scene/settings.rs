@@ -228,7 +228,13 @@ impl Settings {
                 "the activations `paper` and `forecast` are rules of the bare scheme",
                 "use projection = \"none\" with them, or activation = \"guard\"",
             ),
-            Scheme::MoreauJean | Scheme::Moreau | Scheme::SweepingProcess => return,
+            Scheme::MoreauJean | Scheme::Moreau | Scheme::SweepingProcess => {
+                // The generalized law is stated on true velocities at the place of contact, not on those of a path.
+                if self.law == Law::Generalized && table.value("projection").is_none() {
+                    self.projection = Projection::None;
+                }
+                return;
+            }
         };
         if let Some(value) = table.value("projection").filter(|_| self.projection != own) {
             reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));

@@ -157,7 +157,11 @@ impl PositionWatch {
         let gap = system.constraints()[c].gap();
         let (t0, h) = (record.t - record.h, record.h);
         let before = gap.value(t0, &self.last);
-        if before < 0.0 {
+        gradient(system, gap, (t0, &self.last), &mut self.rows);
+        let numbers = self.rows.absolute_dot(0, &self.last) + gap.magnitude(t0, &self.last);
+        let closed = ROUNDING_UNITS * numbers;
+        // A contact that is closed at one end was met; the chord of a turning normal dips between two touches.
+        if before.min(contact_gap(record, c)) <= closed {
             return;
         }
         // It dips only if it falls at the start and rises at the end, steeply enough to meet below zero.

@@ -61,7 +61,8 @@ pub(crate) const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// [AcaryCollinsCraft2023] for the velocity part; the active set by the signs of the multipliers is ours.
 ///
 /// # Guarantees
-/// On success every joint and every gap is within its rounding, and M δ lies in the cone of the normals at the end.
+/// On success every joint and every gap is within its rounding, and M δ, with M at the start, lies in the cone of the normals at
+/// the end.
 /// What violates nothing is not moved.
 ///
 /// # Behaviour to know
@@ -152,7 +153,7 @@ impl PositionProjection {
         self.members
             .extend((0..system.joints().len()).map(Member::Joint));
         self.members.extend(held.iter().map(|&c| Member::Held(c)));
-        let mut moved = false;
+        let (mut moved, mut weighed) = (false, false);
         let (mut first, mut previous) = (None, f64::INFINITY);
         for _ in 0..PASSES_MAX + system.constraints().len() {
             if self.admit_violated(system, t, q, held) {
@@ -172,7 +173,9 @@ impl PositionProjection {
                 break;
             }
             previous = worst;
-            if !worst.is_finite() || !self.factor_mass(system, q) || !self.solve(n) {
+            // The metric is that of the place where the projection starts.
+            weighed = weighed || self.factor_mass(system, q);
+            if !worst.is_finite() || !weighed || !self.solve(n) {
                 break;
             }
             self.moved.resize(q.len(), 0.0);

@@ -18,7 +18,7 @@ impl Judge<'_> {
         q
     }
 
-    /// A projection moves the end of a step in the kinetic metric along the normals of joints and of contacts that
+    /// A projection moves the end of a step in the kinetic metric, taken where it starts, along the normals of joints and of contacts that
     /// are closed after it.
     pub(super) fn projected(&self, there: &Place, b: &MotionNode, report: &mut Verification) {
         let moved = b.moved.as_slice();
@@ -47,7 +47,7 @@ impl Judge<'_> {
             })
             .sum();
         let mut momentum = vec![0.0; moved.len()];
-        there.mass.multiply(moved, &mut momentum);
+        before.mass.multiply(moved, &mut momentum);
         let size = dot(&momentum, &momentum).sqrt();
         remove(&mut momentum, &rows);
         let off = dot(&momentum, &momentum).sqrt() / size;

@@ -200,7 +200,9 @@ impl Judge<'_> {
             *depth = if flat && here.gaps[c] < 0.0 {
                 *depth + h * (-here.gap_rate(c, &a.v_right)).max(0.0)
             } else {
-                depth.max(h * approach)
+                // Forces and turning normals add to the fall of the step that closes a gap.
+                let fell = (here.gaps[c] - there.gaps[c]).min(2.0 * h * approach);
+                depth.max(h * approach).max(fell)
             };
             let drift = DRIFT_LIMIT * self.size_of_motion(&there.gradients[c]);
             let slack = drift + self.gap_slack(here, c);
