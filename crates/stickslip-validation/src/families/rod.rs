@@ -189,21 +189,28 @@ pub(super) fn regime(input: &CaseInput) -> Result<Answer, CaseError> {
         // The reaction of a tip that goes on sliding, whether it presses or not.
         "r_n_contact_branch" => -b / p,
     };
-    if matches!(regime, "sliding" | "liftoff") {
-        let normal = if b < 0.0 { -b / p } else { 0.0 };
-        let reaction = [normal, -slip * rod.mu * normal];
-        answer.insert("r_n", reaction[0]);
-        answer.insert("r_t", reaction[1]);
-        let weightless = view.after(&reaction);
-        let mut pull = [0.0; 3];
-        system.potential_gradient(&q, &mut pull);
-        let mut mass = SymmetricMatrix::zeros(3);
-        system.mass(&q, &mut mass);
-        let acceleration: Vec<f64> = (0..3)
-            .map(|i| weightless[i] - v[i] - pull[i] / mass.get(i, i))
-            .collect();
-        answer.insert("qddot", acceleration);
-    }
+    // Where nothing finite keeps the tip from sinking in, the force is without bound: an impulse. Where the tip may lift
+    // off or press, it lifts off here and presses in the branch above.
+    let normal = match regime {
+        "sliding" => -b / p,
+        "inconsistent" => f64::INFINITY,
+        _ => 0.0,
+    };
+    let friction = -slip * rod.mu;
+    answer.insert("r_n", normal);
+    answer.insert("r_t", friction * normal);
+    let along = view.after(&[1.0, friction]);
+    let mut pull = [0.0; 3];
+    system.potential_gradient(&q, &mut pull);
+    let mut mass = SymmetricMatrix::zeros(3);
+    system.mass(&q, &mut mass);
+    let acceleration: Vec<f64> = (0..3)
+        .map(|i| match along[i] - v[i] {
+            0.0 => -pull[i] / mass.get(i, i),
+            slope => slope * normal - pull[i] / mass.get(i, i),
+        })
+        .collect();
+    answer.insert("qddot", acceleration);
     let eps = input.given.number_or("S_of_v_minus_eps.eps", 1e-3)?;
     let approaching = [v[0], v[1] - eps, v[2]];
     let (after, impulse) = rod.project(&q, &approaching)?;
