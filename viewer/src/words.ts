@@ -28,7 +28,7 @@ function power(x: number): string {
   return `${Number((x / 10 ** e).toPrecision(3))}·10${up}`;
 }
 
-/** Factor and sign of the prefix with which a value is written; angles, pure numbers and powers of units have none. As in crates/stickslip-cli/src/quantity.rs. */
+/** Factor and sign of the prefix with which a value is written; angles, pure numbers and powers of units have none. As in crates/stickslip/src/quantity.rs. */
 export function unitPrefix(x: number, unit: string): [number, string] {
   const a = Math.abs(x);
   const first = unit.split(/[ /*·]/)[0];

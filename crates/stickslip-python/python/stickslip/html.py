@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._stickslip import energy_svg, palette
+from ._stickslip import energy_svg, palette, quantity
 
 if TYPE_CHECKING:
     from .run import Run
@@ -29,7 +29,7 @@ def run_html(run: Run) -> str:
         f"<b>{html.escape(run.scene.title)}</b> <span style='color:{color}'>{mark}</span>",
         html.escape(f"{run.outcome} at t = {summary['time']:g} s after {summary['steps']} steps"),
         html.escape(", ".join(told)),
-        f"energy {energy['start']:.6g} J at the start, {energy['end']:.6g} J at the end",
+        f"energy {quantity(energy['start'], 'J')} at the start, {quantity(energy['end'], 'J')} at the end",
     ]
     if summary.get("reason"):
         lines.append(html.escape(str(summary["reason"])))

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::algebra::dot;
+use crate::quantity::typed;
 use crate::systems::{ElastodynamicSystem, MechanicalSystem, World};
 
 use super::body::{BodyModel, read_body};
@@ -457,8 +458,9 @@ fn check_at_start(model: &mut GeneralizedModel) -> Result<(), Vec<Diagnostic>> {
         let value = evaluate(model, &[joint.equation])[0];
         if value.is_nan() || value.abs() > PENETRATION_MAX {
             let message = format!(
-                "joint `{}` is not closed at the start: its equation gives {value:.6e}",
-                joint.name
+                "joint `{}` is not closed at the start: its equation gives {}",
+                joint.name,
+                typed(value, 7)
             );
             diagnostics.push(Diagnostic::at(joint.span.clone(), message));
         }
@@ -512,8 +514,9 @@ fn check_contact(model: &mut GeneralizedModel, k: usize) -> Option<Diagnostic> {
     let gap = evaluate(model, &[contact.gap])[0];
     if gap.is_nan() || gap < -PENETRATION_MAX {
         let message = format!(
-            "contact `{}` is violated at the start: gap {gap:.6e}",
-            contact.name
+            "contact `{}` is violated at the start: gap {}",
+            contact.name,
+            typed(gap, 7)
         );
         return at_gap(message).map(|d| d.with_help("change the values of [initial]"));
     }

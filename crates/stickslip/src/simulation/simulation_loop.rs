@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::contact::{Certificate, ContactKey, ContactSolver};
 use crate::laws::{FlowRule, ImpactLaw};
+use crate::quantity::typed;
 use crate::records::{
     EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepOutcome, StepRecord,
     TrajectoryLayout,
@@ -162,7 +163,9 @@ pub enum SimulationError {
     },
     /// The step is beyond the stability of the scheme.
     #[error(
-        "the step {step} is unstable with the scheme `{scheme}`: at most {stable:.3e}, {advised:.3e} is advised"
+        "the step {step} is unstable with the scheme `{scheme}`: at most {}, {} is advised",
+        typed(*stable, 4),
+        typed(*advised, 4)
     )]
     UnstableStep {
         /// Scheme.
@@ -882,8 +885,9 @@ impl Simulation {
         let h = self.settings.control.initial();
         if let Some(limit) = limit.filter(|limit| h > 1.0001 * limit.advised) {
             warnings.push(format!(
-                "the step {h:.3e} resolves the compliant contacts coarsely; {:.3e} is advised",
-                limit.advised
+                "the step {} resolves the compliant contacts coarsely; {} is advised",
+                typed(h, 4),
+                typed(limit.advised, 4)
             ));
         }
         warnings.extend(self.system.warnings());
