@@ -26,7 +26,7 @@ pub fn prefix(value: f64, unit: &str) -> (f64, &'static str) {
 /// Whether the first unit of a product or quotient takes a prefix.
 fn takes_prefix(unit: &str) -> bool {
     let first = unit.split([' ', '/', '*', '·']).next().unwrap_or_default();
-    matches!(first, "m" | "s" | "N" | "Pa" | "J" | "W")
+    matches!(first, "m" | "s" | "g" | "N" | "Pa" | "J" | "W")
 }
 
 /// A value with its unit: four significant digits and a prefix.

@@ -417,7 +417,7 @@ class Verdict:
         >>> problem = stickslip.ContactProblem(W=[[1, 0], [0, 1]], q=[-1, -5], mu=0.5)
         >>> print(problem.judge([[0.9, 0.45]]).explain())
         residual 0.018: approaches at 0.1 (contact 0); contact work -2.64
-        our solution: residual 0.0e+00, the judged impulses are up to 0.1 from it, their velocities up to 0.1
+        our solution: residual 0, the judged impulses are up to 0.1 from it, their velocities up to 0.1
         the problem is regular: one motion
         """
         ours, impulses, velocities = self.nearest(tolerance)
