@@ -1,5 +1,6 @@
 """Runs: the numbers are those of theory and of the command line, bit for bit."""
 
+import copy
 import math
 import os
 import pickle
@@ -81,6 +82,17 @@ def test_a_copy_goes_on_by_itself_with_the_same_bits(name):
     sim.advance(5)
     assert other.steps == 20
     assert other.run().trajectory.tobytes() == sim.run().trajectory.tobytes()
+
+
+def test_deep_copies_are_copies():
+    sim = stickslip.scene("delayed-hopper").simulation()
+    sim.advance(30)
+    others = [sim.copy(), copy.copy(sim), copy.deepcopy([sim])[0]]
+    sim.advance(30)
+    for other in others:
+        assert other.steps == 30
+        other.advance(30)
+        assert other.q.tobytes() == sim.q.tobytes() and other.v.tobytes() == sim.v.tobytes()
 
 
 def test_q_and_v_are_copies():
@@ -453,6 +465,18 @@ def test_tables_for_pandas_and_xarray_share_the_numbers():
     assert ds.attrs["law"] == "coulomb" and ds.attrs["parameter mu"] == 0.3
     assert np.shares_memory(ds["x"].values, run.trajectory)
     assert ds.t.attrs["units"] == "s" and ds.p_n.attrs["units"] == "N s" and ds.energy.attrs["units"] == "J"
+
+
+def test_bodies_of_a_world_are_a_dimension():
+    run = stickslip.scene("four-balls").replace(until=0.02).run()
+    ds = run.to_xarray()
+    assert ds.z.dims == ("t", "body") and ds.body.values.tolist() == run.scene.bodies
+    for body in run.scene.bodies:
+        for column in ("x", "z", "qw", "vz", "wy"):
+            assert (ds[column].sel(body=body).values == run[f"{body}.{column}"]).all()
+    assert ds.vz.attrs["units"] == "m/s" and not any("." in name for name in ds.data_vars)
+    plane = stickslip.scene("three-cylinders").replace(until=0.02).run().to_xarray()
+    assert plane.angle.sizes["body"] == 4 and "qw" not in plane
 
 
 def test_a_column_that_is_not_there_is_told_with_the_nearest():

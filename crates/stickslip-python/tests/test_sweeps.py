@@ -357,6 +357,7 @@ def test_a_cluster_without_workers_ends_a_sweep_and_keeps_what_is_done(scene, tm
 
     monkeypatch.setattr(_workers, "LOOK_SECONDS", 0.2)
     monkeypatch.setattr(_workers, "EMPTY_SECONDS", 1)
+    monkeypatch.setattr(_workers, "FETCH_SECONDS", 1)
     path = tmp_path / "sweep.npz"
     with (
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,

@@ -23,7 +23,8 @@ def run_html(run: Run) -> str:
     modes = json.loads(palette())["modes"]
     color = modes[3]["colour"] if run.certified else modes[2]["colour"]
     counts = summary["event_counts"]
-    told = [f"{counts[k]} {k.replace('_', ' ')}" for k in ("impacts", "lift_offs", "sticks", "slips")]
+    words = {"impacts": "impact", "lift_offs": "lift-off", "sticks": "stick", "slips": "slip"}
+    told = [f"{counts[k]} {word}{'' if counts[k] == 1 else 's'}" for k, word in words.items()]
     energy = summary["energy"]
     lines = [
         f"<b>{html.escape(run.scene.title)}</b> <span style='color:{color}'>{mark}</span>",

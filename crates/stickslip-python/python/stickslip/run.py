@@ -254,7 +254,7 @@ class Run:
         return table
 
     def to_xarray(self) -> xarray.Dataset:
-        """The run with named dimensions: ``t``, ``contact``, ``tangent``, ``term`` of the energy account.
+        """The run with named dimensions: ``t``, ``contact``, ``tangent``, ``term`` of the energy account, ``body`` of a world.
 
         >>> import stickslip
         >>> ds = stickslip.scene("slender-rod").run().to_xarray()
