@@ -5,6 +5,21 @@ import type { Summary } from "./format";
 import { type Contact, MODES, type Run, type Vec, dot, norm } from "./run";
 import { plain, quantity, time } from "./words";
 
+/** Keys, and what they do. */
+export const KEYS: [string, string][] = [
+  ["Space", "play or pause"],
+  ["← →", "one frame; with Shift ten"],
+  ["Home End", "start, end"],
+  ["[ ]", "slower, faster"],
+  ["1 – 6", "views"],
+  ["F", "show everything"],
+  ["C K G H", "contacts, cones, ghost of the start, force chains"],
+  ["B", "follow the chosen body"],
+  ["T", "light or dark"],
+  ["P", "save the picture"],
+  ["?", "this help"],
+];
+
 /** The certificate in words. */
 export function verdict(run: Run): HTMLElement {
   const { summary, settings } = run.head;
