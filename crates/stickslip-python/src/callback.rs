@@ -11,7 +11,7 @@ use pyo3::types::{PyFloat, PyList, PyTuple};
 use stickslip::systems::functions::Force;
 use stickslip::systems::{ForceDependence, Instant, SampledController};
 
-use crate::array::{Reused, array};
+use crate::array::{Reused, array, copied};
 
 /// The first exception that a function raised in a step; it comes out of the call that made the step.
 #[derive(Clone, Default)]
@@ -154,8 +154,8 @@ impl SampledController for PythonController {
 
 /// Reads a list, an array, a sequence, or for one entry a number.
 fn read(what: &str, answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
+    let expected = out.len();
     let wrong = |found: usize| {
-        let expected = out.len();
         let message = format!("the {what} has {found} entries, expected {expected}");
         Err(PyValueError::new_err(message))
     };
@@ -170,6 +170,10 @@ fn read(what: &str, answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> 
         match out {
             [only] => *only = number.extract()?,
             _ => return wrong(1),
+        }
+    } else if let Some(found) = copied(answer, out)? {
+        if found != expected {
+            return wrong(found);
         }
     } else if let Ok(buffer) = PyBuffer::<f64>::get(answer) {
         if buffer.item_count() != out.len() {

@@ -198,6 +198,24 @@ def test_an_exception_in_a_force_comes_out_as_itself_and_the_simulation_goes_on(
     assert sim.run().outcome == "finished"
 
 
+def test_a_force_may_be_any_list_of_numbers():
+    scene = stickslip.scene("sliding-block").replace(until=0.1)
+    kinds = {
+        "list": lambda: [0.5, -2.0],
+        "tuple": lambda: (0.5, -2.0),
+        "array": lambda: np.array([0.5, -2.0]),
+        "a view that is not contiguous": lambda: np.array([0.5, 9.0, -2.0, 9.0])[::2],
+        "backwards": lambda: np.array([-2.0, 0.5])[::-1],
+        "single precision": lambda: np.array([0.5, -2.0], dtype=np.float32),
+        "objects": lambda: np.array([0.5, -2], dtype=object),
+        "another byte order": lambda: np.array([0.5, -2.0], dtype=">f8"),
+    }
+    ends = {name: scene.run(force=lambda t, q, v, kind=kind: kind()).trajectory[-1] for name, kind in kinds.items()}
+    assert len({end.tobytes() for end in ends.values()}) == 1, ends
+    whole = scene.run(force=lambda t, q, v: np.array([1, -2])).trajectory[-1]
+    assert whole.tobytes() == scene.run(force=lambda t, q, v: [1.0, -2.0]).trajectory[-1].tobytes()
+
+
 @pytest.mark.parametrize("answer", [[1.0], [1.0, 2.0, 3.0], "no", None])
 def test_a_force_of_the_wrong_shape_is_refused(answer):
     # The system asks for it when it is built.
