@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyTuple};
@@ -175,12 +174,8 @@ fn read(what: &str, answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> 
         if found != expected {
             return wrong(found);
         }
-    } else if let Ok(buffer) = PyBuffer::<f64>::get(answer) {
-        if buffer.item_count() != out.len() {
-            return wrong(buffer.item_count());
-        }
-        buffer.copy_to_slice(answer.py(), out)?;
     } else {
+        // Number by number: other types, orders of bytes and strides are read as Python reads them.
         let list: Vec<f64> = answer.extract().map_err(|_| {
             let message = format!("the {what} is no list of {} numbers", out.len());
             PyTypeError::new_err(message)
