@@ -39,6 +39,8 @@ export class Picture {
   readonly size: number;
   /** Length of an arrow per unit of force. */
   readonly arrowScale: number;
+  /** Planes in space. */
+  private readonly sheets: THREE.Object3D[] = [];
   private readonly strokes = new Triangles(new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide }));
   private readonly ghosts = new Triangles(
     new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide, transparent: true, opacity: 0.25, depthWrite: false }),
@@ -201,6 +203,7 @@ export class Picture {
     object.add(sheet, grid);
     object.quaternion.copy(q);
     object.position.set(...foot);
+    this.sheets.push(object);
     return object;
   }
 
@@ -479,8 +482,13 @@ export class Picture {
     }
   }
 
-  /** What the shader of balls needs to know of a view. */
+  /** What depends on the view: the planes that are seen, the shader of balls. */
   prepare(camera: THREE.Camera, height: number) {
+    // A plane that is seen from behind would hide what stands before it.
+    for (const sheet of this.sheets) {
+      const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(sheet.quaternion);
+      sheet.visible = normal.dot(camera.position.clone().sub(sheet.position)) > 0;
+    }
     for (const points of [this.balls, this.ghostBalls]) {
       if (!points) continue;
       const { uniforms } = points.material as THREE.ShaderMaterial;

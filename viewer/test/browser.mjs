@@ -186,7 +186,7 @@ async function others() {
   for (const key of ["1", "2", "3", "4", "5", "6", "f"]) await top.page.keyboard.press(key);
   await top.close();
   call("view", "dice", "--until", "0.4", "--html", "dice.html");
-  const dice = await open("dice.html", { hash: "#t=0.38" });
+  const dice = await open("dice.html", { hash: "#t=0.24" });
   const at = await dice.app(() => {
     const run = window.stickslip.run;
     const k = run.head.bodies.findIndex((b) => b.free);
@@ -197,6 +197,8 @@ async function others() {
   });
   assert.match(await dice.page.locator("#card").innerText(), /mass/);
   assert.ok(at >= 0);
+  await dice.page.keyboard.press("k");
+  await dice.page.waitForTimeout(100);
   await dice.shot("view-dice");
   await dice.close();
   for (const [name, mu] of [["a", "0.2"], ["b", "0.9"]]) call("run", "slender-rod", "--set", `mu=${mu}`, "--until", "1", "--quiet", "--output", name);
