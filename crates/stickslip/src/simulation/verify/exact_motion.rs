@@ -30,13 +30,13 @@ impl Judge<'_> {
     }
 
     fn is_closed(&self, place: &Place, constraint: usize) -> bool {
-        place.gaps[constraint] <= self.gap_slack(place, constraint)
+        place.gaps[constraint] <= self.written_gap_slack(place, constraint)
     }
 
     /// Gaps are not negative beyond `slack`.
     fn gaps(&self, t: f64, place: &Place, slack: f64, report: &mut Verification) {
         for (index, &gap) in place.gaps.iter().enumerate() {
-            let limit = self.gap_slack(place, index) + slack;
+            let limit = self.written_gap_slack(place, index) + slack;
             if !(gap >= -limit) {
                 report.note(Line::NonPenetration, t, -gap, self.name(index));
             }
@@ -97,7 +97,7 @@ impl Judge<'_> {
             let known = path.quadrature != Quadrature::Free;
             let ends = self.is_closed(before, c) && self.is_closed(after, c);
             let slack = self.settings.tolerance * (b.t - a.t) * self.speed * after.row_reach();
-            let limit = self.gap_slack(place, c) + slack;
+            let limit = self.written_gap_slack(place, c) + slack;
             let closed = ends && (!known || place.gaps[c] <= limit);
             (closed, closed)
         });

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::algebra::{CholeskyFactor, SymmetricMatrix};
+use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::laws::ImpactRule;
 use crate::systems::MechanicalSystem;
 
@@ -204,6 +204,17 @@ impl<'a> Judge<'a> {
         let rounding = place.roundings[constraint];
         let size = self.size_of_motion(&place.gradients[constraint]) + rounding / GAP_ROUNDING;
         rounding.max(self.settings.gap_tolerance * size)
+    }
+
+    /// The same for motions that are not runs, whose numbers were written down: what does not move in the gap is measured
+    /// against the kinetic length of the whole motion.
+    pub fn written_gap_slack(&self, place: &Place, constraint: usize) -> f64 {
+        let mut momentum = vec![0.0; self.spans.len()];
+        place.mass.multiply(&self.spans, &mut momentum);
+        let length = dot(&self.spans, &momentum).max(0.0).sqrt();
+        let reach = place.velocity_reach(&place.gradients[constraint]);
+        self.gap_slack(place, constraint)
+            .max(self.settings.gap_tolerance * reach * length)
     }
 
     /// Largest momentum of a component.

@@ -196,7 +196,7 @@ impl Place {
     }
 
     /// Bound of row · v over velocities of kinetic speed 1, by the diagonal of the mass.
-    fn velocity_reach(&self, row: &[f64]) -> f64 {
+    pub fn velocity_reach(&self, row: &[f64]) -> f64 {
         let parts = row.iter().enumerate();
         parts
             .map(|(i, g)| g.abs() / self.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt())

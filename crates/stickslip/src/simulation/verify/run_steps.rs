@@ -200,8 +200,13 @@ impl Judge<'_> {
             *depth = if flat && here.gaps[c] < 0.0 {
                 *depth + h * (-here.gap_rate(c, &a.v_right)).max(0.0)
             } else {
-                // Forces and turning normals add to the fall of the step that closes a gap.
-                let fell = (here.gaps[c] - there.gaps[c]).min(2.0 * h * approach);
+                // The step that closes a gap may close it by all its fall: that its places belong to its velocities is
+                // another line.
+                let fell = if here.gaps[c] >= 0.0 {
+                    here.gaps[c] - there.gaps[c]
+                } else {
+                    0.0
+                };
                 depth.max(h * approach).max(fell)
             };
             let drift = DRIFT_LIMIT * self.size_of_motion(&there.gradients[c]);
