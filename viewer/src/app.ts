@@ -1,13 +1,15 @@
 // The page: state, keys, time, selection.
 
-import { Chart, type Curve, marksOf } from "./chart";
-import { IMPACT, OPEN, SLIP, STICK, css, curveColour, modeColour, ramp } from "./colours";
+import { Chart, type Curve } from "./chart";
+import { IMPACT, OPEN, SLIP, STICK, css, curveColour, modeColour } from "./colours";
 import { el, rows } from "./element";
-import { about, bodyRows, contactRows, futures, verdict } from "./panels";
+import { KEYS, about, bodyRows, contactRows, futures, verdict } from "./panels";
+import { meshPanel, meshScale, niceDeformation } from "./mesh";
+import { pickBody, pickContact } from "./pick";
 import { type Look, Picture } from "./picture";
 import { type Run, type Vec, dot, norm } from "./run";
 import { Stage, VIEWS } from "./stage";
-import { plain, quantity, time } from "./words";
+import { plain, time } from "./words";
 
 type Selection = { kind: "contact" | "body"; index: number; run: number } | null;
 
@@ -15,20 +17,6 @@ const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const TINT = curveColour(5);
 const EVENT_COLOURS: Record<string, number> = { impact: IMPACT, "lift-off": OPEN, stick: STICK, slip: SLIP, "tangential-impact": IMPACT, accumulation: curveColour(4), "energy-gain": curveColour(5) };
 const EVENTS_MAX = 400;
-
-const KEYS: [string, string][] = [
-  ["Space", "play or pause"],
-  ["← →", "one frame; with Shift ten"],
-  ["Home End", "start, end"],
-  ["[ ]", "slower, faster"],
-  ["1 – 6", "views"],
-  ["F", "show everything"],
-  ["C K G H", "contacts, cones, ghost of the start, force chains"],
-  ["B", "follow the chosen body"],
-  ["T", "light or dark"],
-  ["P", "save the picture"],
-  ["?", "this help"],
-];
 
 export class App {
   runs: Run[] = [];
@@ -162,7 +150,7 @@ export class App {
     this.showEvents();
     this.showPanels();
     // Enlarged where nothing would be seen otherwise.
-    this.look.deformation = this.niceDeformation();
+    this.look.deformation = niceDeformation(this.run, this.pictures[0].size);
     this.stage.canvas.setAttribute("aria-label", `Picture of ${head.title || head.name}`);
     if (!keep) this.selection = null;
     if (first) this.speed = this.niceSpeed();
@@ -179,24 +167,6 @@ export class App {
     const differs = Object.entries(own.settings.parameters).filter(([n, v]) => other && other.settings.parameters[n] !== v);
     const words = (["law", "impact", "scheme"] as const).filter((w) => other && other.settings[w] !== own.settings[w]).map((w) => own.settings[w]);
     return [own.name, ...words, ...differs.slice(0, 3).map(([n, v]) => `${n} = ${plain(v ?? NaN)}`)].join(", ");
-  }
-
-  private niceDeformation(): number {
-    const { mesh } = this.run.head;
-    if (!mesh) return 1;
-    let spread = 0;
-    const { values, columns } = this.run.displacements;
-    for (let f = 0; f < this.run.frames; f += Math.max(1, Math.floor(this.run.frames / 20))) {
-      const low: Vec = [Infinity, Infinity, Infinity];
-      const high: Vec = [-Infinity, -Infinity, -Infinity];
-      for (let n = 0; n < columns; n++) {
-        low[n % 3] = Math.min(low[n % 3], values[f * columns + n]);
-        high[n % 3] = Math.max(high[n % 3], values[f * columns + n]);
-      }
-      spread = Math.max(spread, ...[0, 1, 2].map((k) => high[k] - low[k]));
-    }
-    const want = (0.05 * this.pictures[0].size) / (spread || 1);
-    return want > 1.5 ? Number(want.toPrecision(1)) : 1;
   }
 
   /** A run lasts between four and thirty seconds. */
@@ -256,7 +226,7 @@ export class App {
     parts.push(this.contactList());
     const parameters = Object.entries(this.run.head.settings.parameters);
     if (parameters.length) parts.push(el("section", {}, el("h2", {}, "Parameters"), rows(parameters.map(([k, v]) => [k, plain(v ?? NaN)]))));
-    if (this.run.head.mesh) parts.push(this.meshPanel());
+    if (this.run.head.mesh) parts.push(meshPanel(this.look, () => this.refresh(), () => this.showPanels()));
     parts.push(el("p", { class: "small" }, `stickslip ${this.run.head.engine}`));
     const panels = el("div");
     for (const part of parts) if (part) panels.append(part);
@@ -270,55 +240,6 @@ export class App {
     const buttons = el("div", { class: "buttons" });
     contacts.forEach((c, k) => buttons.append(el("button", { click: () => this.select({ kind: "contact", index: k, run: 0 }) }, c.name)));
     return el("section", {}, el("h2", {}, "Contacts"), buttons);
-  }
-
-  private meshPanel(): HTMLElement {
-    const input = el("input", { type: "range", min: "0", max: "100", value: String(20 * Math.log10(this.look.deformation)), "aria-label": "Factor of deformations" });
-    const output = el("output", {}, `× ${plain(this.look.deformation)}`);
-    input.addEventListener("input", () => {
-      this.look.deformation = Number((10 ** (Number(input.value) / 20)).toPrecision(2));
-      output.textContent = `× ${plain(this.look.deformation)}`;
-      this.refresh();
-    });
-    const choose = (field: Look["field"]) => {
-      this.look.field = field;
-      this.showPanels();
-      this.refresh();
-    };
-    return el(
-      "section",
-      {},
-      el("h2", {}, "The mesh"),
-      el("label", { class: "row" }, "deformation", input, output),
-      el(
-        "div",
-        { class: "buttons" },
-        el("button", { "aria-pressed": String(this.look.field === "stress"), click: () => choose("stress") }, "Stress"),
-        el("button", { "aria-pressed": String(this.look.field === "displacement"), click: () => choose("displacement") }, "Displacement"),
-      ),
-    );
-  }
-
-  private showScale() {
-    this.scale.replaceChildren();
-    if (!this.run.head.mesh) return;
-    const stress = this.look.field === "stress";
-    const top = stress ? this.run.stressMax : this.pictures[0].displacementMax();
-    const bar = el("div", { class: "ramp" });
-    const stops = [0, 0.25, 0.5, 0.75, 1].map((s) => `rgb(${ramp(s).map((c) => Math.round(255 * c)).join(" ")}) ${100 * s}%`);
-    bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    const unit = stress ? "Pa" : "m";
-    const { marks, factor, prefix } = marksOf(0, top, 4, unit);
-    const ticks = el(
-      "div",
-      { class: "ticks" },
-      ...marks.map((v) => {
-        const tick = el("span", {}, plain(Number((v / factor).toPrecision(6))));
-        tick.style.left = `${(100 * v) / (top || 1)}%`;
-        return tick;
-      }),
-    );
-    this.scale.append(el("div", {}, `${stress ? "von Mises stress" : "displacement"} in ${prefix}${unit}, to ${quantity(top, unit)}`), bar, ticks);
   }
 
   /** Goes to a time. */
@@ -348,7 +269,7 @@ export class App {
     this.cardChart.at(this.t);
     for (const [button, get] of this.toggles) button.setAttribute("aria-pressed", String(get()));
     this.showCard();
-    this.showScale();
+    this.scale.replaceChildren(...meshScale(this.look, this.pictures[0]));
     this.stage.request();
     document.documentElement.dataset.frame = String(frame);
     clearTimeout(this.hashTimer);
@@ -461,9 +382,9 @@ export class App {
     for (let k = 0; k < this.runs.length; k++) {
       const frame = this.runs[k].frameAt(this.t);
       const project = (p: Vec) => this.stage.project(p, k);
-      const contact = this.look.contacts ? this.pictures[k].pickContact(frame, project, x, y, 22) : null;
+      const contact = this.look.contacts ? pickContact(this.pictures[k], frame, project, [x, y], 22) : null;
       if (contact) return this.select({ kind: "contact", index: contact.contact, run: k });
-      const body = this.pictures[k].pickBody(frame, project, x, y, 40);
+      const body = pickBody(this.pictures[k], frame, project, [x, y], 40);
       if (body !== null) return this.select({ kind: "body", index: body, run: k });
     }
     this.select(null);

@@ -106,6 +106,9 @@ export function sample(area: Filling): HTMLCanvasElement {
   return canvas;
 }
 
+/** Energies of which all are smaller are rounding: a run in which nothing moves. */
+const NOTHING = 1e-16;
+
 export class Chart {
   readonly canvas = document.createElement("canvas");
   private areas: Area[] = [];
@@ -152,6 +155,7 @@ export class Chart {
       this.high = Math.max(this.high, up);
       this.low = Math.min(this.low, down);
     }
+    if (this.high - this.low < NOTHING) [this.low, this.high] = [0, 1];
     this.canvas.setAttribute("aria-label", `Energy over time: ${areas.map((a) => a.label).join(", ")}, stacked`);
     this.draw();
   }

@@ -75,6 +75,7 @@ export interface Summary {
     uniqueness_not_examined: number;
   };
   painleve: { smallest_margin: number | null; t: number; contact: string; steps_inside: number } | null;
+  positions?: { penetration: Worst; joint: Worst };
   world?: { penetration?: { worst: number; time: number; pair: string } } | null;
 }
 

@@ -1,7 +1,7 @@
 // Geometry of marks: thick lines in the plane, arrows, cones.
 
 import * as THREE from "three";
-import { type Vec, cross } from "./run";
+import { type Vec, cross, norm } from "./run";
 
 /** Triangles whose corners are set anew for every picture. */
 export class Triangles {
@@ -174,4 +174,45 @@ export function ballMaterial(): THREE.ShaderMaterial {
       }`,
     transparent: false,
   });
+}
+
+/** Faces in space; a face of two corners is a thin rod. */
+export function spatialGeometry(points: number[], faces: number[][], size: number): THREE.BufferGeometry {
+  const out: number[] = [];
+  const at = (k: number) => points.slice(3 * k, 3 * k + 3);
+  const thin: THREE.BufferGeometry[] = [];
+  for (const face of faces) {
+    if (face.length === 2) {
+      const [a, b] = [at(face[0]), at(face[1])] as [Vec, Vec];
+      const along: Vec = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
+      const rod = new THREE.CylinderGeometry(0.006 * size, 0.006 * size, 1, 8).translate(0, 0.5, 0);
+      if (norm(along) > 0) thin.push(rod.applyMatrix4(arrowMatrix(new THREE.Matrix4(), a, along, norm(along), 1)));
+    }
+    for (let k = 1; k + 1 < face.length; k++) out.push(...at(face[0]), ...at(face[k]), ...at(face[k + 1]));
+  }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(out), 3));
+  geometry.computeVertexNormals();
+  return thin.length ? merged([geometry, ...thin]) : geometry;
+}
+
+/** Faces in the plane; a face of two corners is a stripe. */
+export function planarGeometry(points: number[], faces: number[][], size: number): THREE.BufferGeometry {
+  const out: number[] = [];
+  const width = 0.008 * size;
+  for (const face of faces) {
+    if (face.length > 2) {
+      for (let k = 1; k + 1 < face.length; k++)
+        for (const c of [face[0], face[k], face[k + 1]]) out.push(points[3 * c], points[3 * c + 1], 0);
+    } else {
+      const [a, b] = face.map((c) => [points[3 * c], points[3 * c + 1]]);
+      const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
+      const [nx, ny] = [((a[1] - b[1]) / length) * width, ((b[0] - a[0]) / length) * width];
+      out.push(a[0] + nx, a[1] + ny, 0, a[0] - nx, a[1] - ny, 0, b[0] + nx, b[1] + ny, 0);
+      out.push(b[0] + nx, b[1] + ny, 0, a[0] - nx, a[1] - ny, 0, b[0] - nx, b[1] - ny, 0);
+    }
+  }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(out), 3));
+  return geometry;
 }

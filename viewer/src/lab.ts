@@ -19,10 +19,20 @@ export interface Live {
 interface Verdict {
   error?: string;
   verdict: string;
-  sentence: string;
-  complete: boolean;
+  text: string;
+  method: "exact" | "truncated" | "search";
   margins: (number | null)[];
-  solutions: { modes: string[]; impulse: number[]; velocity: number[]; impact: boolean; residual: number }[];
+  solutions: { words: string[]; impact: boolean }[];
+}
+
+/** What a pointer holds: a point of the drawing, and the parameter that moves it. */
+interface Hand {
+  point: number;
+  parameter: string | null;
+  target: [number, number] | null;
+  busy: boolean;
+  before: Record<string, string>;
+  gone?: boolean;
 }
 
 const CHOICES: [string, string, string[]][] = [
@@ -67,6 +77,8 @@ export class Lab {
   cost = 0;
   private readonly engine: Engine;
   private readonly judge: Engine;
+  /** Where a dragged point would be: not in the way of verdicts. */
+  private readonly hand: Engine;
   private readonly status = el("p", { class: "small", role: "status" });
   private readonly sliders = el("div");
   private readonly verdictPanel = el("section", { id: "uniqueness", "aria-live": "polite" });
@@ -80,6 +92,7 @@ export class Lab {
   ) {
     this.engine = new Engine(module);
     this.judge = new Engine(module, 50);
+    this.hand = new Engine(module, Infinity);
     const selects = el("div");
     for (const [key, label, words] of CHOICES) {
       const select = el("select", { "aria-label": label, "data-key": key }, ...words.map((w) => el("option", { value: w }, w || "as in the scene")));
@@ -193,14 +206,14 @@ export class Lab {
     panel.dataset.verdict = verdict.verdict;
     panel.replaceChildren(
       el("h2", {}, "The first step under Coulomb's law"),
-      el("p", { class: verdict.verdict === "regular" ? "good" : "bad" }, verdict.sentence),
+      el("p", { class: verdict.verdict === "regular" ? "good" : "bad" }, verdict.text),
       rows(verdict.margins.map((m, k) => [`Painlevé margin of contact ${k + 1}`, plain(m ?? NaN)])),
     );
     if (verdict.solutions.length < 2) return;
-    panel.append(el("p", {}, `Several solutions: choose one.${verdict.complete ? "" : " There may be more."}`));
+    panel.append(el("p", {}, `Several solutions: choose one.${verdict.method === "exact" ? "" : " There may be more."}`));
     const buttons = el("div", { class: "buttons" });
     verdict.solutions.forEach((s, k) => {
-      const text = `${s.modes.join(", ")}${s.impact ? " (an impact)" : ""}`;
+      const text = `${s.words.join(", ")}${s.impact ? " (an impact)" : ""}`;
       buttons.append(el("button", { "data-solution": String(k), click: () => void this.follow(k) }, text));
     });
     panel.append(buttons);
@@ -219,27 +232,19 @@ export class Lab {
     this.app.refresh();
   }
 
-  /** Drags the drawn shapes at the start: the one parameter that follows the hand best is changed. */
+  /** Drags the drawn shapes at the start: the one parameter that follows the hand best is changed. Escape puts it back. */
   private dragStart() {
-    const canvas = this.app.stage.canvas;
-    let grabbed: { point: number; parameter: string | null } | null = null;
-    const shift = el("p", { class: "small" }, "Hold Shift and drag a moving part at the start.");
-    this.status.after(shift);
+    const { canvas } = this.app.stage;
+    let hand: Hand | null = null;
+    this.status.after(el("p", { class: "small" }, "Hold Shift and drag a moving part at the start; Escape puts it back."));
     canvas.addEventListener(
       "pointerdown",
       (e) => {
         if (!e.shiftKey || !this.app.runs.length || !this.app.run.head.lines.length) return;
         this.app.seek(0);
-        const { values, at } = this.app.run.drawnPoints(0);
-        let k = at;
-        let least = 40;
-        for (const line of this.app.run.head.lines)
-          for (let p = 0; p < line.count; p++, k += 2) {
-            const place = line.moving ? this.app.stage.project([values[k], values[k + 1], 0]) : null;
-            const d = place ? Math.hypot(place[0] - e.offsetX, place[1] - e.offsetY) : Infinity;
-            if (d < least) [least, grabbed] = [d, { point: (k - at) / 2, parameter: null }];
-          }
-        if (!grabbed) return;
+        const point = this.nearest(e.offsetX, e.offsetY);
+        if (point === null) return;
+        hand = { point, parameter: null, target: null, busy: false, before: { ...this.parameters } };
         e.stopPropagation();
         this.app.stage.steering = false;
         canvas.setPointerCapture(e.pointerId);
@@ -247,27 +252,67 @@ export class Lab {
       { capture: true },
     );
     canvas.addEventListener("pointermove", (e) => {
-      if (grabbed) void this.drag(grabbed, this.app.stage.unproject(e.offsetX, e.offsetY));
+      if (!hand) return;
+      hand.target = this.app.stage.unproject(e.offsetX, e.offsetY);
+      void this.drag(hand);
     });
-    canvas.addEventListener("pointerup", () => {
-      grabbed = null;
+    const release = () => {
+      hand = null;
       this.app.stage.steering = true;
+    };
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(end, release);
+    addEventListener("keydown", (e) => {
+      if (e.key !== "Escape" || !hand) return;
+      const { before } = hand;
+      hand.gone = true;
+      release();
+      for (const key of Object.keys(this.parameters)) delete this.parameters[key];
+      Object.assign(this.parameters, before);
+      this.built = false;
+      void this.rerun();
     });
   }
 
-  private async drag(grabbed: { point: number; parameter: string | null }, target: [number, number]) {
+  /** The moving point of the drawing at the start that is nearest to a place on the screen. */
+  private nearest(x: number, y: number): number | null {
+    const { values, at } = this.app.run.drawnPoints(0);
+    let k = at;
+    let least = 40;
+    let found: number | null = null;
+    for (const line of this.app.run.head.lines)
+      for (let p = 0; p < line.count; p++, k += 2) {
+        const place = line.moving ? this.app.stage.project([values[k], values[k + 1], 0]) : null;
+        const d = place ? Math.hypot(place[0] - x, place[1] - y) : Infinity;
+        if (d < least) [least, found] = [d, (k - at) / 2];
+      }
+    return found;
+  }
+
+  /** Follows the hand, one place after the other; places that were left meanwhile are skipped. */
+  private async drag(hand: Hand) {
+    if (hand.busy) return;
+    hand.busy = true;
+    while (hand.target && !hand.gone) {
+      const { target } = hand;
+      hand.target = null;
+      await this.move(hand, target);
+    }
+    hand.busy = false;
+  }
+
+  private async move(hand: Hand, target: [number, number]) {
     const place = async (changes: Record<string, string>) => {
       const request = this.request("start");
       request.parameters = { ...request.parameters, ...changes };
-      const answer = await this.judge.ask(request);
+      const answer = await this.hand.ask(request);
       const points = answer ? (JSON.parse(answer.text) as { points?: number[] }).points : undefined;
-      return points ? [points[2 * grabbed.point], points[2 * grabbed.point + 1]] : null;
+      return points ? [points[2 * hand.point], points[2 * hand.point + 1]] : null;
     };
     const here = await place({});
     if (!here) return;
     const want = [target[0] - here[0], target[1] - here[1]];
     const present = this.app.run.head.settings.parameters;
-    const names = grabbed.parameter ? [grabbed.parameter] : Object.keys(present);
+    const names = hand.parameter ? [hand.parameter] : Object.keys(present);
     let best: { name: string; value: number; gain: number } | null = null;
     for (const name of names) {
       const value = Number(this.parameters[name] ?? present[name]);
@@ -281,8 +326,8 @@ export class Lab {
       const gain = (along * along) / square;
       if (!best || gain > best.gain) best = { name, value: value + along / square, gain };
     }
-    if (!best) return;
-    grabbed.parameter = best.name;
+    if (!best || hand.gone) return;
+    hand.parameter = best.name;
     this.setParameters({ [best.name]: best.value });
   }
 }

@@ -1,8 +1,24 @@
 // What stands beside the picture: the verdict in words, the scene, cards of contacts and bodies, the tree of futures.
 
 import { el, rows } from "./element";
+import type { Summary } from "./format";
 import { type Contact, MODES, type Run, type Vec, dot, norm } from "./run";
 import { plain, quantity, time } from "./words";
+
+/** Keys, and what they do. */
+export const KEYS: [string, string][] = [
+  ["Space", "play or pause"],
+  ["← →", "one frame; with Shift ten"],
+  ["Home End", "start, end"],
+  ["[ ]", "slower, faster"],
+  ["1 – 6", "views"],
+  ["F", "show everything"],
+  ["C K G H", "contacts, cones, ghost of the start, force chains"],
+  ["B", "follow the chosen body"],
+  ["T", "light or dark"],
+  ["P", "save the picture"],
+  ["?", "this help"],
+];
 
 /** The certificate in words. */
 export function verdict(run: Run): HTMLElement {
@@ -21,7 +37,7 @@ export function verdict(run: Run): HTMLElement {
       ["worst residual", plain(c.worst ?? NaN)],
       ["at most", plain(c.limit)],
       ["energy account", summary.energy.closed ? "closed in every step" : "open"],
-      ...(summary.world?.penetration ? ([["deepest overlap", quantity(summary.world.penetration.worst, "m")]] as [string, string][]) : []),
+      ...positions(summary),
       ...(summary.painleve ? ([["smallest Painlevé margin", plain(summary.painleve.smallest_margin ?? NaN)]] as [string, string][]) : []),
       ["problems with several solutions", String(c.several_solutions)],
       ["steps", `${summary.steps} of ${quantity(settings.step, "s")}`],
@@ -32,8 +48,19 @@ export function verdict(run: Run): HTMLElement {
   return section;
 }
 
-export function about(run: Run): HTMLElement {
+/** How far positions left their constraints. */
+function positions(summary: Summary): [string, string][] {
+  const { world, positions: found } = summary;
+  if (world?.penetration) return [["deepest overlap", quantity(world.penetration.worst, "m")]];
+  const out: [string, string][] = [];
+  if (found) out.push(["deepest penetration", quantity(found.penetration.value ?? NaN, "m")]);
+  if (found?.joint.value) out.push(["worst joint violation", plain(found.joint.value)]);
+  return out;
+}
+
+export function about(run: Run): HTMLElement | null {
   const { head } = run;
+  if (!head.description && !head.look_for && !head.source && !head.notes.length) return null;
   const section = el("section", { "aria-label": "The scene" }, el("h2", {}, "The scene"));
   for (const text of [head.description, head.look_for && `Look for: ${head.look_for}`]) if (text) section.append(el("p", {}, text));
   if (head.source) section.append(el("p", { class: "small" }, `Source: ${head.source}`));
@@ -74,7 +101,7 @@ export function bodyRows(run: Run, frame: number, body: number): [string, string
   const speed = dt > 0 ? Math.hypot(pose[0] - other[0], pose[1] - other[1], pose[2] - other[2]) / dt : 0;
   const touching = run.contacts(frame).filter((c) => c.mode > 0 && run.head.contacts[c.contact].bodies?.includes(body));
   return [
-    ["mass", quantity(b.mass * 1000, "g")],
+    ["mass", b.mass < 1 ? quantity(b.mass * 1000, "g") : `${plain(b.mass)} kg`],
     ["place", vector([pose[0], pose[1], pose[2]], "m")],
     ["mean speed of the frame", quantity(speed, "m/s")],
     ["contacts", String(touching.length)],

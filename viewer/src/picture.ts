@@ -2,8 +2,8 @@
 
 import * as THREE from "three";
 import { BODIES, HELD, IMPACT, curveColour, modeColour, ramp } from "./colours";
-import { type Contact, type Run, type Vec, dot, norm } from "./run";
-import { STROKE_TRIANGLES, Triangles, arrowGeometry, arrowMatrix, ballMaterial, coneCorners, merged } from "./glyphs";
+import { type Run, type Vec, dot, norm } from "./run";
+import { STROKE_TRIANGLES, Triangles, arrowGeometry, arrowMatrix, ballMaterial, coneCorners, planarGeometry, spatialGeometry } from "./glyphs";
 
 export interface Look {
   contacts: boolean;
@@ -38,7 +38,9 @@ export class Picture {
   readonly high: Vec;
   readonly size: number;
   /** Length of an arrow per unit of force. */
-  private readonly arrowScale: number;
+  readonly arrowScale: number;
+  /** Planes in space. */
+  private readonly sheets: THREE.Object3D[] = [];
   private readonly strokes = new Triangles(new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide }));
   private readonly ghosts = new Triangles(
     new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide, transparent: true, opacity: 0.25, depthWrite: false }),
@@ -116,7 +118,7 @@ export class Picture {
     });
     for (const [number, list] of byGeometry) {
       const g = head.geometries[number];
-      const geometry = head.planar ? this.planarGeometry(g.points, g.faces) : this.spatialGeometry(g.points, g.faces);
+      const geometry = head.planar ? planarGeometry(g.points, g.faces, this.size) : spatialGeometry(g.points, g.faces, this.size);
       const material = head.planar
         ? new THREE.MeshBasicMaterial({ side: THREE.DoubleSide })
         : new THREE.MeshLambertMaterial({ flatShading: true, side: THREE.DoubleSide });
@@ -157,45 +159,6 @@ export class Picture {
     const points = new THREE.Points(geometry, material);
     points.frustumCulled = false;
     return points;
-  }
-
-  private spatialGeometry(points: number[], faces: number[][]): THREE.BufferGeometry {
-    const out: number[] = [];
-    const at = (k: number) => points.slice(3 * k, 3 * k + 3);
-    const thin: THREE.BufferGeometry[] = [];
-    for (const face of faces) {
-      if (face.length === 2) {
-        const [a, b] = [at(face[0]), at(face[1])] as [Vec, Vec];
-        const along: Vec = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
-        const rod = new THREE.CylinderGeometry(0.006 * this.size, 0.006 * this.size, 1, 8).translate(0, 0.5, 0);
-        if (norm(along) > 0) thin.push(rod.applyMatrix4(arrowMatrix(new THREE.Matrix4(), a, along, norm(along), 1)));
-      }
-      for (let k = 1; k + 1 < face.length; k++) out.push(...at(face[0]), ...at(face[k]), ...at(face[k + 1]));
-    }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(out), 3));
-    geometry.computeVertexNormals();
-    return thin.length ? merged([geometry, ...thin]) : geometry;
-  }
-
-  private planarGeometry(points: number[], faces: number[][]): THREE.BufferGeometry {
-    const out: number[] = [];
-    const width = 0.008 * this.size;
-    for (const face of faces) {
-      if (face.length > 2) {
-        for (let k = 1; k + 1 < face.length; k++)
-          for (const c of [face[0], face[k], face[k + 1]]) out.push(points[3 * c], points[3 * c + 1], 0);
-      } else {
-        const [a, b] = face.map((c) => [points[3 * c], points[3 * c + 1]]);
-        const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
-        const [nx, ny] = [((a[1] - b[1]) / length) * width, ((b[0] - a[0]) / length) * width];
-        out.push(a[0] + nx, a[1] + ny, 0, a[0] - nx, a[1] - ny, 0, b[0] + nx, b[1] + ny, 0);
-        out.push(b[0] + nx, b[1] + ny, 0, a[0] - nx, a[1] - ny, 0, b[0] - nx, b[1] - ny, 0);
-      }
-    }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(out), 3));
-    return geometry;
   }
 
   /** The ground behind a plane: a square in space, a hatched band in the plane. */
@@ -240,6 +203,7 @@ export class Picture {
     object.add(sheet, grid);
     object.quaternion.copy(q);
     object.position.set(...foot);
+    this.sheets.push(object);
     return object;
   }
 
@@ -518,8 +482,13 @@ export class Picture {
     }
   }
 
-  /** What the shader of balls needs to know of a view. */
+  /** What depends on the view: the planes that are seen, the shader of balls. */
   prepare(camera: THREE.Camera, height: number) {
+    // A plane that is seen from behind would hide what stands before it.
+    for (const sheet of this.sheets) {
+      const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(sheet.quaternion);
+      sheet.visible = normal.dot(camera.position.clone().sub(sheet.position)) > 0;
+    }
     for (const points of [this.balls, this.ghostBalls]) {
       if (!points) continue;
       const { uniforms } = points.material as THREE.ShaderMaterial;
@@ -535,41 +504,5 @@ export class Picture {
       const material = mesh.material;
       if (material) for (const m of Array.isArray(material) ? material : [material]) m.dispose();
     });
-  }
-
-  /** The contact nearest to a place on the screen, within some pixels. */
-  pickContact(frame: number, project: (p: Vec) => [number, number] | null, x: number, y: number, reach: number): Contact | null {
-    let best: Contact | null = null;
-    let least = reach;
-    for (const c of this.run.contacts(frame)) {
-      if (!Number.isFinite(c.place[0])) continue;
-      const force = this.run.force(c, frame);
-      const length = Math.min(norm(force) * this.arrowScale, this.size);
-      const size = norm(force) || 1;
-      // The point itself and the middle of its arrow.
-      for (const s of [0, 0.5 * length]) {
-        const at = project([0, 1, 2].map((k) => c.place[k] + (s * force[k]) / size) as Vec);
-        if (!at) continue;
-        const d = Math.hypot(at[0] - x, at[1] - y) + (s ? 1 : 0);
-        if (d < least) [best, least] = [c, d];
-      }
-    }
-    return best;
-  }
-
-  /** The body nearest to a place on the screen. */
-  pickBody(frame: number, project: (p: Vec) => [number, number] | null, x: number, y: number, reach: number): number | null {
-    let best: number | null = null;
-    let least = reach;
-    const pose: number[] = [];
-    this.run.head.bodies.forEach((body, k) => {
-      if (!body.free) return;
-      this.run.pose(k, frame, pose);
-      const at = project([pose[0], pose[1], pose[2]]);
-      if (!at) return;
-      const d = Math.hypot(at[0] - x, at[1] - y);
-      if (d < least) [best, least] = [k, d];
-    });
-    return best;
   }
 }

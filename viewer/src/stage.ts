@@ -8,6 +8,19 @@ import type { Vec } from "./run";
 export type View = "default" | "front" | "side" | "top" | "back" | "below";
 export const VIEWS: View[] = ["default", "front", "side", "top", "back", "below"];
 
+/** Distance in a direction from which all corners of a box are seen. */
+function distanceOf(half: THREE.Vector3, towards: THREE.Vector3, slope: number, aspect: number): number {
+  const right = new THREE.Vector3(0, 0, 1).cross(towards).normalize();
+  const up = towards.clone().cross(right);
+  let distance = 1e-9;
+  for (let k = 0; k < 8; k++) {
+    const corner = half.clone().multiply(new THREE.Vector3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1));
+    const off = Math.max(Math.abs(corner.dot(right)) / aspect, Math.abs(corner.dot(up))) / slope;
+    distance = Math.max(distance, corner.dot(towards) + off);
+  }
+  return distance;
+}
+
 export class Stage {
   readonly canvas: HTMLCanvasElement;
   private readonly renderer: THREE.WebGLRenderer;
@@ -84,8 +97,6 @@ export class Stage {
       this.controls.target.set(middle.x, middle.y, 0);
       this.camera.up.set(0, 1, 0);
     } else {
-      const radius = 0.55 * Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-      const distance = (radius * Math.max(1, 1 / aspect)) / Math.sin((this.camera.fov * Math.PI) / 360);
       const from: Record<View, Vec> = {
         default: [0.55, -0.75, 0.38],
         front: [0, -1, 0],
@@ -94,7 +105,10 @@ export class Stage {
         back: [0, 1, 0.15],
         below: [0, -1e-3, -1],
       };
-      const d = new THREE.Vector3(...from[view]).normalize().multiplyScalar(distance);
+      const d = new THREE.Vector3(...from[view]).normalize();
+      const half = new THREE.Vector3(high[0] - low[0], high[1] - low[1], high[2] - low[2]).multiplyScalar(0.5);
+      const distance = distanceOf(half, d, 0.9 * Math.tan((this.camera.fov * Math.PI) / 360), aspect);
+      d.multiplyScalar(distance);
       this.camera.up.set(0, 0, 1);
       this.camera.near = 0.01 * distance;
       this.camera.far = 20 * distance;

@@ -25,14 +25,15 @@ const grouped = (text: string) => text.replace(/^(-?)(\d{5,})/, (_, sign, whole)
 function power(x: number): string {
   const e = Math.floor(Math.log10(Math.abs(x)));
   const up = String(e).replace(/./g, (c) => ({ "-": "⁻" })[c] ?? "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]);
-  return `${Number((x / 10 ** e).toPrecision(3))}·10${up}`;
+  const mantissa = Number((x / 10 ** e).toPrecision(3));
+  return Math.abs(mantissa) === 1 ? `${mantissa < 0 ? "-" : ""}10${up}` : `${mantissa}·10${up}`;
 }
 
-/** Factor and sign of the prefix with which a value is written; angles, pure numbers and powers of units have none. As in crates/stickslip-cli/src/quantity.rs. */
+/** Factor and sign of the prefix with which a value is written; angles, pure numbers and powers of units have none. As in crates/stickslip/src/quantity.rs. */
 export function unitPrefix(x: number, unit: string): [number, string] {
   const a = Math.abs(x);
   const first = unit.split(/[ /*·]/)[0];
-  if ((a >= 0.1 && a < 999.95) || a > 1e12 || !["m", "s", "N", "Pa", "J", "W"].includes(first)) return [1, ""];
+  if ((a >= 0.1 && a < 999.95) || a > 1e12 || !["m", "s", "g", "N", "Pa", "J", "W"].includes(first)) return [1, ""];
   return PREFIXES.find(([f]) => a >= 0.99995 * f) ?? [1, ""];
 }
 

@@ -186,7 +186,7 @@ async function others() {
   for (const key of ["1", "2", "3", "4", "5", "6", "f"]) await top.page.keyboard.press(key);
   await top.close();
   call("view", "dice", "--until", "0.4", "--html", "dice.html");
-  const dice = await open("dice.html", { hash: "#t=0.38" });
+  const dice = await open("dice.html", { hash: "#t=0.24" });
   const at = await dice.app(() => {
     const run = window.stickslip.run;
     const k = run.head.bodies.findIndex((b) => b.free);
@@ -197,6 +197,8 @@ async function others() {
   });
   assert.match(await dice.page.locator("#card").innerText(), /mass/);
   assert.ok(at >= 0);
+  await dice.page.keyboard.press("k");
+  await dice.page.waitForTimeout(100);
   await dice.shot("view-dice");
   await dice.close();
   for (const [name, mu] of [["a", "0.2"], ["b", "0.9"]]) call("run", "slender-rod", "--set", `mu=${mu}`, "--until", "1", "--quiet", "--output", name);
@@ -255,6 +257,7 @@ async function live() {
   await mu(2);
   await becomes("indeterminate");
   assert.ok((await lab.page.locator("#uniqueness button").count()) >= 2, await verdict());
+  await dragged(lab);
   await lab.page.waitForSelector("#map[data-whole]", { timeout: 180000, state: "attached" });
   await lab.app(() => window.stickslip.seek(0.02));
   await lab.page.waitForTimeout(100);
@@ -267,11 +270,41 @@ async function live() {
   return `live: slender-rod, ${steps} steps in ${Math.min(...costs).toFixed(0)} ms (best of three)`;
 }
 
+/** Shift and drag turns the rod about its tip: of all parameters the angle follows the hand. Escape puts it back. */
+async function dragged(lab) {
+  const angle = () => lab.app(() => { const { values, at } = window.stickslip.run.drawnPoints(0); return Math.atan2(values[at + 3] - values[at + 1], values[at + 2] - values[at]); });
+  const place = (a) => lab.app((a) => window.stickslip.stage.project([2 * Math.cos(a), 2 * Math.sin(a), 0]), a);
+  const turned = (a) => lab.page.waitForFunction((a) => { const { values, at } = window.stickslip.run.drawnPoints(0); return Math.abs(Math.atan2(values[at + 3], values[at + 2]) - a) < 0.02; }, a, { timeout: 180000 });
+  const { mouse, keyboard } = lab.page;
+  const before = await angle();
+  const box = await lab.page.locator("#stage canvas").boundingBox();
+  const to = async (a) => { const [x, y] = await place(a); await mouse.move(box.x + x, box.y + y, { steps: 6 }); };
+  await lab.app(() => window.stickslip.seek(0));
+  await to(before);
+  await keyboard.down("Shift");
+  await mouse.down();
+  await to(before - 0.3);
+  await turned(before - 0.3);
+  assert.deepEqual(await lab.app(() => Object.keys(window.lab.parameters).sort()), ["mu", "theta0"]);
+  // A hand that moves on: what was begun for an earlier place gives way.
+  for (const a of [0.1, 0.2, 0.3, 0.4]) await to(before - 0.3 + a);
+  await turned(before + 0.1);
+  await keyboard.press("Escape");
+  await turned(before);
+  await mouse.up();
+  await keyboard.up("Shift");
+  assert.deepEqual(await lab.app(() => Object.keys(window.lab.parameters)), ["mu"]);
+}
+
 async function large() {
   const text = readFileSync(new URL("./balls.toml", import.meta.url), "utf8");
   const { writeFileSync } = await import("node:fs");
-  const [side, frames] = process.env.STICKSLIP_LARGE ? [[25, 20, 20], 300] : [[8, 8, 8], 20];
-  writeFileSync(join(work, "balls.toml"), text.replace("COUNT", `[${side.join(", ")}]`).replace("UNTIL", String(frames * 5e-3)));
+  const [side, frames] = process.env.STICKSLIP_LARGE ? [100, 300] : [22, 100];
+  // No two balls fall alike.
+  const height = (i, j) => (0.04 * (1 + Math.sin(12.9898 * i + 78.233 * j) * Math.cos(3.7 * i * j))).toFixed(4);
+  const ground = Array.from({ length: 60 }, (_, i) => `[${Array.from({ length: 60 }, (_, j) => height(i, j)).join(", ")}]`);
+  const scene = text.replace("COUNT", `[${side}, ${side}, 1]`).replace("UNTIL", String(frames * 2e-3)).replace("GROUND", `[${ground.join(", ")}]`);
+  writeFileSync(join(work, "balls.toml"), scene);
   call("view", "balls.toml", "--html", "balls.html");
   const p = await open("balls.html");
   const count = await p.app(() => window.stickslip.run.head.bodies.length);

@@ -43,4 +43,7 @@ const row = ask({ ...start, task: "map", row: ["theta0", [1.0472]], column: ["mu
 assert.deepEqual(row.cells, ["regular"]);
 assert.match(ask({ ...start, task: "run", parameters: { nu: "1" } }).error, /no parameter `nu`/);
 assert.match(ask({ ...start, task: "run", scene: "title = " }).error, /painleve-start.toml/);
+const page = readFileSync(new URL("../../crates/stickslip-view/assets/view.html.z", import.meta.url));
+assert.ok(page.length <= 250e3, `the page has ${page.length} bytes packed, more than 250 kB`);
+assert.ok(page.length + packed.length <= 1.3e6, `page and engine have ${page.length + packed.length} bytes packed, more than 1.3 MB`);
 console.log(`engine for browsers: ${packed.length} bytes packed, agrees with the program to 1e-9`);

@@ -2,12 +2,12 @@
 
 use crate::exit;
 use crate::plot::{Figure, Panel, Sample, curve_stroke};
-use crate::quantity::number;
 use crate::solve::{SolveOptions, solve_file};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use stickslip::quantity::number;
 use stickslip::solvers::SolverLimits;
 use stickslip::solvers::cascade::CoulombMethod;
 

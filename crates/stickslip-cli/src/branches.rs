@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-use stickslip::simulation::studies::branches::branches;
-use stickslip::simulation::studies::one_step_problem;
+use stickslip::quantity::digits;
+use stickslip::scene::{Scene, SceneError};
 use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Method};
-use stickslip::stepping::MoreauContactDynamics;
 
 use crate::exit::{complain, say};
 use crate::scene_argument::{self, SceneOptions};
@@ -30,6 +29,16 @@ pub struct BranchesArgs {
     json: bool,
 }
 
+/// Names of the contacts that a world finds in its first step; none elsewhere.
+fn world_names(scene: &Scene, gap: f64, h: f64) -> Result<Vec<String>, SceneError> {
+    let Some(world) = scene.world() else {
+        return Ok(Vec::new());
+    };
+    let problem = scene.first_problem(gap, h)?;
+    let names = problem.blocks().iter().map(|b| world.contact_name(b.key));
+    Ok(names.collect())
+}
+
 /// Runs the subcommand.
 pub fn run(args: &BranchesArgs) -> ExitCode {
     // Only Coulomb's law has several solutions.
@@ -41,33 +50,14 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         Ok(named) => named,
         Err(error) => return complain(error),
     };
-    let system = match named.scene.system() {
-        Ok(system) => system,
-        Err(error) => return complain(error),
-    };
-    let (q, v) = named.scene.initial_state();
     let settings = EnumerationSettings {
         starts: args.starts,
         ..EnumerationSettings::default()
     };
     let h = named.scene.settings.step;
-    let at = (0.0, q.as_slice(), v.as_slice());
-    let (found, names) = if let Some(world) = named.scene.world() {
-        let mut scheme = match named.scene.world_stepping() {
-            Ok(scheme) => scheme,
-            Err(error) => return complain(error),
-        };
-        let found = branches(system.as_ref(), &mut scheme, at, h, &settings);
-        let problem = one_step_problem(system.as_ref(), &mut scheme, at, h);
-        let names = problem.blocks().iter().map(|b| world.contact_name(b.key));
-        (found, names.collect())
-    } else {
-        let mut scheme = MoreauContactDynamics::new(args.gap);
-        let found = branches(system.as_ref(), &mut scheme, at, h, &settings);
-        (found, Vec::new())
-    };
-    let study = match found {
-        Ok(study) => study,
+    let study = match named.scene.branches(args.gap, h, &settings) {
+        Ok(Ok(study)) => study,
+        Ok(Err(error)) => return complain(error),
         Err(error) => return complain(error),
     };
     if args.json {
@@ -86,6 +76,10 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         Method::Search => "a search from many starts: there may be more",
     };
     say(method);
+    let names = match world_names(&named.scene, args.gap, h) {
+        Ok(names) => names,
+        Err(error) => return complain(error),
+    };
     for (k, margin) in study.margins.iter().enumerate() {
         let name = names.get(k).cloned().unwrap_or_else(|| (k + 1).to_string());
         say(format!(
@@ -128,7 +122,7 @@ fn modes(solution: &FoundSolution) -> String {
 /// The set of impulses of a motion.
 fn tell_impulses(solution: &FoundSolution) {
     say(format!("  impulse   {}", list(&solution.impulse)));
-    say(format!("  residual  {:.1e}", solution.residual));
+    say(format!("  residual  {}", digits(solution.residual, 2)));
     let Some(continuum) = &solution.continuum else {
         return;
     };

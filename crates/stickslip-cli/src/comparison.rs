@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use stickslip::simulation::{RunOutcome, RunSummary};
 
 use crate::plot::escape;
-use crate::quantity::number;
+use stickslip::quantity::{digits, number};
 
 /// Coordinates shown in a table.
 const COORDINATES: usize = 4;
@@ -81,7 +81,7 @@ fn cells(summary: &RunSummary, names: &[&str]) -> Vec<String> {
         number(0.0 - total("contact_tangential")),
         number(0.0 - total("contact_normal")),
         number(0.0 - scheme),
-        format!("{:.0e}", summary.certificate.worst),
+        digits(summary.certificate.worst, 1),
         format!("{:.2}", summary.wall_time),
     ]);
     cells

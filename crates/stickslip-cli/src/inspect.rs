@@ -8,6 +8,7 @@ use stickslip::laws::{
     FlowRule, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactRule, PerUnitNormal, SetGeometry,
     SetUnit, StandardImpact,
 };
+use stickslip::quantity::digits;
 use stickslip::scene::Scene;
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::impact_consistency::check_impact;
@@ -59,7 +60,11 @@ pub fn run(args: &InspectArgs) -> ExitCode {
     for constraint in system.constraints() {
         let gap = constraint.gap().value(0.0, &q);
         let word = if gap <= args.gap { "active" } else { "open" };
-        say(format!("{}: gap {gap:.6e} ({word})", constraint.name()));
+        say(format!(
+            "{}: gap {} ({word})",
+            constraint.name(),
+            digits(gap, 7)
+        ));
     }
     let mut scheme = MoreauContactDynamics::new(args.gap);
     let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
@@ -86,7 +91,7 @@ fn inspect_world(scene: &Scene, world: &World, (q, v): (&[f64], &[f64])) -> Exit
         let block = problem.blocks().iter().find(|b| b.key == contact.key);
         let word = if block.is_some() { "active" } else { "open" };
         let name = world.contact_name(contact.key);
-        say(format!("{name}: gap {:.6e} ({word})", contact.gap));
+        say(format!("{name}: gap {} ({word})", digits(contact.gap, 7)));
         if let Some(block) = block {
             say(format!("  place           {}", list(&contact.place)));
             say(format!("  normal          {}", list(&contact.normal)));
@@ -174,8 +179,8 @@ fn show_friction(block: &ContactBlock, w: &[f64]) {
         "no tangential impact possible"
     };
     say(format!(
-        "  gamma           {:.6e} ({margin:.4} of W_nn): {regime}",
-        margin * w[0]
+        "  gamma           {} ({margin:.4} of W_nn): {regime}",
+        digits(margin * w[0], 7)
     ));
     say(format!(
         "  friction set per unit normal row: {}",
@@ -201,8 +206,8 @@ fn show_friction(block: &ContactBlock, w: &[f64]) {
     }
     if let FlowRule::Generalized(rule) = block.flow_rule {
         say(format!(
-            "  law             generalized, firmness threshold {:e}",
-            rule.firmness
+            "  law             generalized, firmness threshold {}",
+            digits(rule.firmness, 3)
         ));
     }
 }
@@ -273,8 +278,8 @@ fn impact_map(
             "holds".to_string()
         } else {
             format!(
-                "VIOLATED by {:.3e}: u- = ({}) goes to u+ = ({})",
-                violation.size,
+                "VIOLATED by {}: u- = ({}) goes to u+ = ({})",
+                digits(violation.size, 4),
                 list(&violation.velocity_before),
                 list(&violation.velocity_after)
             )

@@ -54,7 +54,7 @@ pub const GUIDES: [Guide; 6] = [
         title: "The tangential impact: a blow without collision",
         text: &[
             "A rod slides on its tip and nothing approaches, yet no finite force can go on: an impulse stops the slip at once.",
-            "The first frame shows it in purple. Lower mu: the margin to the Painleve region becomes positive and the impulse vanishes.",
+            "The first frame after the start (key →) shows it in purple. Lower mu: the margin to the Painleve region becomes positive and the impulse vanishes.",
             "The law says what happens after; choose another and compare.",
         ],
         map: Some([("angle", 0.6, 1.5), ("mu", 0.5, 3.0)]),

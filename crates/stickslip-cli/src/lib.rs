@@ -21,7 +21,6 @@ mod plot;
 mod plot_command;
 mod polydata;
 mod progress;
-mod quantity;
 mod report;
 mod run;
 mod scene_argument;

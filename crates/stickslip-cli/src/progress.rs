@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use stickslip::quantity::{digits, quantity};
 use stickslip::simulation::Simulation;
 
 /// Ticks of a whole bar.
@@ -73,11 +74,11 @@ fn message(simulation: &Simulation, speed: f64) -> String {
         None => String::new(),
     };
     format!(
-        "t {:.4} s, {bodies}{} contacts, residual {:.0e}, imbalance {:.0e} J, {speed:.0} steps/s",
+        "t {:.4} s, {bodies}{} contacts, residual {}, imbalance {}, {speed:.0} steps/s",
         simulation.state().t,
         simulation.record().active_contacts(),
-        simulation.certificate().worst(),
-        simulation.ledger().worst_imbalance,
+        digits(simulation.certificate().worst(), 1),
+        quantity(simulation.ledger().worst_imbalance, "J"),
     )
 }
 

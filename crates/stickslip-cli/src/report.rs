@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use stickslip::records::EventKind;
 use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary, Status, TheoremCover};
 
-use crate::quantity::{count, number, quantity};
+use stickslip::quantity::{count, digits, number, quantity};
 
 /// What happened, where the energy went, how far the certificate can be trusted, what to beware of.
 pub fn report(summary: &RunSummary) -> String {
@@ -273,8 +273,8 @@ fn trust(summary: &RunSummary) -> String {
     let certificate = &summary.certificate;
     let account = if summary.energy.closed {
         format!(
-            "the energy account of every step closes to rounding (worst imbalance {:.1e} J)",
-            summary.energy.worst_imbalance
+            "the energy account of every step closes to rounding (worst imbalance {})",
+            quantity(summary.energy.worst_imbalance, "J")
         )
     } else {
         format!("{} energy accounts do not close", summary.energy.open_steps)
@@ -295,9 +295,9 @@ fn trust(summary: &RunSummary) -> String {
             "NOT certified"
         };
         return format!(
-            "{verdict}: worst residual {:.1e} (limit {:.0e}) at t = {} s{}; {account}.",
-            certificate.worst,
-            certificate.limit,
+            "{verdict}: worst residual {} (limit {}) at t = {} s{}; {account}.",
+            digits(certificate.worst, 2),
+            digits(certificate.limit, 1),
             number(worst.t),
             if worst.contact.is_empty() {
                 String::new()
@@ -313,11 +313,14 @@ fn trust(summary: &RunSummary) -> String {
             false => "no contact problem was left to solve".to_string(),
         }
     } else {
+        let which = match certificate.problems {
+            1 => "its one contact problem satisfies its".to_string(),
+            n => format!("all {} contact problems satisfy their", count(n as usize)),
+        };
         format!(
-            "all {} contact problems satisfy their unrelaxed law to {:.1e} (limit {:.0e}){}",
-            count(certificate.problems as usize),
-            certificate.worst,
-            certificate.limit,
+            "{which} unrelaxed law to {} (limit {}){}",
+            digits(certificate.worst, 2),
+            digits(certificate.limit, 1),
             match certificate.at_rounding_floor {
                 0 => String::new(),
                 n => format!(", {n} of them only to the floor of rounding"),

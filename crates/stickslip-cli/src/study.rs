@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use stickslip::quantity::typed;
 use stickslip::scene::{Changes, Scene, Scheme};
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::{ConvergenceStudy, Resolved, resolve_in_step};
@@ -161,8 +162,9 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
                 "NOT small enough: the error is partly that of the step"
             };
             say(format!(
-                "compliance time {value:.3e}: step {:.3e}, {word}",
-                run.step
+                "compliance time {}: step {}, {word}",
+                typed(*value, 4),
+                typed(run.step, 4)
             ));
         }
     }

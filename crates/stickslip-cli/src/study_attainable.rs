@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use stickslip::quantity::digits;
 use stickslip::simulation::studies::attainable::{
     Attainable, Hypothesis, Sampled, Shape, attainable, sample,
 };
@@ -78,7 +79,10 @@ pub fn run(args: &AttainableArgs) -> Result<(), String> {
 
 fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
     let sign = ["gamma < 0", "gamma = 0", "gamma > 0"][(expected.sign + 1) as usize];
-    say(format!("{name}: {sign} (gamma = {:.6e})", expected.gamma));
+    say(format!(
+        "{name}: {sign} (gamma = {})",
+        digits(expected.gamma, 7)
+    ));
     say(format!("v-       {}", list(&expected.velocity)));
     say(format!("jam to   {}", list(&expected.jam)));
     say(format!("hypothesis {}", expected.hypothesis.words()));

@@ -1,5 +1,6 @@
 //! `stickslip study bounds`: the a-priori bounds of the sweeping process beside what a run realised.
 
+use stickslip::quantity::{digits, typed};
 use stickslip::scene::Changes;
 use stickslip::simulation::studies::{BoundsStudy, sweeping_bounds};
 
@@ -84,11 +85,11 @@ fn print(study: &BoundsStudy) {
     let data = &study.data;
     say("velocities in the norm of the kinetic energy, |v|^2 = v'Mv");
     say(format!(
-        "constants: |v-| = {:.4}, T = {:.4}, h = {:.2e}, force {:.4}, friction {:.4}, |grad gap| {:.4}, its slope {:.4}, \
+        "constants: |v-| = {:.4}, T = {:.4}, h = {}, force {:.4}, friction {:.4}, |grad gap| {:.4}, its slope {:.4}, \
          slope of the normal {:.4}",
         data.speed,
         data.duration,
-        data.step,
+        typed(data.step, 3),
         data.force,
         data.friction,
         data.gradient,
@@ -97,8 +98,11 @@ fn print(study: &BoundsStudy) {
     ));
     say(format!("{:>12}  {:>11}  {:>11}", "", "realised", "bound"));
     for (name, realised, bound) in quantities(study) {
-        let bound = bound.map_or("none".to_string(), |x| format!("{x:.4e}"));
-        say(format!("{name:>12}  {realised:>11.4e}  {bound:>11}"));
+        let bound = bound.map_or("none".to_string(), |x| digits(x, 5));
+        say(format!(
+            "{name:>12}  {:>11}  {bound:>11}",
+            digits(realised, 5)
+        ));
     }
     for reservation in &study.reservations {
         say(format!("no bound is proved: {reservation}"));

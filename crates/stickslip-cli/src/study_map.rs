@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use stickslip::quantity::digits;
 use stickslip::records::Digest;
 use stickslip::scene::expression::{Graph, Scope, Tape, parse};
 use stickslip::scene::{
@@ -239,8 +240,9 @@ fn tell(map: &SceneMap, formula: Option<&Formula>) {
         let near: Vec<f64> = apart.filter(|d| *d < 1e-3).collect();
         let worst = near.iter().fold(0.0f64, |s, d| s.max(*d));
         say(format!(
-            "{} of them belong to the formula, at most {worst:.1e} from it",
-            near.len()
+            "{} of them belong to the formula, at most {} from it",
+            near.len(),
+            digits(worst, 2)
         ));
     }
 }

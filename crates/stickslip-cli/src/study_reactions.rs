@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::quantity::{quantity, typed};
 use stickslip::scene::Changes;
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::{ReactionRecorder, ReactionSplit};
@@ -84,13 +85,19 @@ pub fn run(args: &ReactionsArgs) -> Result<(), String> {
 
 fn print(split: &ReactionSplit, names: &[String]) {
     say(format!(
-        "compliance time {:.3e} s, {:.4} s of motion, variation of the velocity {:.4}",
-        split.compliance_time, split.duration, split.variation
+        "compliance time {} s, {:.4} s of motion, variation of the velocity {:.4}",
+        typed(split.compliance_time, 4),
+        split.duration,
+        split.variation
     ));
     for (contact, name) in split.contacts.iter().zip(names) {
         say(format!(
-            "{name}: normal impulse {:.5} = atoms {:.5} + continuous {:.5}; friction {:.5}; level {:.3e} N",
-            contact.normal, contact.atomic, contact.continuous, contact.tangential, contact.level
+            "{name}: normal impulse {:.5} = atoms {:.5} + continuous {:.5}; friction {:.5}; level {}",
+            contact.normal,
+            contact.atomic,
+            contact.continuous,
+            contact.tangential,
+            quantity(contact.level, "N")
         ));
         if !contact.atoms.is_empty() {
             say(format!(

@@ -3,12 +3,14 @@
     python crates/stickslip-python/benches/overhead.py
 
 `step()` from a loop against `run()` of the same scene in the engine, with the same records; a Python force per call; the trajectory handed over; sweeps
-of short runs against the same runs one after the other.
+of short runs against the same runs in plain loops on both cores.
 """
 
-import os
+import multiprocessing
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 
 import numpy as np
 
@@ -100,28 +102,57 @@ def trajectory():
     )
 
 
-def sweep():
+AXES = {"mu": np.linspace(0.1, 0.9, 40), "theta0": np.linspace(0.4, 1.3, 10)}
+
+
+def alone(part):
+    """A share of the runs of a sweep in a plain loop, without anything around it."""
     scene = stickslip.scene("slender-rod")
-    axes = {"mu": np.linspace(0.1, 0.9, 20), "theta0": np.linspace(0.4, 1.3, 10)}
-
-    def timed(client):
-        wall, cpu = time.perf_counter(), time.process_time()
-        ds = stickslip.sweep(scene, axes, of={"e": "energy.end"}, client=client)
-        return time.perf_counter() - wall, time.process_time() - cpu, float(ds.seconds.mean())
-
-    one, cpu_one, run = timed(1)
-    two, cpu_two, _ = timed(2)
-    print(
-        f"sweep of 200 runs of {1e3 * cpu_one / 200:.1f} ms: one thread {one:.2f} s (CPU {cpu_one:.2f} s), two {two:.2f} s "
-        f"(CPU {cpu_two:.2f} s); {cpu_two / two / min(2, os.cpu_count()):.0%} of two cores used; load {os.getloadavg()[0]:.1f}"
-    )
-    # What a sweep adds to the runs themselves, in CPU time.
-    began = time.thread_time()
-    for mu in axes["mu"]:
-        for theta in axes["theta0"]:
+    for mu in AXES["mu"][part::2]:
+        for theta in AXES["theta0"]:
             scene.replace(mu=mu, theta0=theta).simulation(record=False)._run_until()
-    alone = time.thread_time() - began
-    print(f"the same runs one after the other: CPU {alone:.2f} s, so that a sweep has {alone / cpu_two:.0%} of their throughput per CPU second")
+
+
+def sweep():
+    """Sweeps of short runs against two processes that share the same runs in plain loops: the throughput of both cores, whatever
+    else they have to do at the time."""
+    scene = stickslip.scene("slender-rod")
+
+    def seconds(function):
+        began = time.perf_counter()
+        function()
+        return time.perf_counter() - began
+
+    began = time.process_time()
+    alone(0)
+    each = (time.process_time() - began) / (AXES["mu"][::2].size * AXES["theta0"].size)
+    print(f"a run of slender-rod without records: {1e3 * each:.1f} ms of CPU")
+
+    def of(client):
+        return lambda: stickslip.sweep(scene, AXES, of={"e": "energy.end"}, client=client)
+
+    with ExitStack() as stack:
+        pool = stack.enter_context(ProcessPoolExecutor(2, multiprocessing.get_context("spawn")))
+        kinds = {"two plain loops": lambda: list(pool.map(alone, (0, 1))), "threads": of(2), "processes": of(pool)}
+        try:
+            import distributed
+
+            cluster = stack.enter_context(distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None))
+            kinds["Dask"] = of(stack.enter_context(distributed.Client(cluster)))
+        except ImportError:
+            print("Dask is not installed: pip install 'stickslip[sweep]'")
+        for function in kinds.values():
+            # Workers start, and load the module, once.
+            function()
+        found = {name: [] for name in kinds}
+        for _ in range(5):
+            for name, function in kinds.items():
+                found[name].append(seconds(function))
+    best_of = {name: min(times) for name, times in found.items()}
+    count = AXES["mu"].size * AXES["theta0"].size
+    for name, least in best_of.items():
+        part = best_of["two plain loops"] / least
+        print(f"{count} runs, {name}: {least:.2f} s, {part:.0%} of the throughput of both cores")
 
 
 if __name__ == "__main__":

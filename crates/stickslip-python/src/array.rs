@@ -1,10 +1,12 @@
 //! Numbers that change hands without a copy.
 
 use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::{ffi, types::PyAny};
@@ -120,6 +122,46 @@ impl Reused {
     /// The array.
     pub fn array<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
         self.array.bind(py)
+    }
+}
+
+static FLOAT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Copies a contiguous NumPy array of floats and returns how many it has, of which nothing is copied if they are not as many as
+/// asked for; none of anything else. Faster than a buffer of any format, which forces would ask for at every call.
+pub fn copied(object: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<Option<usize>> {
+    let py = object.py();
+    let float = FLOAT.get_or_try_init(py, || {
+        let numpy = py.import("numpy")?;
+        numpy.call_method1("dtype", ("float64",)).map(Bound::unbind)
+    })?;
+    // There is one object for the type of all arrays of floats.
+    let kind = object.getattr_opt(intern!(py, "dtype"))?;
+    if !kind.is_some_and(|kind| kind.is(float)) {
+        return Ok(None);
+    }
+    let mut view = MaybeUninit::<ffi::Py_buffer>::uninit();
+    // The object is alive, and the view is filled where the answer is zero.
+    let filled =
+        unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_SIMPLE) };
+    if filled != 0 {
+        // Not contiguous: the other way tells or takes it.
+        drop(PyErr::take(py));
+        return Ok(None);
+    }
+    // The view is filled, contiguous, of floats, and released after it was read; interpreters that are attached do not write meanwhile.
+    unsafe {
+        let mut view = view.assume_init();
+        let count = usize::try_from(view.len).unwrap_or(0) / size_of::<f64>();
+        if count == out.len() && count > 0 {
+            std::ptr::copy_nonoverlapping(
+                view.buf.cast::<u8>(),
+                out.as_mut_ptr().cast(),
+                8 * count,
+            );
+        }
+        ffi::PyBuffer_Release(&mut view);
+        Ok(Some(count))
     }
 }
 

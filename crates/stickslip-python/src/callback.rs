@@ -4,14 +4,13 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyTuple};
 use stickslip::systems::functions::Force;
 use stickslip::systems::{ForceDependence, Instant, SampledController};
 
-use crate::array::{Reused, array};
+use crate::array::{Reused, array, copied};
 
 /// The first exception that a function raised in a step; it comes out of the call that made the step.
 #[derive(Clone, Default)]
@@ -154,8 +153,8 @@ impl SampledController for PythonController {
 
 /// Reads a list, an array, a sequence, or for one entry a number.
 fn read(what: &str, answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
+    let expected = out.len();
     let wrong = |found: usize| {
-        let expected = out.len();
         let message = format!("the {what} has {found} entries, expected {expected}");
         Err(PyValueError::new_err(message))
     };
@@ -171,12 +170,12 @@ fn read(what: &str, answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> 
             [only] => *only = number.extract()?,
             _ => return wrong(1),
         }
-    } else if let Ok(buffer) = PyBuffer::<f64>::get(answer) {
-        if buffer.item_count() != out.len() {
-            return wrong(buffer.item_count());
+    } else if let Some(found) = copied(answer, out)? {
+        if found != expected {
+            return wrong(found);
         }
-        buffer.copy_to_slice(answer.py(), out)?;
     } else {
+        // Number by number: other types, orders of bytes and strides are read as Python reads them.
         let list: Vec<f64> = answer.extract().map_err(|_| {
             let message = format!("the {what} is no list of {} numbers", out.len());
             PyTypeError::new_err(message)

@@ -27,6 +27,8 @@ fn _stickslip(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::program, module)?)?;
     module.add_function(wrap_pyfunction!(program::energy_svg, module)?)?;
     module.add_function(wrap_pyfunction!(program::palette, module)?)?;
+    module.add_function(wrap_pyfunction!(program::digits, module)?)?;
+    module.add_function(wrap_pyfunction!(program::quantity, module)?)?;
     module.add_function(wrap_pyfunction!(scene::gallery, module)?)?;
     module.add_function(wrap_pyfunction!(scene::is_setting, module)?)?;
     module.add_function(wrap_pyfunction!(scene::verify_folder, module)?)?;

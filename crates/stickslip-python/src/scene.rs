@@ -11,12 +11,10 @@ use stickslip::scene::{
     read_manifest, read_scene,
 };
 use stickslip::simulation::RunEnd;
-use stickslip::simulation::studies::branches::branches;
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::simulation::verify::Formulation;
 use stickslip::solvers::enumeration::EnumerationSettings;
 use stickslip::solvers::one_contact::gamma;
-use stickslip::stepping::MoreauContactDynamics;
 
 use crate::error::{folder_error, plain_scene_error, run_error, scene_error};
 use crate::threads::detached;
@@ -262,16 +260,13 @@ impl Scene {
             let source = coulomb.apply(self.scene.text());
             let scene = source.and_then(stickslip::scene::Scene::read);
             let scene = scene.map_err(|e| scene_error(&e))?;
-            let system = scene.system().map_err(|e| scene_error(&e))?;
-            let (q, v) = scene.initial_state();
             let settings = EnumerationSettings {
                 starts,
                 ..EnumerationSettings::default()
             };
-            let (h, mut scheme) = (scene.settings.step, one_step_scheme(&scene, gap)?);
-            let scheme = scheme.as_mut();
-            let found = branches(system.as_ref(), scheme, (0.0, &q, &v), h, &settings);
-            Ok(found.map_err(run_error)?.to_json().to_string())
+            let found = scene.branches(gap, scene.settings.step, &settings);
+            let found = found.map_err(|e| scene_error(&e))?.map_err(run_error)?;
+            Ok(found.to_json().to_string())
         })
     }
 
@@ -295,7 +290,8 @@ impl Scene {
             serde_json::json!({ "name": c.name(), "gap": value, "active": value <= gap })
         };
         let gaps: Vec<_> = system.constraints().iter().map(constraint).collect();
-        let mut scheme = one_step_scheme(&self.scene, gap)?;
+        let scheme = self.scene.one_step_scheme(gap);
+        let mut scheme = scheme.map_err(|e| scene_error(&e))?;
         let problem = one_step_problem(system.as_ref(), scheme.as_mut(), (0.0, &q, &v), 0.0);
         let contact = |block: &stickslip::contact::ContactBlock| {
             let (rows, n) = (block.range(), block.size);
@@ -362,18 +358,6 @@ impl Scene {
             })
         })
     }
-}
-
-/// The scheme that poses the problem of one step: with a gap for constraints, or that of a world.
-fn one_step_scheme(
-    scene: &stickslip::scene::Scene,
-    gap: f64,
-) -> PyResult<Box<dyn stickslip::stepping::TimeSteppingScheme>> {
-    if scene.world().is_none() {
-        return Ok(Box::new(MoreauContactDynamics::new(gap)));
-    }
-    let scheme = scene.world_stepping().map_err(|e| scene_error(&e))?;
-    Ok(Box::new(scheme))
 }
 
 /// Runs to the end or to Ctrl-C, after which the folder can be gone on with.

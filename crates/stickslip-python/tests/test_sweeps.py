@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -295,6 +296,82 @@ def test_a_killed_worker_costs_no_point_and_no_bit(cluster, tmp_path):
     subprocess.run(words, check=True, capture_output=True)
     found = stickslip.read_sweep(tmp_path / "map.npz")
     assert found["energy.end"].values.tobytes() == ds.e.values.tobytes()
+
+
+@contextmanager
+def within(seconds):
+    """Ends what hangs: a sweep that waits for ever fails here, and does not stop all tests."""
+
+    def late(*_):
+        raise AssertionError(f"not over after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def strict():
+    """A cluster whose scheduler tells of every death at once."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_point_that_kills_every_worker_of_a_cluster_is_recorded_after_three(scene, strict, tmp_path):
+    axes = {"mu": [0.1, 0.2, 0.3, 0.4]}
+    plain = stickslip.sweep(scene, axes, of="x")
+    counted = tmp_path / "deaths"
+
+    def deadly(run):
+        if run.scene.parameters["mu"] == 0.3:
+            with counted.open("a") as file:
+                file.write("x")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return run["x"][-1]
+
+    with within(240):
+        ds = stickslip.sweep(scene, axes, of={"x": deadly}, client=strict, batch=2)
+    # Batches of other points on the same worker die with it: they are tried again, and not blamed.
+    assert ds.reason.values.tolist() == ["", "", "killed its worker 3 times", ""]
+    assert ds.done.all() and np.isnan(ds.x[2]) and not ds.certified[2]
+    others = [0, 1, 3]
+    assert bits(ds.isel(mu=others), "x") == bits(plain.isel(mu=others), "x")
+    # Once or twice in company, once in the batch alone, three times by itself.
+    assert 4 <= len(counted.read_text()) <= 7
+
+
+def test_a_cluster_without_workers_ends_a_sweep_and_keeps_what_is_done(scene, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from stickslip import _workers
+
+    monkeypatch.setattr(_workers, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(_workers, "EMPTY_SECONDS", 1)
+    monkeypatch.setattr(_workers, "FETCH_SECONDS", 1)
+    path = tmp_path / "sweep.npz"
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        within(240),
+    ):
+
+        def leave(done, total):
+            if done == 2:
+                cluster.scale(0)
+
+        with pytest.raises(stickslip.SweepError, match="no worker"):
+            stickslip.sweep(scene, {"mu": grid(0.1, 0.9, 200)}, of="x", client=client, batch=1, path=path, progress=leave)
+    assert 2 <= int(stickslip.read_sweep(path).done.sum()) < 200
 
 
 def test_the_command_line_hands_its_points_to_dask(cluster, tmp_path):

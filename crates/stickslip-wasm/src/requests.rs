@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use stickslip::scene::{Cell, Changes, MapQuantity, Scene, SceneChart, SourceText};
-use stickslip::simulation::studies::branches::branches;
-use stickslip::solvers::enumeration::{EnumerationSettings, Method};
-use stickslip::stepping::MoreauContactDynamics;
+use stickslip::solvers::enumeration::EnumerationSettings;
 use stickslip::view::{ViewData, ViewOptions};
 
 /// A request.
@@ -133,43 +131,12 @@ fn done(request: &Request) -> Result<Answer, String> {
 }
 
 fn verdict(scene: &Scene, gap: f64) -> Result<Answer, String> {
-    let system = scene.system().map_err(|error| error.to_string())?;
-    if system.as_world().is_some() {
+    if scene.world().is_some() {
         return Err("verdicts are given for systems with declared contacts".to_string());
     }
-    let (q, v) = scene.initial_state();
-    let mut scheme = MoreauContactDynamics::new(gap);
-    let settings = EnumerationSettings::default();
-    let start = (0.0, &q[..], &v[..]);
-    let study = branches(
-        system.as_ref(),
-        &mut scheme,
-        start,
-        scene.settings.step,
-        &settings,
-    )
-    .map_err(|error| error.to_string())?;
-    let solution = |k: usize| {
-        let found = &study.enumeration.solutions[k];
-        let modes: Vec<&str> = found.modes.iter().map(|mode| mode.word()).collect();
-        json!({
-            "modes": modes,
-            "impulse": found.impulse,
-            "velocity": study.velocities[k],
-            "impact": study.impulsive[k],
-            "residual": found.residual,
-        })
-    };
-    let solutions: Vec<Value> = (0..study.enumeration.solutions.len())
-        .map(solution)
-        .collect();
-    Ok(plain(&json!({
-        "verdict": study.verdict.word(),
-        "sentence": study.verdict.to_string(),
-        "complete": study.enumeration.method == Method::Exact,
-        "margins": study.margins,
-        "solutions": solutions,
-    })))
+    let found = scene.branches(gap, scene.settings.step, &EnumerationSettings::default());
+    let study = found.map_err(|error| error.to_string())?;
+    Ok(plain(&study.map_err(|error| error.to_string())?.to_json()))
 }
 
 #[cfg(test)]

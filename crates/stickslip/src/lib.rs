@@ -27,6 +27,7 @@ pub mod contact;
 pub mod internals;
 pub mod laws;
 pub mod prelude;
+pub mod quantity;
 pub mod records;
 pub mod scene;
 pub mod simulation;

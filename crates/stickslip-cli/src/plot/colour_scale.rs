@@ -5,7 +5,7 @@ use stickslip::view::palette::ramp;
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Color, Fill, Point, Stroke};
 use super::lettering;
-use crate::quantity::prefix;
+use stickslip::quantity::prefix;
 
 /// Height that a scale takes.
 pub const SCALE_HEIGHT: f64 = 36.0;

@@ -13,7 +13,7 @@ use super::panel::{Item, Panel};
 use super::run_figures::{RunData, TIME};
 use super::snapshot::{Window, project};
 use super::style;
-use crate::quantity::time;
+use stickslip::quantity::time;
 
 /// Pictures of a run whose times nobody chose.
 const PICTURES: usize = 6;

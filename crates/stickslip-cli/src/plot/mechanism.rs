@@ -9,7 +9,7 @@ use super::panel::Panel;
 use super::run_figures::RunData;
 use super::snapshot::{Snapshot, Window};
 use super::style;
-use crate::quantity::{quantity, time};
+use stickslip::quantity::{quantity, time};
 
 /// Pictures in a strip.
 const PICTURES: usize = 8;

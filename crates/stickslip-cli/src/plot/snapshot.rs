@@ -5,6 +5,7 @@ use stickslip::view::palette::{BODIES, HELD};
 use stickslip::view::{ContactRow, Geometry, ViewData};
 
 use super::canvas::{Color, Fill, Point, Stroke};
+use super::faces::{piece, pieces};
 use super::ground::{half_plane, surface};
 use super::panel::Item;
 use super::style;
@@ -13,8 +14,6 @@ use super::style;
 const EDGES: usize = 6000;
 /// Pictures with more balls are drawn without highlights.
 const HIGHLIGHTS: usize = 3000;
-/// Direction of the light, of length one.
-const LIGHT: [f64; 3] = [-0.3, -0.52, 0.8];
 
 /// Where bodies are seen from: the front, the right and above; z is up. Rows: right, up, away from the eye.
 pub(super) const VIEW: [[f64; 3]; 3] = [
@@ -97,9 +96,9 @@ impl Window {
 pub type Strength = f64;
 
 /// What is drawn of one body or face, with the depth that sorts it.
-struct Piece {
-    depth: f64,
-    items: Vec<Item>,
+pub(super) struct Piece {
+    pub depth: f64,
+    pub items: Vec<Item>,
 }
 
 /// A frame of a run.
@@ -205,6 +204,13 @@ impl<'a> Snapshot<'a> {
             count += 1.0;
         }
         if count > 0.0 { sum / count } else { 0.0 }
+    }
+
+    /// Middle of the nodes of an elastic body.
+    pub fn middle(&self) -> [f64; 3] {
+        let nodes = self.nodes();
+        let part = 1.0 / nodes.len().max(1) as f64;
+        std::array::from_fn(|k| part * nodes.iter().map(|x| x[k]).sum::<f64>())
     }
 
     /// Places of the nodes of an elastic body.
@@ -322,20 +328,24 @@ impl<'a> Snapshot<'a> {
             .chunks_exact(3)
             .map(|p| pose.point([p[0], p[1], p[2]]))
             .collect();
-        for face in &geometry.faces {
-            let places: Vec<[f64; 3]> = face.iter().map(|&i| corners[i as usize]).collect();
-            out.extend(piece(&places, planar, colour, edges.then_some(rim)));
-        }
+        out.extend(pieces(
+            &corners,
+            &geometry.faces,
+            planar,
+            (colour, edges.then_some(rim)),
+        ));
     }
 
     fn mesh(&self, colour: Color, out: &mut Vec<Piece>) {
         let Some(mesh) = &self.view.mesh else { return };
         let nodes = self.nodes();
         let edge = Stroke::solid(colour.mixed(Color::BLACK, 0.45), 0.4);
+        let edge = (mesh.faces.len() <= EDGES).then_some(edge);
+        // The elements of a mesh are what there is to see.
         for face in &mesh.faces {
             let places: Vec<[f64; 3]> = face.iter().map(|&i| nodes[i as usize]).collect();
-            let edge = (mesh.faces.len() <= EDGES).then_some(edge);
-            out.extend(piece(&places, self.view.planar, colour, edge));
+            let every = edge.map(|stroke| (stroke, vec![true; face.len()]));
+            out.extend(piece(&places, self.view.planar, colour, every));
         }
     }
 
@@ -422,46 +432,6 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-/// A face with its shade; none where it looks away, and a line for two corners.
-fn piece(places: &[[f64; 3]], planar: bool, colour: Color, edge: Option<Stroke>) -> Option<Piece> {
-    let projected: Vec<(Point, f64)> = places.iter().map(|&p| project(p, planar)).collect();
-    let depth = projected.iter().map(|p| p.1).sum::<f64>() / projected.len().max(1) as f64;
-    let mut corners: Vec<Point> = projected.into_iter().map(|p| p.0).collect();
-    if corners.len() == 2 {
-        let stroke = Stroke::solid(colour.mixed(Color::BLACK, 0.4), 1.6);
-        let items = vec![Item::Curve(corners, stroke)];
-        return Some(Piece { depth, items });
-    }
-    if corners.len() < 3 || (!planar && area(&corners) <= 0.0) {
-        return None;
-    }
-    let fill = match planar {
-        true => colour,
-        false => {
-            let side = |k: usize| std::array::from_fn(|i| places[k][i] - places[0][i]);
-            let normal = cross(side(1), side(2));
-            let bright = dot(normal, LIGHT).max(0.0) / length(normal).max(f64::MIN_POSITIVE);
-            colour.mixed(Color::BLACK, 0.3 * (1.0 - bright))
-        }
-    };
-    // Neighbours would show a seam without an edge of their own colour.
-    let edge = edge.unwrap_or(Stroke::solid(fill, 0.3));
-    let mut items = vec![Item::Area(corners.clone(), Fill::Solid(fill))];
-    corners.push(corners[0]);
-    items.push(Item::Curve(corners, edge));
-    Some(Piece { depth, items })
-}
-
-/// Signed area on paper: faces that look away are not seen.
-fn area(p: &[Point]) -> f64 {
-    (0..p.len())
-        .map(|k| {
-            let (a, b) = (p[k], p[(k + 1) % p.len()]);
-            a[0] * b[1] - a[1] * b[0]
-        })
-        .sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -480,20 +450,5 @@ mod tests {
         assert!(depth([0.0, -1.0, 0.0]) < 0.0 && depth([0.0, 0.0, 1.0]) < 0.0);
         assert!(depth([1.0, 0.0, 0.0]) < 0.0);
         assert_eq!(project([1.0, 2.0, 3.0], true), ([1.0, 2.0], 0.0));
-    }
-
-    #[test]
-    fn faces_are_seen_from_outside_only() {
-        // The top of a box, corners against the clock as seen from above, and its bottom.
-        let top = [
-            [0.0, 0.0, 1.0],
-            [1.0, 0.0, 1.0],
-            [1.0, 1.0, 1.0],
-            [0.0, 1.0, 1.0],
-        ];
-        assert!(piece(&top, false, HELD, None).is_some());
-        let mut bottom = top.map(|p| [p[0], p[1], 0.0]);
-        bottom.reverse();
-        assert!(piece(&bottom, false, HELD, None).is_none());
     }
 }

@@ -9,7 +9,7 @@ use super::panel::Panel;
 use super::run_figures::{RunData, TIME};
 use super::snapshot::{Snapshot, Window};
 use super::style;
-use crate::quantity::time;
+use stickslip::quantity::time;
 
 /// Bodies with curves of their own.
 const CURVES: usize = 6;
@@ -47,7 +47,7 @@ fn pictures(run: &RunData) -> Option<Figure> {
     if strongest > 0.0 {
         figure.subtitle += &format!(
             "; longest line {}",
-            crate::quantity::quantity(strongest, "N")
+            stickslip::quantity::quantity(strongest, "N")
         );
     }
     for frame in &frames {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _stickslip
+from .errors import SweepError
 from .scene import Scene
 
 #: Seconds that a batch should last: Dask needs some 4 ms per task.
@@ -22,6 +23,10 @@ NEWEST = 0.3
 TRIES = 3
 #: Seconds after which a result that cannot be fetched counts as lost.
 FETCH_SECONDS = 10
+#: Seconds between two looks at a cluster on which nothing is done.
+LOOK_SECONDS = 5
+#: Seconds without any worker after which a sweep does not wait for others.
+EMPTY_SECONDS = 60
 #: Reason of a point whose run finished, but not with the residuals that count.
 NOT_CERTIFIED = "not certified"
 #: This process, beyond its number.
@@ -140,9 +145,6 @@ def _with_functions(task: Task, place: Place) -> Point:
 class Workers:
     """Executors of concurrent.futures and everything else that has ``submit`` and returns such futures."""
 
-    #: Whether a death that is told has been tried often enough before.
-    patient = False
-
     def __init__(self, executor: Any, own: bool, width: int) -> None:
         self.executor, self.own, self.width = executor, own, width
 
@@ -167,6 +169,10 @@ class Workers:
     def killed(self, error: BaseException) -> bool:
         """Whether the worker died rather than the point."""
         return type(error).__name__ in ("BrokenProcessPool", "KilledWorker", "CommClosedError")
+
+    def deaths(self, error: BaseException) -> int:
+        """How many workers died of a batch before that was told."""
+        return 1
 
     def renew(self) -> bool:
         """Makes up for a pool that died with one of its workers; says whether it had to."""
@@ -196,12 +202,13 @@ class _Dask(Workers):
     """A client of Dask distributed. The task goes with every batch: it is a few kilobytes of text, and what is scattered is lost
     with the workers that hold it."""
 
-    # The scheduler tells of a death after three of them.
-    patient = True
-
     def __init__(self, client: Any) -> None:
         threads = sum(client.nthreads().values())
         super().__init__(client, False, max(int(threads), 1))
+
+    def deaths(self, error: BaseException) -> int:
+        # The scheduler tries again by itself before it tells.
+        return int(getattr(error, "allowed_failures", 0)) + 1
 
     def submit(self, task: Task, places: Sequence[Place]) -> Any:
         return self.executor.submit(compute, task, places, pure=False, retries=TRIES)
@@ -210,7 +217,16 @@ class _Dask(Workers):
         import distributed
 
         waiting: Any = distributed.wait
-        return tuple(waiting(list(futures), return_when="FIRST_COMPLETED").done)
+        alive = time.monotonic()
+        while True:
+            try:
+                return tuple(waiting(list(futures), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED").done)
+            except TimeoutError:
+                if self.executor.nthreads():
+                    alive = time.monotonic()
+                elif time.monotonic() - alive > EMPTY_SECONDS:
+                    message = f"the cluster has had no worker for {EMPTY_SECONDS} s; points that are done are kept"
+                    raise SweepError(message) from None
 
     def result(self, future: Any) -> list[Found] | None:
         # What a worker found can die with it before it is fetched.
@@ -241,8 +257,8 @@ def workers_of(client: Any) -> Workers:
 class Distribution:
     """Hands out the points, few batches at a time, and enters what comes back.
 
-    A batch whose worker died is halved until the point is found that kills workers, which is then recorded as such. Processes of
-    one pool die together: then every batch that was under way is tried alone, so that the innocent ones are not blamed.
+    A batch whose worker died is tried alone, so that no other one can be to blame, and halved until the point is found that kills
+    workers, which is then recorded as such. Processes of one pool die together: then every batch that was under way is suspected.
     """
 
     def __init__(self, task: Task, workers: Workers, outcomes: int, enter: Callable[[Sequence[Found]], None]) -> None:
@@ -301,30 +317,25 @@ class Distribution:
         except Exception as error:
             if not self.workers.killed(error):
                 raise
-            self._died(future, places, tries)
+            self._died(future is self.alone, places, tries, self.workers.deaths(error))
             return None
         if found is None:
-            self._submit(places, tries)
+            again = self._submit(places, tries)
+            self.alone = again if future is self.alone else self.alone
             return None
         self.enter(found)
         return float(sum(f[2] for f in found) / len(found))
 
-    def _died(self, future: Any, places: list[Place], tries: int) -> None:
-        together = self.workers.renew()
-        if together:
+    def _died(self, alone: bool, places: list[Place], tries: int, deaths: int) -> None:
+        if self.workers.renew():
             self.suspects += self.running.values()
             self.running.clear()
-            if future is not self.alone:
-                self.suspects.append((places, tries))
-                return
-        if len(places) == 1 and (self.workers.patient or tries + 1 >= TRIES):
-            point = ([float("nan")] * self.outcomes, False, f"killed its worker {TRIES} times")
+        if not alone:
+            self.suspects.append((places, 0))
+        elif len(places) > 1:
+            self.suspects += [(places[::2], 0), (places[1::2], 0)]
+        elif tries + deaths < TRIES:
+            self.suspects.append((places, tries + deaths))
+        else:
+            point = ([float("nan")] * self.outcomes, False, f"killed its worker {tries + deaths} times")
             self.enter([(places[0].number, point, float("nan"))])
-            return
-        parts = [places] if len(places) == 1 else [places[::2], places[1::2]]
-        for part in parts:
-            again = (part, tries + 1 if len(places) == 1 else 0)
-            if together:
-                self.suspects.append(again)
-            else:
-                self._submit(*again)

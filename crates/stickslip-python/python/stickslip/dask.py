@@ -9,6 +9,7 @@ from typing import Any
 from . import _stickslip
 from ._sweep_file import Keeper, tenths
 from ._workers import Distribution, Place, Subject, Task, workers_of
+from .errors import SweepError
 
 
 #: Seconds that a scheduler has to answer.
@@ -48,6 +49,9 @@ def main(request: dict[str, Any] | None = None) -> int:
         try:
             work = Distribution(task, workers_of(client), len(asked["names"]), keeper.enter)
             work.run(sweep.missing(), place, "auto")
+        except SweepError as error:
+            print(error, file=sys.stderr)
+            return 1
         finally:
             # Also after Ctrl-C: what is done is kept.
             sweep.save(asked["path"])

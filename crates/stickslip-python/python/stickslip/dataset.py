@@ -26,7 +26,20 @@ UNITS = {
     "kinetic": "J",
     "potential": "J",
     "energy": "J",
+    "x": "m",
+    "y": "m",
+    "z": "m",
+    "angle": "rad",
+    "vx": "m/s",
+    "vy": "m/s",
+    "vz": "m/s",
+    "w": "rad/s",
+    "wx": "rad/s",
+    "wy": "rad/s",
+    "wz": "rad/s",
 }
+#: Columns of a body of a world.
+BODY = ("x", "y", "z", "angle", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "w", "wx", "wy", "wz")
 
 
 def run_dataset(run: Run) -> xarray.Dataset:
@@ -56,6 +69,15 @@ def run_dataset(run: Run) -> xarray.Dataset:
                         full[:, i, k] = run[name]
                         rest.remove(name)
             variables[f"{letter}_t"] = (("t", "contact", "tangent"), full)
+    bodies = [name for name in run.scene.bodies if f"{name}.x" in rest] if run.scene.is_world else []
+    if bodies:
+        coordinates["body"] = bodies
+        for end in BODY:
+            names = [f"{body}.{end}" for body in bodies]
+            if names[0] in rest:
+                variables[end] = (("t", "body"), np.stack([run[name] for name in names], axis=1))
+        taken = {f"{body}.{end}" for body in bodies for end in BODY}
+        rest = [name for name in rest if name not in taken]
     terms = [name for name in run.summary["energy"]["totals"] if f"energy.{name}" in rest]
     if terms:
         coordinates["term"] = terms
@@ -70,6 +92,7 @@ def run_dataset(run: Run) -> xarray.Dataset:
     attributes["certified"] = int(run.certified)
     dataset: xarray.Dataset = datasets.Dataset(variables, coordinates, attributes)
     for name, unit in UNITS.items():
-        if name in dataset.variables:
+        # Coordinates of a mechanism have units of their own.
+        if name in dataset.variables and (bodies or name not in BODY):
             dataset[name].attrs["units"] = unit
     return dataset

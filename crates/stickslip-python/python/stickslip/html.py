@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._stickslip import energy_svg, palette
+from ._stickslip import energy_svg, palette, quantity
 
 if TYPE_CHECKING:
     from .run import Run
@@ -23,13 +23,14 @@ def run_html(run: Run) -> str:
     modes = json.loads(palette())["modes"]
     color = modes[3]["colour"] if run.certified else modes[2]["colour"]
     counts = summary["event_counts"]
-    told = [f"{counts[k]} {k.replace('_', ' ')}" for k in ("impacts", "lift_offs", "sticks", "slips")]
+    words = {"impacts": "impact", "lift_offs": "lift-off", "sticks": "stick", "slips": "slip"}
+    told = [f"{counts[k]} {word}{'' if counts[k] == 1 else 's'}" for k, word in words.items()]
     energy = summary["energy"]
     lines = [
         f"<b>{html.escape(run.scene.title)}</b> <span style='color:{color}'>{mark}</span>",
         html.escape(f"{run.outcome} at t = {summary['time']:g} s after {summary['steps']} steps"),
         html.escape(", ".join(told)),
-        f"energy {energy['start']:.6g} J at the start, {energy['end']:.6g} J at the end",
+        f"energy {quantity(energy['start'], 'J')} at the start, {quantity(energy['end'], 'J')} at the end",
     ]
     if summary.get("reason"):
         lines.append(html.escape(str(summary["reason"])))

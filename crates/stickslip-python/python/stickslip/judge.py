@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._extras import needed
+from ._stickslip import digits, quantity
 from .errors import ProblemError
 from .problem import ContactProblem, Verdict
 
@@ -108,8 +109,8 @@ class Report:
         at = self.rows[int(found.argmax())]["t"]
         gain = sum(row["energy_gain"] for row in self.rows)
         return (
-            f"departure from rigid contact over {len(found)} steps: median {np.median(found):.1e}, "
-            f"most {found.max():.1e} at t = {at:g} s; energy gained at contacts {gain:.2g} J"
+            f"departure from rigid contact over {len(found)} steps: median {digits(float(np.median(found)), 2)}, "
+            f"most {digits(float(found.max()), 2)} at t = {at:g} s; energy gained at contacts {quantity(gain, 'J')}"
         )
 
 

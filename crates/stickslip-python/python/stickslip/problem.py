@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _stickslip
+from ._stickslip import digits
 from .errors import ProblemError
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -258,7 +259,7 @@ class ContactProblem:
         >>> problem.judge([[1, 0.5]]).accepted(1e-12)
         True
         >>> print(problem.judge([[0.9, 0.5]]))
-        residual 2.0e-02: approaches at 0.1 (contact 0), outside its cone by 0.05 (contact 0),
+        residual 0.02: approaches at 0.1 (contact 0), outside its cone by 0.05 (contact 0),
         friction power off by 0.225 (contact 0); contact work -2.87
         """
         return Verdict(self, _numbers("impulses", impulses))
@@ -415,15 +416,15 @@ class Verdict:
         >>> import stickslip
         >>> problem = stickslip.ContactProblem(W=[[1, 0], [0, 1]], q=[-1, -5], mu=0.5)
         >>> print(problem.judge([[0.9, 0.45]]).explain())
-        residual 1.8e-02: approaches at 0.1 (contact 0); contact work -2.64
-        our solution: residual 0.0e+00, the judged impulses are up to 0.1 from it, their velocities up to 0.1
+        residual 0.018: approaches at 0.1 (contact 0); contact work -2.64
+        our solution: residual 0, the judged impulses are up to 0.1 from it, their velocities up to 0.1
         the problem is regular: one motion
         """
         ours, impulses, velocities = self.nearest(tolerance)
         lines = [
             str(self),
-            f"our solution: residual {ours.residual:.1e}, the judged impulses are up to {impulses:.2g} from it, "
-            f"their velocities up to {velocities:.2g}",
+            f"our solution: residual {digits(ours.residual, 2)}, the judged impulses are up to {digits(impulses, 2)} from it, "
+            f"their velocities up to {digits(velocities, 2)}",
         ]
         try:
             found = self.branches()
@@ -452,7 +453,7 @@ class Verdict:
     def __str__(self) -> str:
         def part(values: Array, words: str) -> str | None:
             size = float(values.max(initial=0.0))
-            return f"{words} {size:.3g} (contact {int(values.argmax())})" if size > 1e-12 else None
+            return f"{words} {digits(size, 3)} (contact {int(values.argmax())})" if size > 1e-12 else None
 
         parts = [
             part(self.penetration_velocity, "approaches at"),
@@ -465,7 +466,7 @@ class Verdict:
         said = [p for p in parts if p]
         words = ", ".join(said) if said else "the rigid law holds"
         gain = ", energy gained" if self.energy_gain > 0 else ""
-        return f"residual {self.residual:.1e}: {words}; contact work {self.contact_work:.3g}{gain}"
+        return f"residual {digits(self.residual, 2)}: {words}; contact work {digits(self.contact_work, 3)}{gain}"
 
     def __repr__(self) -> str:
         return f"<stickslip.Verdict {self}>"

@@ -254,7 +254,7 @@ class Run:
         return table
 
     def to_xarray(self) -> xarray.Dataset:
-        """The run with named dimensions: ``t``, ``contact``, ``tangent``, ``term`` of the energy account.
+        """The run with named dimensions: ``t``, ``contact``, ``tangent``, ``term`` of the energy account, ``body`` of a world.
 
         >>> import stickslip
         >>> ds = stickslip.scene("slender-rod").run().to_xarray()
@@ -284,7 +284,7 @@ class Run:
         line = f"{self.scene.name}: {self.outcome} at t = {summary['time']:g} s after {summary['steps']} steps, {verdict}: "
         # A run without contact problems has no residual.
         worst = summary["certificate"]["worst"] or 0.0
-        line += f"worst residual {worst:.0e}, energy {'closed' if summary['energy']['closed'] else 'NOT closed'}"
+        line += f"worst residual {_stickslip.digits(worst, 1)}, energy {'closed' if summary['energy']['closed'] else 'NOT closed'}"
         reason = summary.get("reason")
         return f"{line}\n  {reason}" if reason else line
 

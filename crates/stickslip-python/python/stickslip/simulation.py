@@ -172,5 +172,8 @@ class Simulation(_stickslip.Simulation):
 
     __copy__ = copy
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Simulation:
+        return self.copy()
+
     def __repr__(self) -> str:
         return f"<stickslip.Simulation of {self.scene.name!r} at t = {self.t:g} s, {self.steps} steps>"

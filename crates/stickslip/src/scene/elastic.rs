@@ -19,6 +19,7 @@ use super::settings::Settings;
 use super::value::{Table, Value};
 use super::words::SceneWords;
 use crate::algebra::sparse_rows::SparseRows;
+use crate::quantity::typed;
 use crate::systems::elastodynamic::{
     ALL, Damping, ElastodynamicBuilder, ElastodynamicError, Formulation, MassKind, Material, Mesh,
     bounded_coordinate, read_matrix_market,
@@ -277,7 +278,8 @@ fn report_violations(
         if let Some((gap, constraint)) = deepest {
             if !(gap >= -PENETRATION_MAX * size) {
                 let message = format!(
-                    "contact `{name}` is violated at the start: gap {gap:.6e} at `{constraint}`"
+                    "contact `{name}` is violated at the start: gap {} at `{constraint}`",
+                    typed(gap, 7)
                 );
                 let help = "bodies start apart from what they meet, or touching it";
                 reader.report(Diagnostic::at(span.clone(), message).with_help(help));

@@ -11,6 +11,7 @@ use super::scene_file::read_file;
 use super::value::{Data, Table, Value};
 use super::words::SceneWords;
 use crate::algebra::memory::check_memory;
+use crate::quantity::digits;
 use crate::systems::elastodynamic::{ElementKind, Mesh, read_gmsh, shapes};
 
 /// Most cells of a built-in mesh.
@@ -214,7 +215,11 @@ fn cells(
             numbers.len()
         )
     } else if total * squared > CELLS_MAX {
-        format!("`cells` make {total:.1e} cells, more than {CELLS_MAX:.0e}")
+        format!(
+            "`cells` make {} cells, more than {}",
+            digits(total, 2),
+            digits(CELLS_MAX, 1)
+        )
     } else {
         return Some(numbers.into_iter().map(|n| n as usize).collect());
     };

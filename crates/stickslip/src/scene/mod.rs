@@ -52,6 +52,7 @@ mod elastic_mesh;
 mod elastic_words;
 pub mod expression;
 mod facts;
+mod first_step;
 mod frame;
 mod friction;
 mod gallery;

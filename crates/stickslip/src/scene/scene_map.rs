@@ -3,14 +3,11 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::simulation::studies::branches::branches;
-use crate::simulation::studies::one_step_problem;
 pub use crate::simulation::studies::sweep::SweepAxis as MapAxis;
 use crate::simulation::studies::sweep::{Sweep, SweepError, SweepPoint};
 use crate::simulation::{RunEnd, RunSummary};
 use crate::solvers::enumeration::{EnumerationSettings, Verdict};
 use crate::solvers::one_contact::gamma;
-use crate::stepping::MoreauContactDynamics;
 
 use super::scene_sweep::NOT_CERTIFIED;
 use super::{Changes, Scene, SceneError, SourceText};
@@ -245,19 +242,8 @@ impl Scene {
     }
 
     fn regime(&self, gap: f64) -> Result<String, SceneError> {
-        let system = self.system()?;
-        let (q, v) = self.initial_state();
-        let mut scheme = MoreauContactDynamics::new(gap);
-        let settings = EnumerationSettings::default();
-        let start = (0.0, &q[..], &v[..]);
-        let study = branches(
-            system.as_ref(),
-            &mut scheme,
-            start,
-            self.settings.step.min(REGIME_STEP),
-            &settings,
-        );
-        let Ok(study) = study else {
+        let h = self.settings.step.min(REGIME_STEP);
+        let Ok(study) = self.branches(gap, h, &EnumerationSettings::default())? else {
             return Ok("not of Coulomb's law".to_string());
         };
         let jams = study.impulsive.iter().any(|&x| x);
@@ -273,10 +259,7 @@ impl Scene {
     }
 
     fn margin(&self, gap: f64) -> Result<f64, SceneError> {
-        let system = self.system()?;
-        let (q, v) = self.initial_state();
-        let mut scheme = MoreauContactDynamics::new(gap);
-        let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
+        let problem = self.first_problem(gap, 0.0)?;
         let m = problem.size();
         let margins = problem.blocks().iter().map(|b| {
             let normal = &problem.dense()[b.start * m + b.start..][..b.size];

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::clock::Stopwatch;
+use crate::quantity::digits;
 use crate::records::{Digest, open_regular};
 use crate::simulation::studies::branches::BranchTree;
 use crate::simulation::{
@@ -368,8 +369,9 @@ impl SceneRun {
             "as it is"
         };
         Some(format!(
-            "the run will write {:.1} GB {about} ({steps:.2e} steps of {columns} columns); --every {wanted} keeps it below 1 GB",
+            "the run will write {:.1} GB {about} ({} steps of {columns} columns); --every {wanted} keeps it below 1 GB",
             1e-9 * bytes,
+            digits(steps, 3),
         ))
     }
 

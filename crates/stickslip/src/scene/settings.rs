@@ -5,6 +5,7 @@ use super::reader::Reader;
 use super::value::{Table, Value};
 use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver};
 use crate::laws::{ActiveSpace, Sections, SetUnit};
+use crate::quantity::digits;
 use crate::simulation::studies::branches::ChoiceRule;
 use crate::stepping::{Activation, InternalForce, JointVelocity, Projection};
 
@@ -197,8 +198,8 @@ impl Settings {
         let place = table.value("step").or(table.value("until"));
         if let Some(place) = place.filter(|_| settings.until / settings.step > STEPS_MAX) {
             let count = settings.until / settings.step;
-            let message =
-                format!("the run would take {count:.1e} steps, more than {STEPS_MAX:.0e}");
+            let [count, most] = [digits(count, 2), digits(STEPS_MAX, 1)];
+            let message = format!("the run would take {count} steps, more than {most}");
             reader.report(Diagnostic::at(place.span.clone(), message));
         }
         settings

@@ -1,6 +1,7 @@
 //! What can be said about contacts and joints at the initial configuration.
 
 use crate::algebra::dot;
+use crate::quantity::typed;
 
 use super::contact::{ContactModel, PointModel};
 use super::diagnostic::Diagnostic;
@@ -21,8 +22,9 @@ pub(super) fn check_at_start(model: &mut GeneralizedModel) -> Result<(), Vec<Dia
         let gradient = evaluate(model, &slopes);
         if value.is_nan() || value.abs() > PENETRATION_MAX * size(model, value, &gradient) {
             let message = format!(
-                "joint `{}` is not closed at the start: its equation gives {value:.6e}",
-                joint.name
+                "joint `{}` is not closed at the start: its equation gives {}",
+                joint.name,
+                typed(value, 7)
             );
             diagnostics.push(Diagnostic::at(joint.span.clone(), message));
         }
@@ -83,8 +85,9 @@ fn check_contact(model: &mut GeneralizedModel, k: usize) -> Option<Diagnostic> {
     let gradient = evaluate(model, &slopes);
     if gap.is_nan() || gap < -PENETRATION_MAX * size(model, gap, &gradient) {
         let message = format!(
-            "contact `{}` is violated at the start: gap {gap:.6e}",
-            contact.name
+            "contact `{}` is violated at the start: gap {}",
+            contact.name,
+            typed(gap, 7)
         );
         return at_gap(message).map(|d| d.with_help("change the values of [initial]"));
     }

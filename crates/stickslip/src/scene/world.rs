@@ -17,6 +17,7 @@ use super::world_materials::{Materials, read_materials};
 use super::world_motion::{define_state, state_names};
 use super::world_record::{find_named, read_monitors, read_recording};
 use super::world_shapes::vector;
+use crate::quantity::typed;
 use crate::systems::MechanicalSystem;
 use crate::systems::world::{
     CollisionDetection, ContactSource, Dimension, World, WorldError, WorldState,
@@ -339,13 +340,15 @@ fn report_overlaps(
     for ([a, b], depth) in worst.into_iter().take(OVERLAPS_TOLD) {
         let (x, y) = (&world.bodies[a as usize], &world.bodies[b as usize]);
         let message = format!(
-            "`{}` and `{}` overlap by {depth:.3e} at the start",
-            x.name, y.name
+            "`{}` and `{}` overlap by {} at the start",
+            x.name,
+            y.name,
+            typed(depth, 4)
         );
         let size = x.size.min(y.size);
         let help = format!(
-            "up to {:.1e} (1e-4 of their size) is corrected; {count} pairs overlap by more",
-            OVERLAP_MAX * size
+            "up to {} (1e-4 of their size) is corrected; {count} pairs overlap by more",
+            typed(OVERLAP_MAX * size, 2)
         );
         let span = spans[b as usize].clone();
         reader.report(Diagnostic::at(span, message).with_help(help));

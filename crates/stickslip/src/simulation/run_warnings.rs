@@ -1,6 +1,7 @@
 //! What a user should know after a run: few sentences, each with its number.
 
 use super::{RunSummary, SummaryEvent};
+use crate::quantity::{digits, quantity};
 use crate::records::EventKind;
 
 /// Numerical dissipation above this share of the energy that moved is worth a warning.
@@ -32,8 +33,10 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
             _ => "impulses are not unique; whether the motion is was not examined",
         };
         warnings.push(format!(
-            "contact rows depend on each other ({} of {} rows at t = {} s): {motion}",
-            rows.rank_deficiency, rows.rows, rows.t
+            "contact rows depend on each other ({} of {} rows at t = {}): {motion}",
+            rows.rank_deficiency,
+            rows.rows,
+            quantity(rows.t, "s")
         ));
     }
     if certificate.not_converged > 0 {
@@ -51,14 +54,16 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
     }
     if summary.energy.open_steps > 0 {
         warnings.push(format!(
-            "the energy account of {} steps did not close (worst imbalance {:.1e} J)",
-            summary.energy.open_steps, summary.energy.worst_imbalance
+            "the energy account of {} steps did not close (worst imbalance {})",
+            summary.energy.open_steps,
+            quantity(summary.energy.worst_imbalance, "J")
         ));
     }
     if !summary.momentum.is_closed() {
         warnings.push(format!(
-            "the account of momentum of {} steps did not close, first worst at t = {} s",
-            summary.momentum.open_steps, summary.momentum.worst_time
+            "the account of momentum of {} steps did not close, first worst at t = {}",
+            summary.momentum.open_steps,
+            quantity(summary.momentum.worst_time, "s")
         ));
     }
     warnings.extend(position_warnings(summary));
@@ -67,9 +72,9 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
     warnings.extend(energy_warnings(summary));
     if summary.stick_jitter > 0.0 {
         warnings.push(format!(
-            "stuck contacts alternate with {:.1e} m/s from step to step (Fremond's law with theta near 1/2): \
+            "stuck contacts alternate with {} from step to step (Fremond's law with theta near 1/2): \
              positions stay right, read velocities as means of two steps",
-            summary.stick_jitter
+            quantity(summary.stick_jitter, "m/s")
         ));
     }
     if summary.event_counts.dropped > 0 {
@@ -92,27 +97,32 @@ fn position_warnings(summary: &RunSummary) -> Vec<String> {
     };
     if !(positions.drift.value <= positions.limit) {
         warnings.push(format!(
-            "positions drift by {:.1e} of the size of the motion (contact {}, t = {} s; deepest penetration {:.2e} of \
+            "positions drift by {} of the size of the motion (contact {}, t = {}; deepest penetration {} of \
              contact {}): {cure}",
-            positions.drift.value,
+            digits(positions.drift.value, 2),
             positions.drift.contact,
-            positions.drift.t,
-            positions.penetration.value,
+            quantity(positions.drift.t, "s"),
+            digits(positions.penetration.value, 3),
             positions.penetration.contact
         ));
     }
     if !(positions.joint_drift.value <= positions.limit) {
         warnings.push(format!(
-            "joint {} is violated by {:.1e} of the size of the motion (t = {} s): {cure}",
-            positions.joint_drift.contact, positions.joint_drift.value, positions.joint_drift.t
+            "joint {} is violated by {} of the size of the motion (t = {}): {cure}",
+            positions.joint_drift.contact,
+            digits(positions.joint_drift.value, 2),
+            quantity(positions.joint_drift.t, "s")
         ));
     }
     if positions.crossings > 0 {
         let first = &positions.first_crossing;
         warnings.push(format!(
-            "{} steps went through an obstacle from one open side to the other, first contact {} at t = {} s (gap {:.2e} \
+            "{} steps went through an obstacle from one open side to the other, first contact {} at t = {} (gap {} \
              on the way): take steps shorter than its thickness over the speed",
-            positions.crossings, first.contact, first.t, -first.value
+            positions.crossings,
+            first.contact,
+            quantity(first.t, "s"),
+            digits(-first.value, 3)
         ));
     }
     warnings
@@ -126,9 +136,11 @@ fn painleve_warning(summary: &RunSummary) -> Option<String> {
         (inside, _) => (inside, "inside"),
     };
     Some(format!(
-        "{steps} steps {where_to} the Painleve region (smallest margin {:.3} at t = {} s, contact {}): Coulomb's law may \
+        "{steps} steps {where_to} the Painleve region (smallest margin {:.3} at t = {}, contact {}): Coulomb's law may \
          have several solutions there, or none without an impact; see `stickslip branches`",
-        painleve.smallest_margin, painleve.t, painleve.contact
+        painleve.smallest_margin,
+        quantity(painleve.t, "s"),
+        painleve.contact
     ))
 }
 
@@ -142,7 +154,7 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
     let largest = gains().max_by(|a, b| energy(a).total_cmp(&energy(b)))?;
     let total: f64 = gains().map(|e| energy(&e)).sum();
     Some(format!(
-        "{} {} gained energy, {total:.2e} J in all (largest {:.2e} J at t = {} s, contact {}): with friction, {} law of \
+        "{} {} gained energy, {} in all (largest {} at t = {}, contact {}): with friction, {} law of \
          impact can create energy; Fremond's and the energetic law cannot (--impact fremond)",
         gains().count(),
         if gains().count() == 1 {
@@ -150,8 +162,9 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
         } else {
             "impacts"
         },
-        energy(&largest),
-        largest.t,
+        quantity(total, "J"),
+        quantity(energy(&largest), "J"),
+        quantity(largest.t, "s"),
         largest.contact,
         match summary.settings.impact.as_str() {
             "newton" => "Newton's",
@@ -188,23 +201,23 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
     let verb = |x: f64| if x < 0.0 { "took" } else { "added" };
     if matters(theta) {
         warnings.push(format!(
-            "theta above 1/2 {} {:.2e} J: the damping of the theta scheme, which is zero at theta = 0.5",
+            "theta above 1/2 {} {}: the damping of the theta scheme, which is zero at theta = 0.5",
             verb(theta),
-            theta.abs()
+            quantity(theta.abs(), "J")
         ));
     }
     if matters(defects) {
         warnings.push(format!(
-            "the scheme itself {} {:.2e} J: a smaller step makes this smaller",
+            "the scheme itself {} {}: a smaller step makes this smaller",
             verb(defects),
-            defects.abs()
+            quantity(defects.abs(), "J")
         ));
     }
     if matters(total("projection")) {
         warnings.push(format!(
-            "the projection of positions {} {:.2e} J: a smaller step makes this smaller",
+            "the projection of positions {} {}: a smaller step makes this smaller",
             verb(total("projection")),
-            total("projection").abs()
+            quantity(total("projection").abs(), "J")
         ));
     }
     // What contacts brought in, each source by its name; the work of moving obstacles is a term of the account.
@@ -212,14 +225,14 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
     let brought = |x: f64| x > ROUNDING_SHARE * size && x > 0.0;
     if brought(work("theta_gain")) {
         warnings.push(format!(
-            "theta above the bound 1/(1+e) of the dissipative scheme added {:.2e} J at the contacts: theta = 0.5 adds none",
-            work("theta_gain")
+            "theta above the bound 1/(1+e) of the dissipative scheme added {} at the contacts: theta = 0.5 adds none",
+            quantity(work("theta_gain"), "J")
         ));
     }
     if brought(work("law")) && summary.event_counts.energy_gains == 0 {
         warnings.push(format!(
-            "the laws of the contacts added {:.2e} J without an impact that gained energy: a smaller step makes this smaller",
-            work("law")
+            "the laws of the contacts added {} without an impact that gained energy: a smaller step makes this smaller",
+            quantity(work("law"), "J")
         ));
     }
     warnings

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::quantity::typed;
 use crate::records::StepOutcome;
 use crate::systems::past_motion::PastError;
 
@@ -141,7 +142,9 @@ pub enum SimulationError {
     },
     /// The step is beyond the stability of the scheme.
     #[error(
-        "the step {step} is unstable with the scheme `{scheme}`: at most {stable:.3e}, {advised:.3e} is advised"
+        "the step {step} is unstable with the scheme `{scheme}`: at most {}, {} is advised",
+        typed(*stable, 4),
+        typed(*advised, 4)
     )]
     UnstableStep {
         /// Scheme.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contact::{Certificate, ContactKey, Worst};
 use crate::laws::generalized_set;
+use crate::quantity::typed;
 use crate::records::{EventKind, MomentumLedger, StepOutcome, painleve_watch};
 
 use super::positions::{DRIFT_LIMIT, LargestOf};
@@ -521,9 +522,9 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
         ),
         StepOutcome::SlipNotUnique { contact } => format!(
             "friction of contact `{}` falls so steeply with the slip speed that a step has several answers; a step of \
-             at most {:.3e} has one",
+             at most {} has one",
             contact_name(simulation, contact),
-            simulation.record().step_advised
+            typed(simulation.record().step_advised, 4)
         ),
         StepOutcome::SlipNotConverged { contact } => format!(
             "the iteration on the slip speed of contact `{}`, which its friction depends on, did not converge: take a \

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::quantity::{digits, typed};
+
 /// A system or its initial state is not acceptable; every variant names the culprit.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SystemError {
@@ -30,7 +32,7 @@ pub enum SystemError {
         value: f64,
     },
     /// The mass matrix is not symmetric.
-    #[error("{what} is not symmetric: |a_ij - a_ji| reaches {asymmetry:.3e} of the largest entry")]
+    #[error("{what} is not symmetric: |a_ij - a_ji| reaches {} of the largest entry", digits(*asymmetry, 4))]
     NotSymmetric {
         /// Which matrix.
         what: String,
@@ -79,7 +81,9 @@ pub enum SystemError {
     },
     /// The initial configuration violates a constraint.
     #[error(
-        "constraint `{constraint}` is violated at the start: gap {gap:.6e}, tolerance {tolerance:.1e}"
+        "constraint `{constraint}` is violated at the start: gap {}, tolerance {}",
+        typed(*gap, 7),
+        typed(*tolerance, 2)
     )]
     InitialPenetration {
         /// Constraint.
@@ -91,7 +95,9 @@ pub enum SystemError {
     },
     /// The initial configuration does not satisfy a joint.
     #[error(
-        "joint `{joint}` is not closed at the start: value {value:.6e}, tolerance {tolerance:.1e}"
+        "joint `{joint}` is not closed at the start: value {}, tolerance {}",
+        typed(*value, 7),
+        typed(*tolerance, 2)
     )]
     OpenJoint {
         /// Joint.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{ContactRow, ViewData};
+use crate::quantity::digits;
 
 /// How the numbers of a block are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -108,8 +109,8 @@ impl Writer {
         let step = (high - low) / 65535.0;
         self.begin(name, BlockKind::Fixed, (rows, columns), (low, step));
         if !what.is_empty() {
-            self.notes
-                .push(format!("{what} are rounded to {:.1e}.", 0.5 * step));
+            let step = digits(0.5 * step, 2);
+            self.notes.push(format!("{what} are rounded to {step}."));
         }
         let start = self.bytes.len();
         let count = rows * columns;

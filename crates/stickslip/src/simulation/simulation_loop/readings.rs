@@ -1,6 +1,7 @@
 //! What a simulation tells of itself.
 
 use crate::contact::Certificate;
+use crate::quantity::typed;
 use crate::records::{
     EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepRecord, TrajectoryLayout,
 };
@@ -106,8 +107,9 @@ impl Simulation {
         let h = self.settings.control.initial();
         if let Some(limit) = limit.filter(|limit| h > 1.0001 * limit.advised) {
             warnings.push(format!(
-                "the step {h:.3e} resolves the compliant contacts coarsely; {:.3e} is advised",
-                limit.advised
+                "the step {} resolves the compliant contacts coarsely; {} is advised",
+                typed(h, 4),
+                typed(limit.advised, 4)
             ));
         }
         warnings.extend(self.system.warnings());

@@ -2,6 +2,7 @@
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::laws::FrictionSection;
+use crate::quantity::digits;
 use crate::records::StepOutcome;
 use crate::simulation::Simulation;
 use crate::stepping::{ContactLayout, SweepingBounds, SweepingData, SweepingRealised};
@@ -68,9 +69,9 @@ pub fn sweeping_bounds(run: &mut Simulation, t_end: f64) -> BoundsStudy {
     let mut reservations = obstacles(run.system());
     if meter.coupling > COUPLING_MAX {
         reservations.push(format!(
-            "inertia couples normal and tangent (up to {:.1e} of W_NN): at γ ≤ 0 the velocity may jump at a vanishing \
+            "inertia couples normal and tangent (up to {} of W_NN): at γ ≤ 0 the velocity may jump at a vanishing \
              approach",
-            meter.coupling
+            digits(meter.coupling, 2)
         ));
     }
     BoundsStudy {

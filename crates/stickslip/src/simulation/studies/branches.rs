@@ -56,6 +56,7 @@ impl BranchStudy {
         let motion = |(k, s): (usize, &FoundSolution)| {
             serde_json::json!({
                 "modes": s.modes,
+                "words": s.modes.iter().map(|mode| mode.word()).collect::<Vec<_>>(),
                 "velocity": self.velocities[k],
                 "local_velocity": s.local_velocity,
                 "impact": self.impulsive[k],

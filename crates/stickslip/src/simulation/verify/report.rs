@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Formulation;
+use crate::quantity::digits;
 
 /// A line of a formulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,7 +100,7 @@ impl std::fmt::Display for Violation {
         if let Some(name) = &self.constraint {
             write!(f, ", constraint `{name}`")?;
         }
-        write!(f, ", size {:.3e}", self.size)
+        write!(f, ", size {}", digits(self.size, 4))
     }
 }
 

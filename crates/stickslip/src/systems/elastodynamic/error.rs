@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::quantity::{digits, typed};
+
 /// What is wrong with a mesh, a material, a load or a support.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ElastodynamicError {
@@ -26,7 +28,8 @@ pub enum ElastodynamicError {
     /// An element with negative or zero volume.
     #[error(
         "element {element} of region `{region}` ({kind}, nodes {nodes:?}) is inverted or has no volume: \
-         Jacobian determinant {determinant:e}"
+         Jacobian determinant {}",
+        digits(*determinant, 4)
     )]
     Inverted {
         /// Number of the element in the mesh, from 0.
@@ -153,8 +156,11 @@ pub enum ElastodynamicError {
     },
     /// A step that no unit system can mean.
     #[error(
-        "step {h:e} is longer than the time {transit:e} a wave needs through the whole body, so that no \
-         elastic motion is resolved: check the units or take a step near {suggested:e}"
+        "step {} is longer than the time {} a wave needs through the whole body, so that no \
+         elastic motion is resolved: check the units or take a step near {}",
+        typed(*h, 4),
+        typed(*transit, 4),
+        typed(*suggested, 4)
     )]
     HopelessStep {
         /// The step.

@@ -4,6 +4,7 @@ use super::mass::MassProperties;
 use super::polyhedron::Polyhedron;
 use super::triangle_mesh::TriangleMesh;
 use super::vector::{direction, norm, sub};
+use crate::quantity::typed;
 use crate::systems::world::{Dimension, Shape};
 
 /// Why a shape was refused.
@@ -36,7 +37,7 @@ pub enum ShapeError {
         found: usize,
     },
     /// The points of a hull or polygon lie in a plane or on a line.
-    #[error("{shape} is flat: its thickness is {thickness:.3e}, its size {size:.3e}")]
+    #[error("{shape} is flat: its thickness is {}, its size {}", typed(*thickness, 4), typed(*size, 4))]
     Flat {
         /// The shape.
         shape: &'static str,

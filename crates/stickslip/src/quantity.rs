@@ -26,7 +26,7 @@ pub fn prefix(value: f64, unit: &str) -> (f64, &'static str) {
 /// Whether the first unit of a product or quotient takes a prefix.
 fn takes_prefix(unit: &str) -> bool {
     let first = unit.split([' ', '/', '*', '·']).next().unwrap_or_default();
-    matches!(first, "m" | "s" | "N" | "Pa" | "J" | "W")
+    matches!(first, "m" | "s" | "g" | "N" | "Pa" | "J" | "W")
 }
 
 /// A value with its unit: four significant digits and a prefix.
@@ -44,6 +44,19 @@ pub fn time(t: f64, end: f64) -> String {
 /// Five significant digits, without superfluous zeros.
 pub fn number(value: f64) -> String {
     digits(value, 5)
+}
+
+/// A number that can be typed again as it stands: 0.00012, 3e-5.
+pub fn typed(value: f64, significant: usize) -> String {
+    let more = significant.saturating_sub(1);
+    let text = format!("{value:.more$e}");
+    // What was just written is a number.
+    let rounded: f64 = text.parse().unwrap_or(value);
+    if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:e}")
+    }
 }
 
 /// A number of things, in groups of three digits: 12,000.
@@ -150,6 +163,13 @@ mod tests {
         }
         assert_eq!(time(0.0004, 0.002), "0.4 ms");
         assert_eq!(time(0.25, 2.0), "0.25 s");
+    }
+
+    #[test]
+    fn typed_numbers_can_be_typed_again() {
+        let texts = [0.0, 0.12, 0.00012345, 2.5e-5, -3e7, 1.0 / 3.0, f64::NAN].map(|x| typed(x, 3));
+        let expected = ["0", "0.12", "0.000123", "2.5e-5", "-3e7", "0.333", "NaN"];
+        assert_eq!(texts, expected);
     }
 
     #[test]

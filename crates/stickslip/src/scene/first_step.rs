@@ -1,0 +1,41 @@
+//! The first step of a scene, studied without running it.
+
+use crate::contact::ContactProblem;
+use crate::simulation::studies::branches::{BranchStudy, branches};
+use crate::simulation::studies::one_step_problem;
+use crate::solvers::enumeration::{EnumerationError, EnumerationSettings};
+use crate::stepping::{MoreauContactDynamics, TimeSteppingScheme};
+
+use super::{Scene, SceneError};
+
+impl Scene {
+    /// The scheme by which single steps are studied: Moreau's with every contact of a gap up to `gap`, or that of the world, which
+    /// finds its contacts itself.
+    pub fn one_step_scheme(&self, gap: f64) -> Result<Box<dyn TimeSteppingScheme>, SceneError> {
+        if self.world().is_none() {
+            return Ok(Box::new(MoreauContactDynamics::new(gap)));
+        }
+        Ok(Box::new(self.world_stepping()?))
+    }
+
+    /// The contact problem of the first step, of length `h`.
+    pub fn first_problem(&self, gap: f64, h: f64) -> Result<ContactProblem, SceneError> {
+        let (system, mut scheme) = (self.system()?, self.one_step_scheme(gap)?);
+        let (q, v) = self.initial_state();
+        let at = (0.0, &q[..], &v[..]);
+        Ok(one_step_problem(system.as_ref(), scheme.as_mut(), at, h))
+    }
+
+    /// All solutions of the first step, of length `h`; the inner error is that of a problem that cannot be enumerated.
+    pub fn branches(
+        &self,
+        gap: f64,
+        h: f64,
+        settings: &EnumerationSettings,
+    ) -> Result<Result<BranchStudy, EnumerationError>, SceneError> {
+        let (system, mut scheme) = (self.system()?, self.one_step_scheme(gap)?);
+        let (q, v) = self.initial_state();
+        let at = (0.0, &q[..], &v[..]);
+        Ok(branches(system.as_ref(), scheme.as_mut(), at, h, settings))
+    }
+}
