@@ -213,7 +213,7 @@ fn the_words_say_what_happened_and_where_things_are() {
         "Where the energy went",
         "impacts (normal) took 3.92",
         "Certified",
-        "--step 5e-4",
+        "--step 0.0005",
         "runs/bouncing-ball/plots",
     ] {
         assert!(out.contains(part), "{part} is missing in\n{out}");
