@@ -277,7 +277,7 @@ async function dragged(lab) {
   const turned = (a) => lab.page.waitForFunction((a) => { const { values, at } = window.stickslip.run.drawnPoints(0); return Math.abs(Math.atan2(values[at + 3], values[at + 2]) - a) < 0.02; }, a, { timeout: 180000 });
   const { mouse, keyboard } = lab.page;
   const before = await angle();
-  const box = await lab.page.locator("#stage canvas").boundingBox();
+  const box = await lab.page.locator("#stage > canvas").boundingBox();
   const to = async (a) => { const [x, y] = await place(a); await mouse.move(box.x + x, box.y + y, { steps: 6 }); };
   await lab.app(() => window.stickslip.seek(0));
   await to(before);

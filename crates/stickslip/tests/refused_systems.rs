@@ -93,7 +93,7 @@ fn every_bad_system_is_refused_by_name() {
     refused(
         particle().constraint(floor("floor")),
         &[0.0, -0.1],
-        &["`floor`", "violated", "-1.0"],
+        &["`floor`", "violated", "-0.1"],
     );
     let flat = UnilateralConstraint::new("flat", AutoScalar(|_: Jet, q: &[Jet]| q[0] * q[0]))
         .with_point(ContactFrame::Frictionless, inelastic());
