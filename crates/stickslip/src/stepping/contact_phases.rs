@@ -7,6 +7,9 @@ use crate::records::StepOutcome;
 use super::ContactStage;
 use super::assembly::ContactAssembly;
 
+/// Largest velocity whose square is still a number, with room for sums.
+const SPEED_MAX: f64 = 1e150;
+
 /// Buffers of the phases.
 ///
 /// Poisson's compression: the impulses `p_C` that stop the approach velocity of the start, without
@@ -43,6 +46,11 @@ impl ContactPhases {
         t: f64,
         stage: &mut ContactStage,
     ) -> Result<f64, StepOutcome> {
+        // A motion that has run away is not a contact problem: its squares would be no numbers.
+        let mut speeds = stage.problem.velocity_free().iter();
+        if speeds.any(|v| v.is_nan() || v.abs() > SPEED_MAX) {
+            return Err(StepOutcome::NonFinite);
+        }
         self.left.clear();
         self.left.extend_from_slice(stage.problem.velocity_free());
         // The generalized law has its own normal stage.

@@ -167,9 +167,6 @@ impl ScalarFunction for NodeOnSurface {
     fn magnitude(&self, t: f64, q: &[f64]) -> f64 {
         largest(self.surface.nodes.position(t, q, self.node))
     }
-    fn can_drift(&self) -> bool {
-        false
-    }
 }
 
 impl FrameRows for NodeOnSurface {
