@@ -49,6 +49,10 @@ impl Judge<'_> {
         let mut momentum = vec![0.0; moved.len()];
         before.mass.multiply(moved, &mut momentum);
         let size = dot(&momentum, &momentum).sqrt();
+        // So small that its square is none: no displacement at all.
+        if size == 0.0 {
+            return;
+        }
         remove(&mut momentum, &rows);
         let off = dot(&momentum, &momentum).sqrt() / size;
         // A displacement near the rounding of the position has no direction.

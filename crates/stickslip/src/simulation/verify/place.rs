@@ -56,6 +56,7 @@ impl Place {
             let mut gradient = vec![0.0; n];
             constraint.gap().gradient(t, q, &mut gradient);
             let size: f64 = gradient.iter().zip(q).map(|(g, q)| (g * q).abs()).sum();
+            let size = size + constraint.gap().magnitude(t, q);
             place.roundings.push(GAP_ROUNDING * size);
             place.gaps.push(constraint.gap().value(t, q));
             place.rates.push(constraint.gap().rate(t, q));
