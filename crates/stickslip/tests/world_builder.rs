@@ -55,7 +55,7 @@ fn steps_alike(built: World, read: &Scene, theta: f64) {
     let mut own = Simulation::new(
         Box::new(built),
         Box::new(WorldStepping::moreau_jean(theta, Box::new(detection)).unwrap()),
-        Box::new(CascadeSolver::beyond(24, 1e-10)),
+        Box::new(CascadeSolver::for_blocks_from(24, 1e-10)),
         (&q, &v),
         SimulationSettings::fixed(1e-3),
     )
