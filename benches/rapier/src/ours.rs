@@ -149,6 +149,7 @@ pub fn settle(scene: &mut Scene) {
         BodySweepSettings {
             tolerance: 1e-6,
             sweeps_max: 300,
+            rounds_max: 0,
             ..BodySweepSettings::default()
         }
     } else {

@@ -406,6 +406,7 @@ fn main() {
             tolerance: 1e-4,
             sweeps_max: 100,
             threads,
+            ..Default::default()
         })
     };
     for (name, count, columns, steps) in [

@@ -8,6 +8,17 @@ pub trait ContactSolver: Send + Sync {
     /// on return the impulses, the local velocities and an honest status.
     fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution);
 
+    /// The same to a tolerance other than the solver's own, with an effort to match. A solver that has no use for it
+    /// solves as ever.
+    fn solve_within(
+        &mut self,
+        _tolerance: f64,
+        problem: &ContactProblem,
+        solution: &mut ContactSolution,
+    ) {
+        self.solve(problem, solution);
+    }
+
     /// Name for records and messages.
     fn name(&self) -> &str;
 }

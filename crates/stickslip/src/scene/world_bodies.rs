@@ -10,7 +10,7 @@ use super::world_keys::BODIES_MAX;
 use super::world_materials::{Materials, find_material};
 use super::world_motion::{SceneMotion, read_load, read_motion};
 use super::world_shapes::{in_space, read_pose, read_shape, turn, vector};
-use crate::systems::world::{BodyMotion, Dimension, PlacedShape, Pose, Weight, WorldBody};
+use crate::systems::world::{BodyMotion, Dimension, Grid, PlacedShape, Pose, Weight, WorldBody};
 
 /// A body with what is known only when all are read.
 pub(super) struct ReadBody {
@@ -156,7 +156,7 @@ pub(super) fn read_body(reader: &mut Reader, value: &Value, context: &mut Contex
     }
     for k in 0..count {
         let (shift, name_k) = match &grid {
-            Some(grid) => (grid.shift(k), format!("{name}[{k}]")),
+            Some(grid) => (grid.shift(k, dimension), format!("{name}[{k}]")),
             None => ([0.0; 3], name.clone()),
         };
         let mut one = body.clone();
@@ -277,31 +277,6 @@ fn read_inertia(reader: &mut Reader, value: &Value, dimension: Dimension) -> Opt
     matrix
 }
 
-/// A grid of equal bodies.
-struct Grid {
-    count: [usize; 3],
-    spacing: [f64; 3],
-    stagger: [f64; 3],
-    /// The axis whose odd layers are shifted.
-    last: usize,
-}
-
-impl Grid {
-    fn total(&self) -> usize {
-        self.count.iter().fold(1, |n, &c| n.saturating_mul(c))
-    }
-
-    /// Place of body number k relative to the first, x fastest.
-    fn shift(&self, k: usize) -> [f64; 3] {
-        let [nx, ny, _] = self.count;
-        let index = [k % nx, k / nx % ny, k / (nx * ny)];
-        let odd = index[self.last] % 2 == 1;
-        std::array::from_fn(|i| {
-            index[i] as f64 * self.spacing[i] + if odd { self.stagger[i] } else { 0.0 }
-        })
-    }
-}
-
 fn read_grid(reader: &mut Reader, table: &Table, dimension: Dimension) -> Option<Grid> {
     let repeat = table.value("repeat")?.as_table()?;
     let count_value = repeat.value("count")?;
@@ -321,6 +296,5 @@ fn read_grid(reader: &mut Reader, table: &Table, dimension: Dimension) -> Option
         count: in_axes.map(|n| (n as usize).max(1)),
         spacing,
         stagger,
-        last: dimension.axes() - 1,
     })
 }

@@ -185,16 +185,15 @@ impl Materials {
                 let (x, y) = (&self.list[a], &self.list[b]);
                 // Two materials meet where one of them moves.
                 let meet = used[a][0] && used[b][1] || used[b][0] && used[a][1];
-                let (surface, span) = match given {
-                    Some((_, _, surface, span)) => (surface.clone(), span),
-                    None if a == b => (x.surface.clone(), &x.span),
+                let (law, span) = match given {
+                    Some((_, _, surface, span)) => (surface.law(reader, settings, dimension), span),
+                    None if a == b => (x.surface.law(reader, settings, dimension), &x.span),
                     None if !meet => continue,
-                    None => match mean(&x.surface, &y.surface) {
-                        Some(mean) => {
-                            warnings.push(not_given(&x.name, &y.name, &mean));
-                            (mean, &y.span)
-                        }
-                        None => {
+                    None => {
+                        let own = [x, y].map(|m| m.surface.law(reader, settings, dimension));
+                        // What is wrong with a material is told where it meets itself.
+                        let [Ok(p), Ok(q)] = &own else { continue };
+                        let Some(mean) = p.mean(q, dimension) else {
                             let message = format!(
                                 "the pair {}/{} must be given: friction that is not one number has no mean",
                                 x.name, y.name
@@ -203,10 +202,12 @@ impl Materials {
                             let place = Diagnostic::at(y.span.clone(), message);
                             reader.report(place.with_help(help));
                             continue;
-                        }
-                    },
+                        };
+                        warnings.push(not_given(&x.name, &y.name, &mean));
+                        (Ok(mean), &y.span)
+                    }
                 };
-                match surface.law(reader, settings, dimension) {
+                match law {
                     Ok(law) => laws.push((a as u32, b as u32, law)),
                     Err(error) => {
                         reader.report(Diagnostic::at(span.clone(), error.to_string()));
@@ -218,45 +219,12 @@ impl Materials {
     }
 }
 
-fn not_given(a: &str, b: &str, mean: &Surface) -> String {
-    let friction = match &mean.sliding {
-        Some(FrictionPart::Disc { radius, .. }) => *radius,
-        _ => 0.0,
-    };
+fn not_given(a: &str, b: &str, mean: &PairLaw) -> String {
+    let [friction, ..] = mean.coefficients().unwrap_or_default();
     format!(
         "pair {a}/{b} not given: friction {friction:.3} (geometric mean), restitution {} (the larger)",
-        mean.restitution
+        mean.contact.impact().restitution()
     )
-}
-
-/// Geometric mean of frictions, larger restitution; none where a friction is not one number.
-fn mean(a: &Surface, b: &Surface) -> Option<Surface> {
-    if a.coefficient.is_some() || b.coefficient.is_some() {
-        return None;
-    }
-    let sliding = match (&a.sliding, &b.sliding) {
-        (None, None) => None,
-        (None, Some(FrictionPart::Disc { .. })) | (Some(FrictionPart::Disc { .. }), None) => None,
-        (
-            Some(FrictionPart::Disc { radius, dimension }),
-            Some(FrictionPart::Disc { radius: other, .. }),
-        ) => Some(FrictionPart::Disc {
-            radius: (radius * other).sqrt(),
-            dimension: *dimension,
-        }),
-        _ => return None,
-    };
-    let larger = if a.restitution >= b.restitution { a } else { b };
-    let slides = sliding.is_some();
-    let length = |x: f64, y: f64| if slides { (x * y).sqrt() } else { 0.0 };
-    Some(Surface {
-        sliding,
-        coefficient: None,
-        rolling: length(a.rolling, b.rolling),
-        drilling: length(a.drilling, b.drilling),
-        impact: larger.impact,
-        restitution: larger.restitution,
-    })
 }
 
 impl Surface {

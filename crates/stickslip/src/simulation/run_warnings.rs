@@ -215,7 +215,7 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
     }
     if matters(total("projection")) {
         warnings.push(format!(
-            "the projection of positions {} {}: a smaller step makes this smaller",
+            "the projection of positions {} {}: a smaller step makes this smaller, and a smaller tolerance where bodies rest",
             verb(total("projection")),
             quantity(total("projection").abs(), "J")
         ));

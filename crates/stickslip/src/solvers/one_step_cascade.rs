@@ -40,6 +40,20 @@ const FEWEST_BLOCKS: usize = 3;
 /// Problems over bodies with more blocks are left to the sweeps over bodies alone.
 const MOST_BLOCKS_OVER_BODIES: usize = 500;
 
+/// What the cascade may cost on a step of a world that sweeps over bodies have left, in nanoseconds counted from sizes: about a second. A world of absurd numbers (friction 10⁶, steps of 10 s) goes on uncertified instead of standing still.
+const EFFORT_OVER_BODIES: f64 = 1e9;
+
+/// Threads of sweeps over large islands at most: the parts between two meetings last microseconds.
+const MOST_THREADS: usize = 4;
+
+/// Threads of a solve: those of the pool, and one where the solve itself is one of many in the pool.
+fn threads() -> usize {
+    match rayon::current_thread_index() {
+        Some(_) => 1,
+        None => rayon::current_num_threads().min(MOST_THREADS),
+    }
+}
+
 /// The cascade behind the interface of all solvers.
 #[derive(Debug)]
 pub struct CascadeSolver {
@@ -121,6 +135,7 @@ impl ContactSolver for CascadeSolver {
             && self.method == CoulombMethod::Cascade
             && blocks >= FEWEST_BLOCKS;
         if over_bodies {
+            self.bodies.set_threads(threads());
             ContactSolver::solve(&mut self.bodies, problem, solution);
             if solution.status.is_solved() || !scalable || blocks > MOST_BLOCKS_OVER_BODIES {
                 return;
@@ -138,7 +153,25 @@ impl ContactSolver for CascadeSolver {
             solution.impulse.fill(0.0);
         }
         let guess = Some(solution.impulse.as_slice());
+        self.limits.effort = if over_bodies {
+            EFFORT_OVER_BODIES
+        } else {
+            f64::INFINITY
+        };
         *solution = solve(problem, self.method, &self.limits, guess);
+    }
+
+    fn solve_within(
+        &mut self,
+        tolerance: f64,
+        problem: &ContactProblem,
+        solution: &mut ContactSolution,
+    ) {
+        if problem.delassus().bodies().is_some() && problem.generalized_rule().is_none() {
+            self.bodies.solve_within(tolerance, problem, solution);
+        } else {
+            self.solve(problem, solution);
+        }
     }
 
     fn name(&self) -> &str {
@@ -243,6 +276,28 @@ mod tests {
         assert_eq!(solution.cost.method, "body-sweep");
         assert!(ContactResidual::of(&problem, &solution.impulse).natural_map <= 1.01e-11);
         assert!(solution.impulse[9] > 0.0 && solution.impulse[12] > 0.0);
+    }
+
+    #[test]
+    fn a_solve_that_cannot_end_costs_what_it_may() {
+        // Nothing is solved to 1e-300, so that the effort alone ends the solve, sooner the less it is.
+        let disc = || FrictionSection::disc(0.4).unwrap();
+        let problem = chain(&[disc(), disc(), disc(), disc(), disc()]);
+        let products = |effort: f64| {
+            let limits = SolverLimits {
+                tolerance: 1e-300,
+                test: StoppingTest::Natural,
+                effort,
+                ..SolverLimits::default()
+            };
+            let solution = solve(&problem, CoulombMethod::Cascade, &limits, None);
+            assert!(!solution.status.is_solved(), "{:?}", solution.status);
+            solution.iterations
+        };
+        // A product over five contacts counts for 200 ns.
+        let (little, more) = (products(1e5), products(1e6));
+        assert!(little <= 1000, "{little}");
+        assert!(little < more && more <= 10_000, "{little} {more}");
     }
 
     #[test]

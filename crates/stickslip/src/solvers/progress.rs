@@ -16,6 +16,9 @@ pub struct SolverLimits {
     pub time: Option<Duration>,
     /// Number of products with W (or equivalents) after which the best point is returned.
     pub iterations: u64,
+    /// What the turns of the cascade may cost together: nanoseconds, roughly, counted from sizes and never by a clock, so that a solve ends
+    /// where it ends everywhere.
+    pub effort: f64,
     /// The figure that ends the solve.
     pub test: StoppingTest,
     /// Threads for the coloured sweep; the other methods use one.
@@ -32,6 +35,7 @@ impl Default for SolverLimits {
             tolerance: 1e-8,
             time: None,
             iterations: 2_000_000,
+            effort: f64::INFINITY,
             test: StoppingTest::Published,
             threads: 1,
             trace: false,

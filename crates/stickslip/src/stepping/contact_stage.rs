@@ -58,6 +58,15 @@ impl ContactStage {
         }
     }
 
+    /// The same to a tolerance of its own, for problems that are corrections and enter no certificate.
+    pub fn solve_within(&mut self, tolerance: f64) {
+        self.solution.prepare(self.problem.size());
+        if !self.problem.blocks().is_empty() {
+            self.solver
+                .solve_within(tolerance, &self.problem, &mut self.solution);
+        }
+    }
+
     /// Measures the solution again from the problem alone and enters it into the certificate;
     /// returns the worst residual.
     pub fn certify(&mut self, t: f64) -> f64 {

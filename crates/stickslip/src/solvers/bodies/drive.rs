@@ -59,7 +59,8 @@ pub(super) fn drive<const R: usize, const F: usize>(
             if better.contains(&true) {
                 group.keep(thread, better);
             }
-            if all_done(tracks) {
+            let over = |track: &Track| track.done || !track.present || track.gives_up();
+            if tracks.iter().all(over) {
                 break;
             }
         } else if sweeps.is_multiple_of(REFRESH) {

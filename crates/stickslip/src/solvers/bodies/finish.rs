@@ -48,6 +48,7 @@ pub(super) const MOST_BODIES: usize = 400;
 const FARTHER: f64 = 1e-3;
 
 /// The problem of one island, its bodies numbered anew.
+#[derive(Debug, Default)]
 pub(super) struct IslandProblem {
     pub(super) operator: BodyOperator,
     pub(super) free: Vec<f64>,
@@ -57,21 +58,18 @@ pub(super) struct IslandProblem {
 
 impl IslandProblem {
     /// Copies an island; `None` where a block has a law that Newton's method does not know.
-    pub(super) fn new(
+    pub(super) fn copy(
+        &mut self,
         problem: &Problem,
         contacts: &[u32],
         bodies: &[u32],
         impulse: &[f64],
-    ) -> Option<Self> {
+    ) -> Option<()> {
         let rows = problem.operator.freedoms() / 3 + 1;
-        let mut island = Self {
-            operator: BodyOperator::default(),
-            free: Vec::new(),
-            blocks: Vec::new(),
-            impulse: Vec::new(),
-        };
-        island
-            .operator
+        self.free.clear();
+        self.blocks.clear();
+        self.impulse.clear();
+        self.operator
             .begin(problem.operator.freedoms(), bodies.len());
         for &contact in contacts {
             let contact = contact as usize;
@@ -85,45 +83,35 @@ impl IslandProblem {
                 bodies.binary_search(&side).map_or(NO_BODY, |at| at as u32)
             });
             let range = problem.operator.rows_of(contact);
-            let numbers = island.operator.push(range.len(), sides);
+            let numbers = self.operator.push(range.len(), sides);
             for (out, row) in numbers
                 .chunks_exact_mut(2 * problem.operator.freedoms())
                 .zip(range.clone())
             {
                 out.copy_from_slice(problem.operator.row(row));
             }
-            island.blocks.push(ContactBlock {
-                start: island.free.len(),
+            self.blocks.push(ContactBlock {
+                start: self.free.len(),
                 ..block.clone()
             });
-            island.free.extend_from_slice(&problem.free[range.clone()]);
-            island.impulse.extend_from_slice(&impulse[range]);
+            self.free.extend_from_slice(&problem.free[range.clone()]);
+            self.impulse.extend_from_slice(&impulse[range]);
         }
-        Some(island)
+        Some(())
     }
 
-    /// Solves the island from its impulses: by a factorisation where that is cheap, else without a matrix. |F|² and |r|² of the
-    /// answer, which may miss the tolerance; `None` where neither method knows the laws.
-    pub(super) fn solve(&mut self, tolerance: f64, few_bodies: bool) -> Option<(f64, f64)> {
-        let start = self.impulse.clone();
-        if few_bodies {
-            if let Some(answer) = self.factorise(tolerance) {
-                return Some(answer);
-            }
-            self.impulse = start;
-        }
-        let (impulse, map, size) = NewtonKrylov::new(self, tolerance)?.run();
-        self.impulse = impulse;
-        Some((map, size))
-    }
-
-    /// By a factorisation; |F|² and |r|² of the answer, if it is within the tolerance.
+    /// Solves the island by a factorisation; |F|² and |r|² of the answer, if it is within the tolerance.
     fn factorise(&mut self, tolerance: f64) -> Option<(f64, f64)> {
         let problem =
             ContactProblem::from_local(self.delassus(), self.free.clone(), self.blocks.clone());
-        self.impulse = finish_by_newton(&problem, FARTHER * tolerance, &self.impulse)?;
+        let answer = finish_by_newton(&problem, FARTHER * tolerance, &self.impulse)?;
+        let start = std::mem::replace(&mut self.impulse, answer);
         let (map, size, free) = self.natural_map();
-        (map <= tolerance * tolerance * f64::max(size, free)).then_some((map, size))
+        if map <= tolerance * tolerance * f64::max(size, free) {
+            return Some((map, size));
+        }
+        self.impulse = start;
+        None
     }
 
     /// W by blocks with the bodies behind it, so that Newton's method may work on either.
@@ -203,6 +191,27 @@ impl IslandProblem {
             free += rho * rho * dot(q, q);
         }
         (map, size, free)
+    }
+}
+
+impl NewtonKrylov {
+    /// Solves its island from its impulses: by a factorisation where that is cheap, else without a matrix, in at most so many rounds. |F|² and |r|² of the
+    /// answer, which is left in the island and may miss the tolerance; `None` where neither method knows the laws.
+    pub(super) fn solve(
+        &mut self,
+        tolerance: f64,
+        few_bodies: bool,
+        rounds_max: u32,
+    ) -> Option<(f64, f64)> {
+        if few_bodies && let Some(answer) = self.island.problem.factorise(tolerance) {
+            return Some(answer);
+        }
+        if rounds_max == 0 {
+            return None;
+        }
+        let answer = self.run(tolerance, rounds_max)?;
+        self.island.problem.impulse.copy_from_slice(&self.flat);
+        Some(answer)
     }
 }
 

@@ -51,6 +51,9 @@ impl Part {
     }
 }
 
+/// Visits that an island may take on its last sweeps: a tenth of a second.
+const VISITS: u32 = 3_000_000;
+
 /// Which sweeps are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -65,6 +68,8 @@ pub(super) struct Shared<'a, const R: usize, const F: usize> {
     pub(super) how: Instructions,
     pub(super) tolerance: f64,
     pub(super) sweeps_max: u32,
+    /// Whether small islands may take more sweeps than that.
+    pub(super) patient: bool,
     pub(super) stage: Stage,
     pub(super) batches: *mut Batch<R, F>,
     pub(super) best: *mut [[f64; 4]; R],
@@ -89,6 +94,12 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
         unsafe { (*self.parts.add(part)).segments.len() > 1 }
     }
 
+    /// Sweeps that a part may take after a second-order method has failed: a small one as many as cost what a large one may cost.
+    fn sweeps_of(&self, contacts: usize) -> u32 {
+        let visits = if self.patient { VISITS } else { 0 };
+        self.sweeps_max.max(visits / contacts.max(1) as u32)
+    }
+
     /// Solves a part, or takes part in solving it.
     pub(super) fn solve(&self, part: usize, thread: usize, barrier: &SpinBarrier) {
         // SAFETY: as for the type; of several threads only the first writes, after the last barrier.
@@ -99,13 +110,14 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
             by_lane,
             islands,
             mut tracks,
+            contacts,
             sweeps: swept,
             ..
         } = own;
         let sweeps_max = match self.stage {
             Stage::First => before_newton.map_or(self.sweeps_max, |n| n.min(self.sweeps_max)),
             Stage::Rest if tracks.iter().all(|track| track.done || !track.present) => return,
-            Stage::Rest => self.sweeps_max.saturating_sub(swept),
+            Stage::Rest => self.sweeps_of(contacts).saturating_sub(swept),
         };
         let group = Group {
             how: self.how,

@@ -14,6 +14,8 @@ pub struct BodySweepSettings {
     pub tolerance: f64,
     /// Largest number of sweeps over an island.
     pub sweeps_max: u32,
+    /// Rounds of Newton's method without a matrix at most, on islands of many bodies that sweeps have left.
+    pub rounds_max: u32,
     /// Threads; the answer does not depend on them.
     pub threads: usize,
 }
@@ -23,6 +25,7 @@ impl Default for BodySweepSettings {
         Self {
             tolerance: 1e-8,
             sweeps_max: 1000,
+            rounds_max: 20,
             threads: 1,
         }
     }
@@ -100,6 +103,11 @@ impl BodySweepSolver {
         self
     }
 
+    /// The same on so many threads; the answer has the same bits.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.settings.threads = threads;
+    }
+
     /// Settings in use.
     pub fn settings(&self) -> &BodySweepSettings {
         &self.settings
@@ -150,6 +158,7 @@ impl BodySweepSolver {
         let settings = BodySweepSettings {
             tolerance,
             sweeps_max,
+            rounds_max: 0,
             threads: 1,
         };
         if operator.freedoms() == 6 {
@@ -174,7 +183,7 @@ impl ContactSolver for BodySweepSolver {
             panic!("sweeps over bodies need W over bodies");
         };
         let (free, blocks) = (problem.free(), problem.blocks());
-        let outcome = self.solve(operator, free, blocks, &mut solution.impulse);
+        let outcome = Self::solve(self, operator, free, blocks, &mut solution.impulse);
         solution.iterations = outcome.sweeps as usize;
         solution.cost.products = u64::from(outcome.sweeps);
         solution.cost.second_order = u64::from(outcome.newton);
@@ -185,5 +194,23 @@ impl ContactSolver for BodySweepSolver {
             SolveStatus::LimitReached
         };
         problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
+    }
+
+    /// With a third of the sweeps and no rounds of Newton's method without a matrix.
+    fn solve_within(
+        &mut self,
+        tolerance: f64,
+        problem: &ContactProblem,
+        solution: &mut ContactSolution,
+    ) {
+        let own = self.settings;
+        self.settings = BodySweepSettings {
+            tolerance,
+            sweeps_max: own.sweeps_max.div_ceil(3),
+            rounds_max: 0,
+            ..own
+        };
+        ContactSolver::solve(self, problem, solution);
+        self.settings = own;
     }
 }

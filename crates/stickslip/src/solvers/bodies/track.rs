@@ -54,8 +54,9 @@ pub(super) struct Track {
     /// Contacts of the guess that press and that slide.
     pub(super) pressing: u32,
     pub(super) sliding: u32,
-    /// Place in the caps.
+    /// Place in the caps, and how many of them in a row have not halved the residual.
     cap: usize,
+    idle_caps: usize,
     /// Residual and sweep at the last halving.
     mark: (f64, u32),
     theta: f64,
@@ -90,6 +91,11 @@ impl Track {
         (self.done, self.elsewhere) = (true, true);
     }
 
+    /// Whether no amount of momentum has halved the residual: more sweeps lead nowhere.
+    pub(super) fn gives_up(&self) -> bool {
+        self.idle_caps >= CAPS.len()
+    }
+
     /// Whether many of the contacts that press slide, by the guess.
     pub(super) fn flows(&self) -> bool {
         f64::from(self.sliding) > SLIDING_SHARE * f64::from(self.pressing.max(1))
@@ -98,6 +104,7 @@ impl Track {
     /// Makes ready for sweeps from a new point.
     pub(super) fn start(&mut self) {
         self.cap = usize::from(self.flows());
+        self.idle_caps = 0;
         self.mark = (f64::INFINITY, 0);
         self.best = f64::INFINITY;
         (self.calibration, self.raw) = (UNKNOWN, 0.0);
@@ -155,7 +162,9 @@ impl Track {
         self.done = self.best <= tolerance;
         if self.best <= 0.5 * self.mark.0 {
             self.mark = (self.best, sweep);
+            self.idle_caps = 0;
         } else if sweep >= self.mark.1 + PATIENCE {
+            self.idle_caps += 1;
             // Momentum leads nowhere: less of it.
             self.cap = if self.cap + 1 == CAPS.len() {
                 1

@@ -2,9 +2,10 @@
 
 use super::alone::Alone;
 use super::batch::{Batch, Bodies, stride};
-use super::finish::{IslandProblem, MOST_BODIES};
+use super::finish::MOST_BODIES;
 use super::group::{Segment, Slot};
 use super::islands::Islands;
+use super::newton_krylov::NewtonKrylov;
 use super::packing::{Prepared, batch_friction, read};
 use super::partition::{Partition, levels};
 use super::rest::{Rest, Sums};
@@ -60,6 +61,8 @@ pub(super) struct Workspace<const R: usize, const F: usize> {
     small: Vec<u32>,
     /// Islands whose impulses another method has found.
     elsewhere: Vec<bool>,
+    /// Newton's method for islands that sweeps do not solve, once one was met.
+    krylov: Option<Box<NewtonKrylov>>,
     /// Contacts of a split island by segment.
     sorted: Vec<(u32, u32, u32)>,
     /// Bodies of the problem; the ground is the one behind the last.
@@ -133,13 +136,13 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         self.run(settings, how, tolerance, Stage::First);
         if self.parts.iter().any(|part| part.crawls()) {
             self.write(problem, impulse);
-            newton = self.finish(problem, tolerance, impulse, |part| part.crawls());
+            newton = self.finish(problem, settings, tolerance, impulse, |part| part.crawls());
             self.run(settings, how, tolerance, Stage::Rest);
         }
         // What all sweeps have left: large islands that hardly slide.
         if self.parts.iter().any(|part| part.stalled()) {
             self.write(problem, impulse);
-            newton += self.finish(problem, tolerance, impulse, |part| part.stalled());
+            newton += self.finish(problem, settings, tolerance, impulse, |part| part.stalled());
         }
         let mut outcome = self.outcome(settings.tolerance);
         outcome.islands += at_rest as u32;
@@ -373,11 +376,13 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
     fn finish(
         &mut self,
         problem: &Problem,
+        settings: &BodySweepSettings,
         tolerance: f64,
         impulse: &mut [f64],
         wanted: fn(&Part) -> bool,
     ) -> u32 {
         let mut tried = 0;
+        let own = self.krylov.get_or_insert_default();
         for part in self.parts.iter_mut().filter(|part| wanted(part)) {
             for (track, island) in part.tracks.iter_mut().zip(part.islands) {
                 if !track.present || track.done {
@@ -385,9 +390,10 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                 }
                 let contacts = self.islands.contacts(island as usize);
                 let bodies = &self.islands.bodies()[self.islands.body_range(island as usize)];
-                let Some(mut own) = IslandProblem::new(problem, contacts, bodies, impulse) else {
+                let copy = &mut own.island.problem;
+                if copy.copy(problem, contacts, bodies, impulse).is_none() {
                     continue;
-                };
+                }
                 tried += 1;
                 // Small islands that are not solved are swept on.
                 let enough = if part.few_bodies {
@@ -395,14 +401,15 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                 } else {
                     track.best
                 };
-                if let Some((map, size)) = own.solve(tolerance, part.few_bodies)
+                if let Some((map, size)) =
+                    own.solve(tolerance, part.few_bodies, settings.rounds_max)
                     && track.residual(map, size) <= enough
                 {
                     let mut at = 0;
                     for &contact in contacts {
                         let rows = problem.operator.rows_of(contact as usize);
                         let size = rows.len();
-                        impulse[rows].copy_from_slice(&own.impulse[at..at + size]);
+                        impulse[rows].copy_from_slice(&own.island.problem.impulse[at..at + size]);
                         at += size;
                     }
                     track.set_elsewhere(map, size);
@@ -431,6 +438,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             how,
             tolerance,
             sweeps_max: settings.sweeps_max,
+            patient: settings.rounds_max > 0,
             stage,
             batches: self.batches.as_mut_ptr(),
             best: self.best.as_mut_ptr(),

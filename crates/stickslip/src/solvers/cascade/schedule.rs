@@ -222,6 +222,13 @@ impl<'a, 'b, 'c> Schedule<'a, 'b, 'c> {
         let from_best = matches!(turn.strategy, Strategy::Newton(_));
         let from = if from_best { error } else { self.initial };
         let before = turn.strategy.best().min(from);
+        // The last turn ends where the effort allowed ends.
+        let spent: f64 = self.turns.iter().map(|turn| turn.spent).sum();
+        let turn = &mut self.turns[at];
+        let allowed = (progress.limits.effort - spent) / turn.unit(&self.costs);
+        if allowed < turn.count as f64 {
+            turn.count = (allowed as u64).max(1);
+        }
         let half = turn.count / 2;
         let mut solved = turn
             .strategy
@@ -247,7 +254,7 @@ impl<'a, 'b, 'c> Schedule<'a, 'b, 'c> {
                 progress.best_error
             );
         }
-        if solved || progress.out_of_budget() {
+        if solved || progress.out_of_budget() || allowed <= turn.count as f64 {
             return None;
         }
         // Sweeps are judged by the second half of the turn, their first steps being worth most; Newton's

@@ -25,7 +25,7 @@ use super::projection::Projection;
 /// over θh with v₁. Laws read u₁ = Hᵀ v₁ plus the velocity of driven bodies, plus e u₀ where an impact law acts. Without
 /// restitution a contact within reach may approach to half the slop, and not at all below the slop; with restitution it takes part
 /// when it is closed or reaches its partner in the step, and an approach faster than gravity gains in two steps bounces. Overlaps
-/// beyond half the slop are removed by a projection of positions in the kinetic metric before the kick.
+/// beyond a millionth of the slop are removed by a projection of positions in the kinetic metric before the kick.
 ///
 /// # Source
 /// [AcaryCollinsCraft2023] for θ, [Paoli2015] for θ = 0, on bodies in blocks; the splitting of the rotation is own.
@@ -48,8 +48,6 @@ pub struct WorldStepping {
     name: &'static str,
     theta: f64,
     source: Box<dyn ContactSource>,
-    /// Whether no step has been made: overlaps of the start are corrected however small.
-    fresh: bool,
     memory: ImpulseMemory,
     bodies: Bodies,
     found: Vec<FoundContact>,
@@ -89,7 +87,6 @@ impl WorldStepping {
             name,
             theta,
             source,
-            fresh: true,
             memory: ImpulseMemory::default(),
             bodies: Bodies::default(),
             found: Vec::new(),
@@ -456,7 +453,7 @@ impl TimeSteppingScheme for WorldStepping {
         record.projected = self.projection.correct(
             world,
             self.source.as_mut(),
-            (h, self.fresh),
+            h,
             &mut self.bodies,
             &mut self.found,
             (stage, &mut self.account),
@@ -512,7 +509,6 @@ impl TimeSteppingScheme for WorldStepping {
         state.v.copy_from_slice(&record.velocity);
         state.kinetic = now.kinetic;
         state.potential = now.potential;
-        self.fresh = false;
         times.finish += clock.lap();
         record.phases = times;
     }
@@ -527,23 +523,18 @@ impl TimeSteppingScheme for WorldStepping {
 
     fn memory(&self) -> Option<serde_json::Value> {
         Some(serde_json::json!({
-            "fresh": self.fresh,
             "impulses": self.memory,
             "source": self.source.memory(),
         }))
     }
 
     fn recall(&mut self, memory: &serde_json::Value) -> bool {
-        let (Some(fresh), Some(impulses)) = (
-            memory.get("fresh").and_then(serde_json::Value::as_bool),
-            memory.get("impulses"),
-        ) else {
+        let Some(impulses) = memory.get("impulses") else {
             return false;
         };
         let Ok(impulses) = serde_json::from_value(impulses.clone()) else {
             return false;
         };
-        self.fresh = fresh;
         self.memory = impulses;
         memory
             .get("source")

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BodyMotion, Dimension, Monitor, MonitorQuantity, PairLaw, PairTable, Recording, Shape, World,
-    WorldBody, WorldError,
+    BodyMotion, Dimension, Grid, Monitor, MonitorQuantity, PairLaw, PairTable, Recording, Shape,
+    World, WorldBody, WorldError,
 };
 
 /// Collects the parts of a [`World`].
@@ -30,6 +30,8 @@ pub struct WorldBuilder {
     gravity: Option<[f64; 3]>,
     materials: Vec<String>,
     pairs: Vec<(u32, u32, PairLaw)>,
+    /// Whether pairs that are not told are means.
+    means: bool,
     bodies: Vec<WorldBody>,
     slop: Option<f64>,
     recording: Recording,
@@ -72,6 +74,32 @@ impl WorldBuilder {
     #[must_use]
     pub fn body(mut self, body: WorldBody) -> Self {
         self.bodies.push(body);
+        self
+    }
+
+    /// Adds bodies, for instance those of a [`Fill`](super::Fill).
+    #[must_use]
+    pub fn bodies(mut self, bodies: impl IntoIterator<Item = WorldBody>) -> Self {
+        self.bodies.extend(bodies);
+        self
+    }
+
+    /// Adds equal bodies in a grid, called `name[0]`, `name[1]`, ... Tell the dimension before.
+    #[must_use]
+    pub fn repeat(mut self, body: &WorldBody, grid: Grid) -> Self {
+        for k in 0..grid.total() {
+            let name = format!("{}[{k}]", body.name);
+            let shift = grid.shift(k, self.dimension);
+            self.bodies.push(body.shifted(name, shift));
+        }
+        self
+    }
+
+    /// Pairs of materials that are not told get the [means](PairLaw::mean) of what both do to themselves. Without this call two materials that can meet
+    /// must have a law.
+    #[must_use]
+    pub fn mean_pairs(mut self) -> Self {
+        self.means = true;
         self
     }
 
@@ -132,6 +160,9 @@ impl WorldBuilder {
                 });
             }
             laws.set(a, b, law);
+        }
+        if self.means {
+            laws.fill_with_means(dimension);
         }
         laws.check(dimension)?;
         check_pairs(&self.bodies, &laws)?;

@@ -1,6 +1,8 @@
 //! What pairs of materials do to each other.
 
-use crate::laws::{ContactLaw, FlowRule, ImpactLaw};
+use crate::laws::{
+    ContactLaw, ContactLawError, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw,
+};
 
 use super::{Dimension, WorldError};
 
@@ -31,6 +33,80 @@ impl From<ContactLaw> for PairLaw {
 }
 
 impl PairLaw {
+    /// Sliding friction with rolling and drilling friction, lengths of zero for none: the disc, or the product of discs.
+    pub fn of_coefficients(
+        dimension: Dimension,
+        [sliding, rolling, drilling]: [f64; 3],
+        impact: ImpactLaw,
+    ) -> Result<Self, ContactLawError> {
+        let tangents = dimension.axes() - 1;
+        let mut parts = vec![FrictionSection::ball(sliding, tangents)?];
+        if rolling > 0.0 {
+            parts.push(FrictionSection::ball(rolling, tangents)?);
+        }
+        if drilling > 0.0 {
+            parts.push(FrictionSection::ball(drilling, 1)?);
+        }
+        let section = match parts.len() {
+            1 => parts.remove(0),
+            _ => FrictionSection::product(parts)?,
+        };
+        Ok(Self {
+            contact: ContactLaw::new(section, impact)?,
+            rolling: rolling > 0.0,
+            drilling: drilling > 0.0,
+        })
+    }
+
+    /// Coefficients of sliding, rolling and drilling friction; none where friction varies or is not the same in all directions. Without friction
+    /// the first is zero.
+    pub fn coefficients(&self) -> Option<[f64; 3]> {
+        let FrictionCoefficient::Constant(factor) = *self.contact.coefficient() else {
+            return None;
+        };
+        let disc = |section: &FrictionSection| match section {
+            FrictionSection::Disc { mu, .. } => Some(*mu),
+            _ => None,
+        };
+        let parts: Vec<f64> = match self.contact.base_section() {
+            FrictionSection::None => return Some([0.0; 3]),
+            FrictionSection::Product { factors, scale } => {
+                let parts = factors.iter().map(|f| disc(f).map(|mu| scale * mu));
+                parts.collect::<Option<_>>()?
+            }
+            single => vec![disc(single)?],
+        };
+        let mut parts = parts.into_iter();
+        let mut next = |there: bool| {
+            let part = if there { parts.next() } else { Some(0.0) };
+            part.map(|mu| factor * mu)
+        };
+        Some([next(true)?, next(self.rolling)?, next(self.drilling)?])
+    }
+
+    /// What two materials do to each other where nothing is told: the geometric means of what each does to itself, and the impact of
+    /// the larger restitution. None where a friction is not one number.
+    pub fn mean(&self, other: &Self, dimension: Dimension) -> Option<Self> {
+        let (a, b) = (self.coefficients()?, other.coefficients()?);
+        let (x, y) = (self.contact.impact(), other.contact.impact());
+        let impact = if x.restitution() >= y.restitution() {
+            x
+        } else {
+            y
+        };
+        let slides = |law: &Self| law.contact.tangent_dimension() > 0;
+        let law = if slides(self) && slides(other) {
+            let means = std::array::from_fn(|k| (a[k] * b[k]).sqrt());
+            Self::of_coefficients(dimension, means, impact).ok()?
+        } else {
+            ContactLaw::frictionless(impact).ok()?.into()
+        };
+        Some(Self {
+            contact: law.contact.with_flow_rule(self.contact.flow_rule()),
+            ..law
+        })
+    }
+
     /// Rows of a contact under this law.
     pub fn rows(&self) -> usize {
         1 + self.contact.tangent_dimension()
@@ -107,6 +183,22 @@ impl PairTable {
         self.laws.push(law);
         self.index[a as usize * count + b as usize] = entry;
         self.index[b as usize * count + a as usize] = entry;
+    }
+
+    /// Gives pairs without a law the means of what both materials do to themselves.
+    pub(super) fn fill_with_means(&mut self, dimension: Dimension) {
+        let count = self.materials.len() as u32;
+        for a in 0..count {
+            for b in a + 1..count {
+                let (None, Some(x), Some(y)) = (self.find(a, b), self.find(a, a), self.find(b, b))
+                else {
+                    continue;
+                };
+                if let Some(mean) = self.law(x).mean(self.law(y), dimension) {
+                    self.set(a, b, mean);
+                }
+            }
+        }
     }
 
     pub(super) fn check(&self, dimension: Dimension) -> Result<(), WorldError> {

@@ -11,7 +11,9 @@ mod builder;
 mod contact_source;
 mod declared_pairs;
 mod error;
+mod fill;
 mod geometry;
+mod grid;
 mod laws;
 mod pose;
 mod recording;
@@ -26,11 +28,13 @@ pub use builder::WorldBuilder;
 pub use contact_source::{ContactSource, FoundContact};
 pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
+pub use fill::{Fill, FillAmount, FillError, FillShape, FillSize};
 pub(crate) use geometry::separating_direction;
 pub use geometry::{
     CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError,
     ShapeMeasure, Surface, Weight,
 };
+pub use grid::Grid;
 pub use laws::{PairLaw, PairTable};
 pub use pose::{Pose, Twist};
 pub use recording::{BodyGroup, ForceSums, Monitor, MonitorQuantity, Recording};

@@ -8,8 +8,6 @@ use super::vector::{Vector, along, dot, sub, unit};
 
 /// Places and normals are right to this part of the size: geometry is kept while bodies move by a millionth of it.
 const PRECISION: f64 = 1e-5;
-/// The same for contacts that are open and carry nothing: corners and edges near each other are measured from rounded cores.
-const PRECISION_OF_OPEN: f64 = 0.04;
 
 /// The forms of all bodies.
 pub(super) struct Geometry<'a> {
@@ -89,17 +87,6 @@ impl<'a> Geometry<'a> {
         PRECISION * self.size(a, b) + 4e-6 * radius
     }
 
-    /// How far a contact may be off.
-    fn slack_of(&self, contact: &NodeContact) -> f64 {
-        let [a, b] = contact.bodies;
-        let open = contact.gap > self.world.slop_of(a, b) && contact.impulse == [0.0; 3];
-        if open {
-            PRECISION_OF_OPEN * self.size(a, b)
-        } else {
-            self.slack(a, b)
-        }
-    }
-
     /// The first contact that is not where its bodies touch: its points lie on both surfaces at its gap, with the normal of
     /// a smooth surface; and the least gap of two convex shapes is their separation along its normal, which makes it their
     /// distance.
@@ -121,15 +108,12 @@ impl<'a> Geometry<'a> {
             let ([a, b, i, j], least, first, _) = pair[0];
             let (x, y) = (self.placed(a, i, &poses[a]), self.placed(b, j, &poses[b]));
             if let Some(apart) = separation(&x, &y, contacts[first].normal) {
-                note(
-                    first,
-                    (least - apart).abs() / self.slack_of(&contacts[first]),
-                );
+                note(first, (least - apart).abs() / self.slack(a, b));
             }
             for &(_, gap, k, defect) in pair {
                 // The far end of a round shape that leans touches where it would lie flat.
                 let lean = (gap - least) * (gap - least) / self.size(a, b);
-                note(k, defect / (self.slack_of(&contacts[k]) + lean));
+                note(k, defect / (self.slack(a, b) + lean));
             }
         }
         worst

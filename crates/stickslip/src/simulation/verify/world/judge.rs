@@ -33,6 +33,9 @@ const ROUNDING_OF_PLACES: f64 = 1e-12;
 pub(super) const ROUNDING_OF_ENERGY: f64 = 1e-9;
 /// A body is moved at most this many times the sum of the overlaps.
 const SHARE_OF_OVERLAP: f64 = 10.0;
+/// Share of the slop beyond which overlaps are corrected, and to which they are opened.
+const CORRECTED: f64 = 1e-6;
+const OPENED: f64 = 1e-3;
 
 /// Tests every step of a world.
 pub fn verify_world(
@@ -119,7 +122,7 @@ impl Judge<'_> {
                 .note(Line::WellFormed, node.t, f64::INFINITY, None);
         } else if let Some(last) = self.last.take() {
             let kick = self.kick(&last, node);
-            self.kinematics(&last, node, &kick);
+            self.kinematics(node, &kick);
             self.geometry(node, &kick);
             self.balance(node, &kick);
             self.laws(&last, node, &kick);
@@ -268,7 +271,7 @@ impl Judge<'_> {
     }
 
     /// Bodies move with their velocities, but for a projection where they overlapped; the others move as they are told.
-    fn kinematics(&mut self, a: &WorldNode, b: &WorldNode, kick: &Kick) {
+    fn kinematics(&mut self, b: &WorldNode, kick: &Kick) {
         let world = self.world;
         let to = states(world, b);
         let mut displaced = Vec::new();
@@ -304,25 +307,13 @@ impl Judge<'_> {
             }
         }
         if !displaced.is_empty() {
-            self.projection(a, b, kick, &displaced);
+            self.projection(b, kick, &displaced);
         }
     }
 
     /// Bodies are displaced only where contacts overlapped, and not farther than that.
-    fn projection(
-        &mut self,
-        a: &WorldNode,
-        b: &WorldNode,
-        kick: &Kick,
-        displaced: &[(usize, f64)],
-    ) {
+    fn projection(&mut self, b: &WorldNode, kick: &Kick, displaced: &[(usize, f64)]) {
         let world = self.world;
-        // Overlaps of the start are corrected however small.
-        let share = if self.report.nodes == 2 && a.h == 0.0 {
-            1e-6
-        } else {
-            0.5
-        };
         let (mut overlaps, mut any) = (0.0, false);
         for contact in &b.contacts {
             let [i, j] = contact.bodies;
@@ -333,8 +324,8 @@ impl Judge<'_> {
             };
             let opened = dot(contact.normal, sub(shifted(i), shifted(j)));
             let before = contact.gap - opened;
-            any |= before < -share * (1.0 - 1e-3) * world.slop_of(i, j);
-            overlaps += (-before).max(0.0);
+            any |= before < -CORRECTED * (1.0 - 1e-3) * world.slop_of(i, j);
+            overlaps += (OPENED * world.slop_of(i, j) - before).max(0.0);
         }
         for &(body, length) in displaced {
             if !any {

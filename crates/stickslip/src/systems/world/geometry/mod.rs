@@ -16,6 +16,7 @@ mod pairs;
 mod planar_pairs;
 mod polyhedron;
 mod reduction;
+mod refined_normal;
 mod separating_axes;
 mod shape;
 mod shaped_body;

@@ -6,6 +6,7 @@ use super::overlay::{Overlay, PointPair};
 use super::planar_pairs::planar_pair;
 use super::polyhedron::Polyhedron;
 use super::reduction::{exchange, reduce};
+use super::refined_normal::refine;
 use super::separating_axes::separating_axis;
 use super::solid::Solid;
 use super::vector::{Transform, Vector, add, along, direction, dot, norm, scale, sub};
@@ -313,7 +314,10 @@ pub(super) fn laid_over(
     overlay.pairs(normal, reach, points);
 }
 
-/// Two convex shapes by the closest points of their cores, or of themselves where one of them is round.
+/// Gap, in parts of the size, from which closest points of the shapes themselves have a direction worth the name.
+const APART: f64 = 1e-6;
+
+/// Two convex shapes by their closest points; where they touch or overlap, from the closest points of their cores.
 fn by_closest_points(
     a: &Solid,
     b: &Solid,
@@ -321,32 +325,47 @@ fn by_closest_points(
     (reach, size): (f64, f64),
     workspace: &mut Workspace,
 ) {
-    let sharp = a.is_round() || b.is_round();
-    let depth = |s: &Solid| {
-        if sharp && !s.is_round() {
-            0.0
-        } else {
-            s.rounding()
-        }
-    };
-    let (ra, rb) = (depth(a), depth(b));
+    let round = |s: &Solid| if s.is_round() { s.rounding() } else { 0.0 };
+    let (ra, rb) = (round(a), round(b));
     let start = direction(a_from_b.translation).unwrap_or([0.0, 0.0, 1.0]);
-    let found = closest(
-        |d| a.core_support(d, sharp),
-        |d| a_from_b.point(b.core_support(a_from_b.inverse_vector(d), sharp)),
-        (size, start, reach + ra + rb),
-    );
-    let (mut normal, points) = match found {
+    let supports = |sharp: bool| {
+        let on_b = move |d| a_from_b.point(b.core_support(a_from_b.inverse_vector(d), sharp));
+        (move |d| a.core_support(d, sharp), on_b)
+    };
+    let (on_a, on_b) = supports(true);
+    // The shapes themselves: exact where they, or the axes of round ones, lie apart.
+    let (mut normal, points) = match closest(on_a, on_b, (size, start, reach + ra + rb)) {
         Apart::Far => return,
         Apart::By {
-            points, direction, ..
-        } => (direction, Some(points)),
-        Apart::Overlap => match deepest_axis(a, b, a_from_b) {
-            Some(normal) => (normal, None),
-            None => return,
-        },
+            points,
+            direction,
+            distance,
+        } if distance > APART * size => (direction, Some(points)),
+        _ => {
+            // Cores lead to the right faces.
+            let (core_a, core_b) = supports(false);
+            let between_cores = closest(core_a, core_b, (size, start, f64::INFINITY));
+            let normal = match between_cores {
+                Apart::By { direction, .. } => direction,
+                Apart::Far | Apart::Overlap => match deepest_axis(a, b, a_from_b) {
+                    Some(normal) => normal,
+                    None => return,
+                },
+            };
+            (normal, None)
+        }
     };
     normal = exact_normal(a, b, a_from_b, normal, size);
+    let touching = match points {
+        Some(points) => Some(points),
+        // Where edges and corners meet, the shapes themselves tell.
+        None => refine(on_a, on_b, (normal, size)).map(|refined| {
+            if refined.gap - ra - rb > separation(a, b, a_from_b, normal) + 1e-13 * size {
+                normal = exact_normal(a, b, a_from_b, refined.normal, size);
+            }
+            refined.points
+        }),
+    };
     let inward = a_from_b.inverse_vector(scale(normal, -1.0));
     let lowest = dot(normal, a_from_b.translation) - b.height(inward);
     let gap = lowest - a.height(normal);
@@ -358,14 +377,8 @@ fn by_closest_points(
     let smallest = out.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
     if smallest > gap + 1e-9 * size {
         // The place of the closest points, at the heights of the surfaces.
-        let place = match points {
-            Some([p, q]) => scale(add(along(p, ra, normal), along(q, -rb, normal)), 0.5),
-            None => {
-                let p = a.core_support(normal, true);
-                let q = a_from_b.point(b.core_support(inward, true));
-                scale(add(p, q), 0.5)
-            }
-        };
+        let [p, q] = touching.unwrap_or_else(|| [on_a(normal), on_b(scale(normal, -1.0))]);
+        let place = scale(add(along(p, ra, normal), along(q, -rb, normal)), 0.5);
         let base = along(place, -dot(normal, place), normal);
         out.push(PointPair {
             on_a: along(base, a.height(normal), normal),

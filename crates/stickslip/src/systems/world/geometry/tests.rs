@@ -2,6 +2,7 @@
 
 mod detection;
 mod mass;
+mod refined;
 mod refused;
 mod shapes;
 

@@ -8,7 +8,7 @@ use crate::systems::world::geometry::vector::{
 use crate::systems::world::{Dimension, Pose, Shape};
 
 /// Contact points of two placed shapes, in the world: normals from the first to the second.
-fn points(
+pub(super) fn points(
     (a, at_a): (&Shape, &Pose),
     (b, at_b): (&Shape, &Pose),
     dimension: Dimension,
@@ -36,7 +36,7 @@ fn points(
         .collect()
 }
 
-const SPACE: Dimension = Dimension::Space;
+pub(super) const SPACE: Dimension = Dimension::Space;
 const PLANE: Dimension = Dimension::Plane;
 
 fn close(a: Vector, b: Vector, tolerance: f64) -> bool {
@@ -78,7 +78,7 @@ fn box_hull(sides: Vector) -> Shape {
 }
 
 /// A prism over a regular polygon, with many edges so that closest points are used, not separating axes.
-fn prism(corners: usize, radius: f64, length: f64) -> Shape {
+pub(super) fn prism(corners: usize, radius: f64, length: f64) -> Shape {
     let mut points = Vec::new();
     for k in 0..corners {
         let angle = std::f64::consts::TAU * k as f64 / corners as f64;
@@ -535,12 +535,9 @@ fn gaps_are_true_separations_whatever_the_orientation() {
         moved.position = along(moved.position, 1e-6 - p.gap, p.normal);
         let after = points((a, &at_a), (b, &moved), SPACE, 0.1);
         let deepest = after.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
-        // Rims and edges of rounded cores lean a little; boxes do not.
-        let slack = if case % 5 == 0 && case / 5 % 5 == 0 {
-            1e-9
-        } else {
-            2e-3
-        };
+        // Shapes that touch within a millionth may be measured along a direction that is the best nearby only; boxes are not.
+        let boxes = case % 5 == 0 && case / 5 % 5 == 0;
+        let slack = if boxes { 1e-9 } else { 1e-5 };
         assert!(deepest > -slack, "case {case}: {p:?} then {deepest}");
     }
     assert!(met > 1000, "{met}");

@@ -1,0 +1,211 @@
+//! Edges, corners and rims that meet: places, normals and gaps known exactly, at random orientations.
+
+use super::Random;
+use super::shapes::{SPACE, points, prism};
+use crate::systems::world::geometry::vector::{
+    Transform, Vector, add, along, cross, norm, scale, sub,
+};
+use crate::systems::world::{Pose, Shape};
+
+/// A gap of every sign.
+fn gap_of(case: usize, random: &mut Random) -> f64 {
+    [
+        0.0,
+        random.between(1e-6, 1e-3),
+        random.between(-1e-3, -1e-6),
+    ][case % 3]
+}
+
+/// The point of least gap is where it should be.
+fn expect_nearest(
+    (a, at_a): (&Shape, &Pose),
+    (b, at_b): (&Shape, &Pose),
+    (place, normal, gap): (Vector, Vector, f64),
+    tolerance: f64,
+    what: &str,
+) {
+    let found = points((a, at_a), (b, at_b), SPACE, 2e-3);
+    let nearest = found
+        .iter()
+        .min_by(|p, q| p.gap.total_cmp(&q.gap))
+        .unwrap_or_else(|| panic!("{what}: no point"));
+    let middle = scale(add(nearest.on_a, nearest.on_b), 0.5);
+    let off = [
+        (nearest.gap - gap).abs() / 1e-3,
+        norm(sub(nearest.normal, normal)),
+        norm(sub(middle, place)),
+    ];
+    assert!(
+        off.iter().all(|&off| off <= tolerance),
+        "{what}: off by {off:?} {nearest:?} {place:?} {normal:?} {gap}"
+    );
+}
+
+/// A pose whose axes x and z are the given unit vectors, orthogonal to each other.
+fn framed(x: Vector, z: Vector, origin: Vector) -> Pose {
+    let y = cross(z, x);
+    let target = Transform {
+        rotation: std::array::from_fn(|i| [x[i], y[i], z[i]]),
+        translation: origin,
+    };
+    // The quaternion of a rotation matrix, by its largest component.
+    let r = &target.rotation;
+    let squares = [
+        1.0 + r[0][0] + r[1][1] + r[2][2],
+        1.0 + r[0][0] - r[1][1] - r[2][2],
+        1.0 - r[0][0] + r[1][1] - r[2][2],
+        1.0 - r[0][0] - r[1][1] + r[2][2],
+    ];
+    let products = [
+        [0.0, r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]],
+        [r[2][1] - r[1][2], 0.0, r[0][1] + r[1][0], r[0][2] + r[2][0]],
+        [r[0][2] - r[2][0], r[0][1] + r[1][0], 0.0, r[1][2] + r[2][1]],
+        [r[1][0] - r[0][1], r[0][2] + r[2][0], r[1][2] + r[2][1], 0.0],
+    ];
+    let largest = (0..4)
+        .max_by(|&i, &j| squares[i].total_cmp(&squares[j]))
+        .unwrap();
+    let root = squares[largest].sqrt();
+    let mut rotation = products[largest].map(|p| 0.5 * p / root);
+    rotation[largest] = 0.5 * root;
+    Pose {
+        position: origin,
+        rotation,
+    }
+}
+
+/// A cylinder whose rim passes through the origin with the normal z there, inside the corner of the rim; its tangent is
+/// turned by `turn` about z.
+fn with_rim_at_origin(radius: f64, half: f64, lean: f64, turn: f64) -> Pose {
+    // In the frame of the rim: radial direction cos, axis sin of the lean along the normal.
+    let tangent = [turn.cos(), turn.sin(), 0.0];
+    let across = cross([0.0, 0.0, 1.0], tangent);
+    let radial = add(
+        scale([0.0, 0.0, 1.0], lean.cos()),
+        scale(across, lean.sin()),
+    );
+    let axis = add(
+        scale([0.0, 0.0, 1.0], lean.sin()),
+        scale(across, -lean.cos()),
+    );
+    let origin = along(scale(radial, -radius), -half, axis);
+    framed(radial, axis, origin)
+}
+
+/// The same pose upside down: z becomes −z.
+fn overturned(pose: &Pose, height: f64) -> Pose {
+    let over = Pose::turned([0.0, 0.0, height], [std::f64::consts::PI, 0.0, 0.0]);
+    over.times(pose)
+}
+
+#[test]
+fn edges_of_prisms_cross_near_their_ends() {
+    let mut random = Random(31);
+    let (radius, length) = (0.4, 1.0);
+    let shape = prism(24, radius, length);
+    for case in 0..600 {
+        let frame = random.pose();
+        let gap = gap_of(case, &mut random);
+        // An edge on top along x, and one below at an angle to it, each shifted along itself.
+        let on_top = |shift: f64| {
+            let x = [0.0, 0.0, 1.0];
+            framed(x, [1.0, 0.0, 0.0], [shift, 0.0, -radius])
+        };
+        let shift = |random: &mut Random| 0.49 * length * (2.0 * random.unit() - 1.0);
+        let lower = on_top(shift(&mut random));
+        let turn = Pose::turned([0.0; 3], [0.0, 0.0, random.between(0.2, 2.9)]);
+        let upper = overturned(&turn.times(&on_top(shift(&mut random))), gap);
+        expect_nearest(
+            (&shape, &frame.times(&lower)),
+            (&shape, &frame.times(&upper)),
+            (
+                frame.point([0.0, 0.0, 0.5 * gap]),
+                frame.direction([0.0, 0.0, 1.0]),
+                gap,
+            ),
+            1e-9,
+            &format!("case {case}"),
+        );
+    }
+}
+
+#[test]
+fn rims_of_cylinders_meet_edges_and_rims() {
+    let mut random = Random(32);
+    let (radius, half) = (0.3, 0.4);
+    let cylinder = Shape::cylinder(radius, 2.0 * half).unwrap();
+    let cube = Shape::cuboid([1.0; 3]).unwrap();
+    for case in 0..600 {
+        let frame = random.pose();
+        let gap = gap_of(case, &mut random);
+        let lean = random.between(0.2, 1.3);
+        let lower = with_rim_at_origin(radius, half, lean, 0.0);
+        let answer = (
+            frame.point([0.0, 0.0, 0.5 * gap]),
+            frame.direction([0.0, 0.0, 1.0]),
+            gap,
+        );
+        let lower = frame.times(&lower);
+        // A cube on its edge, which passes above the rim at an angle, not in its middle.
+        let turn = random.between(0.5, 2.6);
+        let edge = [turn.cos(), turn.sin(), 0.0];
+        let half_diagonal = 0.5f64.sqrt();
+        let tilted = framed(
+            edge,
+            scale(
+                add([0.0, 0.0, 1.0], cross(edge, [0.0, 0.0, 1.0])),
+                half_diagonal,
+            ),
+            add(
+                scale(edge, random.between(-0.45, 0.45)),
+                [0.0, 0.0, half_diagonal + gap],
+            ),
+        );
+        expect_nearest(
+            (&cylinder, &lower),
+            (&cube, &frame.times(&tilted)),
+            answer,
+            1e-5,
+            &format!("edge {case}"),
+        );
+        // Another rim, turned.
+        let other = with_rim_at_origin(radius, half, random.between(0.2, 1.3), turn);
+        let upper = frame.times(&overturned(&other, gap));
+        expect_nearest(
+            (&cylinder, &lower),
+            (&cylinder, &upper),
+            answer,
+            1e-5,
+            &format!("rim {case}"),
+        );
+    }
+}
+
+#[test]
+fn tips_of_cones_meet_at_their_tips() {
+    let mut random = Random(33);
+    let (radius, half) = (0.3, 0.4);
+    let cone = Shape::cone(radius, 2.0 * half).unwrap();
+    for case in 0..300 {
+        let frame = random.pose();
+        let gap = random.between(1e-6, 1e-3);
+        let leaning = |random: &mut Random| {
+            let (angle, turn) = (random.between(0.0, 0.6), random.between(-3.0, 3.0));
+            let lean = [angle * turn.cos(), angle * turn.sin(), 0.0];
+            Pose::turned([0.0; 3], lean).times(&Pose::at([0.0, 0.0, -half]))
+        };
+        let lower = leaning(&mut random);
+        let upper = overturned(&leaning(&mut random), gap);
+        expect_nearest(
+            (&cone, &frame.times(&lower)),
+            (&cone, &frame.times(&upper)),
+            (
+                frame.point([0.0, 0.0, 0.5 * gap]),
+                frame.direction([0.0, 0.0, 1.0]),
+                gap,
+            ),
+            1e-9,
+            &format!("case {case}"),
+        );
+    }
+}
