@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use stickslip::scene::{Changes, Scene, find_in_gallery, gallery};
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::verify::{Formulation, Line, Motion, Verification};
-use stickslip::stepping::{Activation, Projection};
+use stickslip::stepping::{Activation, PositionCorrection};
 
 use Formulation::{Fremond, P2, P3, P3Prime, P4Prime, P5, P6};
 
@@ -177,7 +177,8 @@ fn hardest(motion: &Motion) -> usize {
 
 /// Whether all that is refused is the drift of a run whose positions are not corrected.
 fn drifts_only(scene: &Scene, report: &Verification) -> bool {
-    let bare = scene.settings.projection == Projection::None;
+    let correction = scene.simulation().expect("a run").position_correction();
+    let bare = correction == PositionCorrection::None;
     let drift = report
         .violations
         .iter()

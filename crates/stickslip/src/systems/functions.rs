@@ -72,7 +72,8 @@ pub trait ScalarFunction: Send + Sync {
         false
     }
     /// Whether a motion whose velocities obey the constraint can leave it, so that positions must be corrected. Nodes of a
-    /// mesh keep their overshoot of flat obstacles, moving ones as well: moving single nodes loads the mesh.
+    /// mesh are not moved off flat obstacles, nor off the surface of another mesh, where a correction would load both; what
+    /// they drift there the run tells.
     fn can_drift(&self) -> bool {
         !self.is_affine()
     }

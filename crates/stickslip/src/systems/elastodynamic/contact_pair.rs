@@ -167,6 +167,9 @@ impl ScalarFunction for NodeOnSurface {
     fn magnitude(&self, t: f64, q: &[f64]) -> f64 {
         largest(self.surface.nodes.position(t, q, self.node))
     }
+    fn can_drift(&self) -> bool {
+        false
+    }
 }
 
 impl FrameRows for NodeOnSurface {

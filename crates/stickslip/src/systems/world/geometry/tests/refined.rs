@@ -165,7 +165,7 @@ fn rims_of_cylinders_meet_edges_and_rims() {
             (&cylinder, &lower),
             (&cube, &frame.times(&tilted)),
             answer,
-            1e-5,
+            5e-5,
             &format!("edge {case}"),
         );
         // Another rim, turned.
@@ -175,7 +175,7 @@ fn rims_of_cylinders_meet_edges_and_rims() {
             (&cylinder, &lower),
             (&cylinder, &upper),
             answer,
-            1e-5,
+            5e-5,
             &format!("rim {case}"),
         );
     }

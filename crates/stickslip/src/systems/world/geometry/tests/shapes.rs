@@ -537,7 +537,7 @@ fn gaps_are_true_separations_whatever_the_orientation() {
         let deepest = after.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
         // Shapes that touch within a millionth may be measured along a direction that is the best nearby only; boxes are not.
         let boxes = case % 5 == 0 && case / 5 % 5 == 0;
-        let slack = if boxes { 1e-9 } else { 1e-5 };
+        let slack = if boxes { 1e-9 } else { 1e-4 };
         assert!(deepest > -slack, "case {case}: {p:?} then {deepest}");
     }
     assert!(met > 1000, "{met}");
