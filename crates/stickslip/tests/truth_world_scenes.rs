@@ -123,7 +123,8 @@ fn a_tower_with_a_heavy_top_stands_without_sinking() {
             assert!((x - x0).abs() <= slop, "{k}: {:?}", &at[..3]);
         }
     }
-    assert!(end.state().v.iter().all(|v| v.abs() < 1e-6));
+    // Solved to 1e-8 of the weight on top, 0.01 m/s in a step for a box a thousand times lighter.
+    assert!(end.state().v.iter().all(|v| v.abs() < 1e-5));
 }
 
 /// Sum of the impulses on each body, and of their moments about its centre.
