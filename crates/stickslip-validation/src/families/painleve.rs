@@ -134,6 +134,19 @@ impl Bar {
                 "impulse_real" => [at_once[1], at_once[0]],
                 "impulse_real_ratio" => at_once[1] / at_once[0],
             };
+            // The force of an impact is without bound.
+            let unbounded = |r: f64| {
+                if r == 0.0 {
+                    0.0
+                } else {
+                    f64::INFINITY.copysign(r)
+                }
+            };
+            answer.insert("r_x", unbounded(r_x));
+            answer.insert("r_theta", unbounded(r_theta));
+            answer.insert("real_r_y", unbounded(at_once[0]));
+            answer.insert("real_r_x", unbounded(at_once[1]));
+            answer.insert("xddot", unbounded(r_x));
             let rest = self.rests(h)?;
             if rest {
                 answer.insert("type", "tangential_impact_then_rest");
@@ -153,6 +166,11 @@ impl Bar {
             "real_r_y" => p[0] / h,
             "real_r_x" => p[1] / h,
             "xddot" => velocity,
+            // No impact.
+            "xdot_plus" => v,
+            "impulse_r_x" => 0.0,
+            "impulse_r_theta" => 0.0,
+            "impulse_real" => [0.0, 0.0],
         };
         let spin = after[1] / h;
         if p.iter().all(|&p| p == 0.0) {
@@ -167,6 +185,9 @@ impl Bar {
         answer.insert("type", "sliding");
         let stop = -v / velocity;
         if !(stop > 0.0 && stop < t_end) {
+            let stop = if stop > 0.0 { stop } else { f64::INFINITY };
+            answer.insert("stop_time", stop);
+            answer.insert("x_stop", 0.5 * v * stop);
             answer.insert("x_T", v * t_end + 0.5 * velocity * t_end * t_end);
             answer.insert("xdot_T", v + velocity * t_end);
             answer.insert("theta_T", self.theta0);
