@@ -129,12 +129,11 @@ fn edges_of_prisms_cross_near_their_ends() {
     }
 }
 
-/// Gap, normal and place of rims that touch or overlap, which are refined.
-const TOUCHING: [f64; 3] = [1e-7, 1e-2, 1e-5];
+/// Gap, normal and place of rims that touch or overlap, which are refined: 1e-9, 5e-5 and 2e-8 at worst here.
+const TOUCHING: [f64; 3] = [3e-9, 2e-4, 1e-7];
 
-/// Of rims that lie apart, whose closest points are found to about 1e-6 of their size: the gap to a third of the slop, and no
-/// normal, since that of points near each other is as much worse as they are nearer.
-const APART: [f64; 3] = [1e-5, 2.0, 1e-4];
+/// Of rims that lie apart, whose closest points are not refined: 2e-7, 2e-3 and 6e-7 at worst here.
+const APART: [f64; 3] = [1e-6, 1e-2, 3e-6];
 
 #[test]
 fn rims_of_cylinders_meet_edges_and_rims() {
