@@ -376,6 +376,33 @@ fn a_motion_file_tells_its_discretisation() {
     }
 }
 
+/// A body that falls through the floor is refused at whatever depth the motion ends.
+#[test]
+fn a_fall_through_the_floor_is_refused() {
+    for steps in [11, 20, 40] {
+        let node = |k: usize| {
+            let t = 0.01 * k as f64;
+            let (y, v) = (0.05 - 4.905 * t * t, -9.81 * t);
+            format!(r#"{{"t": {t}, "q": [0.0, {y}], "v_left": [0.0, {v}], "v_right": [0.0, {v}]}}"#)
+        };
+        let nodes: Vec<String> = (0..=steps).map(node).collect();
+        let rule = r#"{"theta": {"theta": 0.5, "opening": "mean-velocity", "contact_gap": 1e-12}}"#;
+        let text = format!(
+            r#"{{"nodes": [{}], "discretisation": {rule}}}"#,
+            nodes.join(", ")
+        );
+        let motion = Motion::from_json(&text).unwrap();
+        let system = particle(NEWTON, FlowRule::Coulomb);
+        let report = verify(
+            &system,
+            &motion,
+            Formulation::P5,
+            &VerifySettings::default(),
+        );
+        assert!(!report.accepted(), "{steps} steps");
+    }
+}
+
 /// The variational form of a particle's law notices friction that is too weak, too strong or reversed.
 #[test]
 fn variational_form_of_the_particle_notices_wrong_friction() {
