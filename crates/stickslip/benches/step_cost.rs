@@ -173,12 +173,14 @@ fn bare(parts: Parts) -> (f64, f64) {
     (steps, start.elapsed().as_secs_f64() / STEPS as f64)
 }
 
+/// Words on the command line choose rows by name.
+fn chosen(name: &str) -> bool {
+    let mut words = std::env::args().skip(1);
+    words.all(|word| word.starts_with('-') || name.contains(&word))
+}
+
 fn measure(name: &str, make: impl Fn() -> Parts, limit: f64) {
-    // A word on the command line chooses rows by name.
-    if std::env::args()
-        .skip(1)
-        .any(|word| !word.starts_with('-') && !name.contains(&word))
-    {
+    if !chosen(&format!("{name}, step")) {
         return;
     }
     let (mut best, mut allocations) = (f64::INFINITY, 0);
@@ -271,6 +273,9 @@ fn ratios(y: f64) {
         ),
     ];
     for (name, make) in rows {
+        if !chosen(&format!("{name}, ratio")) {
+            continue;
+        }
         let mut best = [f64::INFINITY; 2];
         for _ in 0..9 {
             for (k, projection) in [Projection::None, Projection::Combined]
@@ -289,7 +294,7 @@ fn ratios(y: f64) {
             }
         }
         println!(
-            "{name:<44} projection combined/none {:.2}",
+            "{name:<44} ratio projection combined/none {:.2}",
             best[1] / best[0]
         );
     }

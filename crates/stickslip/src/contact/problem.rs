@@ -169,14 +169,14 @@ impl ContactProblem {
     /// Computes `A⁻¹H` and `W` with the given solve, which replaces a vector b by A⁻¹ b.
     pub fn condense(&mut self, mut solve: impl FnMut(&mut [f64])) {
         let (n, m) = (self.dof, self.bias.len());
-        let mut dense = std::mem::take(self.dense_mut());
-        let entries = dense.resize(m);
         self.condensed_generation = 0;
         self.responses.clear();
         if m == 0 {
-            self.delassus = Delassus::Dense(dense);
+            self.dense_mut().resize(0);
             return;
         }
+        let mut dense = std::mem::take(self.dense_mut());
+        let entries = dense.resize(m);
         if self.rows.is_sparse() {
             self.responses.resize(m * n, 0.0);
             for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {

@@ -116,18 +116,24 @@ impl EventLog {
         &self.modes
     }
 
+    /// Whether what is kept is that of so many contacts; a checkpoint may lack some of it.
+    fn fits(&self, count: usize) -> bool {
+        let kept = [self.opened.len(), self.steady.len(), self.bounces.len()];
+        self.modes.len() == count && self.hit.len() == count && kept == [count; 3]
+    }
+
     /// Reads a record.
     pub fn observe(&mut self, record: &StepRecord) {
         let count = record.contacts.len();
-        if self.modes.len() != count {
+        if !self.fits(count) {
             // Room for all that is kept: a warm run allocates nothing.
             self.events.reserve_exact(KEPT);
-            self.modes = vec![ContactMode::Open; count];
+            self.modes.resize(count, ContactMode::Open);
+            self.opened.resize(count, None);
+            self.steady.resize(count, 0.0);
+            self.bounces.resize(count, Bounces::default());
+            self.hit.resize(count, false);
         }
-        self.opened.resize(count, None);
-        self.steady.resize(count, 0.0);
-        self.bounces.resize(count, Bounces::default());
-        self.hit.resize(count, false);
         self.kinetic_max = self.kinetic_max.max(record.kinetic);
         for contact in &record.contacts {
             let [normal, tangential] = contact.relative_works();
@@ -153,6 +159,7 @@ impl EventLog {
             }
             return;
         }
+        let mut acted = false;
         for (i, contact) in record.contacts.iter().enumerate() {
             self.hit[i] = false;
             let after = contact.mode;
@@ -161,6 +168,7 @@ impl EventLog {
             {
                 continue;
             }
+            acted = true;
             let event = |kind| event(record, i, kind);
             match (before, after, self.opened[i].take()) {
                 (ContactMode::Open, ContactMode::Open, Some((lift_off, _))) => self.keep(lift_off),
@@ -184,7 +192,9 @@ impl EventLog {
             }
             self.follow_bounces(record, i);
         }
-        self.look_for_gain(record);
+        if acted {
+            self.look_for_gain(record);
+        }
     }
 
     /// A contact of a record not yet observed that may have had an impact without being hit: its normal impulse per
@@ -192,10 +202,9 @@ impl EventLog {
     /// step. Whether the impulse shrinks with the step is for the run to find out.
     pub fn suspect(&mut self, record: &StepRecord) -> Option<usize> {
         let count = record.contacts.len();
-        if record.located.is_some() || !(record.h > 0.0) || self.modes.len() != count {
+        if record.located.is_some() || !(record.h > 0.0) || !self.fits(count) {
             return None;
         }
-        self.steady.resize(count, 0.0);
         let mut found = None;
         let mut struck = false;
         for (i, contact) in record.contacts.iter().enumerate() {

@@ -74,6 +74,8 @@ pub struct PositionWatch {
     rows: Covectors,
     #[serde(skip)]
     between: Vec<f64>,
+    #[serde(skip)]
+    moved: Vec<f64>,
 }
 
 impl PositionWatch {
@@ -133,12 +135,7 @@ impl PositionWatch {
                 self.penetration[c].update(-contact.gap, record.t);
                 self.drift[c].update(-contact.gap - self.overshoot[c], record.t);
             }
-            // A contact that acted in the step was met, not crossed.
-            let acted = record
-                .contacts
-                .iter()
-                .any(|contact| contact.key.constraint() == c && contact.mode != ContactMode::Open);
-            if contact.gap >= 0.0 && record.h > 0.0 && !gap.is_affine() && !acted {
+            if contact.gap >= 0.0 && record.h > 0.0 && !gap.is_affine() && !acted(record, c) {
                 self.look_between(system, c, record);
             }
         }
@@ -213,13 +210,10 @@ impl PositionWatch {
     ) -> f64 {
         gradient(system, gap, (t, &self.between), &mut self.rows);
         if system.coordinate_count() == system.dof() {
-            let moved: Vec<f64> = record
-                .q
-                .iter()
-                .zip(&self.last)
-                .map(|(b, a)| b - a)
-                .collect();
-            self.rows.dot(0, &moved) / record.h + gap.rate(t, &self.between)
+            self.moved.clear();
+            let ends = record.q.iter().zip(&self.last);
+            self.moved.extend(ends.map(|(b, a)| b - a));
+            self.rows.dot(0, &self.moved) / record.h + gap.rate(t, &self.between)
         } else {
             self.rows.dot(0, &record.velocity) + gap.rate(t, &self.between)
         }
@@ -285,6 +279,12 @@ impl PositionWatch {
         }
         verdict
     }
+}
+
+/// Whether a constraint acted in the step: it was met, not crossed.
+fn acted(record: &StepRecord, c: usize) -> bool {
+    let mut contacts = record.contacts.iter();
+    contacts.any(|contact| contact.key.constraint() == c && contact.mode != ContactMode::Open)
 }
 
 fn contact_gap(record: &StepRecord, c: usize) -> f64 {

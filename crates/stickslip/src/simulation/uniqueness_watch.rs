@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contact::{Certificate, ContactProblem, RankDeficiency};
 use crate::records::{ContactMode, StepOutcome, StepRecord};
-use crate::solvers::uniqueness::{Examination, Uniqueness, examine};
+use crate::solvers::uniqueness::{Examination, Uniqueness, examine, radius};
 
 /// W may change by this part before a problem with the same contacts in the same modes is examined again.
 const CHANGE: f64 = 1e-2;
@@ -20,6 +20,9 @@ pub struct UniquenessWatch {
     delassus: Vec<f64>,
     /// What was found.
     found: Uniqueness,
+    /// The last problem whose motion was proved to be unique for every free velocity.
+    #[serde(default)]
+    proof: Proof,
     /// Gaps at the start of the present step and of the one before, per contact.
     gaps: Vec<f64>,
     gaps_before: Vec<f64>,
@@ -28,6 +31,52 @@ pub struct UniquenessWatch {
     touching: Vec<bool>,
     #[serde(skip)]
     next: Vec<(u32, u32, u8)>,
+}
+
+/// A problem whose motion is unique whatever its free velocity, and so whatever the modes of its contacts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Proof {
+    /// Constraint, point and radius of the friction section of every contact; empty without a proof.
+    contacts: Vec<(u32, u32, f64)>,
+    delassus: Vec<f64>,
+}
+
+impl Proof {
+    /// Takes note of an examined problem.
+    fn enter(&mut self, problem: &ContactProblem, holds: bool) {
+        self.contacts.clear();
+        self.delassus.clear();
+        if holds && problem.size() <= COMPARED_ROWS {
+            self.contacts.extend(contacts(problem));
+            self.delassus.extend_from_slice(&problem.dense());
+        }
+    }
+
+    /// Whether it covers contacts that are those of `problem` or have just left it without opening: parts of a problem
+    /// with one motion have one motion.
+    fn covers(&self, present: &[(u32, u32, u8)], problem: &ContactProblem) -> bool {
+        let mut known = self.contacts.iter();
+        let all = present
+            .iter()
+            .all(|p| known.any(|c| (c.0, c.1) == (p.0, p.1)));
+        if !all || problem.blocks().is_empty() {
+            return all;
+        }
+        let same = |(a, b): (&(u32, u32, f64), (u32, u32, f64))| {
+            (a.0, a.1) == (b.0, b.1) && (a.2 - b.2).abs() <= CHANGE * a.2
+        };
+        self.contacts.len() == problem.blocks().len()
+            && self.contacts.iter().zip(contacts(problem)).all(same)
+            && near(&self.delassus, &problem.dense())
+    }
+}
+
+/// Constraint, point and radius of friction of the contacts of a problem.
+fn contacts(problem: &ContactProblem) -> impl Iterator<Item = (u32, u32, f64)> {
+    problem.blocks().iter().map(|block| {
+        let (constraint, point) = (block.key.constraint(), block.key.point());
+        (constraint as u32, point as u32, radius(&block.section))
+    })
 }
 
 /// Whether the present step needs an examination, and of what.
@@ -51,10 +100,13 @@ impl UniquenessWatch {
         let length = record.q.iter().fold(0.0f64, |s, x| s.max(x.abs()));
         let rounding = 1e-12 * length;
         for contact in &record.contacts {
+            if !(contact.gap <= rounding) {
+                continue;
+            }
             if self.touching.len() <= contact.key.constraint() {
                 self.touching.resize(contact.key.constraint() + 1, false);
             }
-            self.touching[contact.key.constraint()] |= contact.gap <= rounding;
+            self.touching[contact.key.constraint()] = true;
         }
     }
 
@@ -95,6 +147,7 @@ impl UniquenessWatch {
         }
         if self.next.is_empty() {
             self.signature.clear();
+            self.proof.contacts.clear();
             self.found = Uniqueness::Unique;
             return Wanted::Nothing;
         }
@@ -110,10 +163,15 @@ impl UniquenessWatch {
         if same {
             return Wanted::Nothing;
         }
+        let covered = self.proof.covers(&self.next, problem);
         std::mem::swap(&mut self.signature, &mut self.next);
         self.delassus.clear();
         if small {
             self.delassus.extend_from_slice(&problem.dense());
+        }
+        if covered {
+            self.found = Uniqueness::Unique;
+            return Wanted::Nothing;
         }
         if left_out {
             Wanted::Touching
@@ -131,6 +189,8 @@ impl UniquenessWatch {
     ) -> Option<StepOutcome> {
         let found = examine(problem);
         self.found = found.motion;
+        let proved = found.motion == Uniqueness::Unique && !found.enumerated;
+        self.proof.enter(problem, proved);
         enter_rank(&found, problem, t, certificate);
         let Uniqueness::Several { block } = found.motion else {
             return None;

@@ -79,6 +79,8 @@ pub enum Uniqueness {
 pub struct Examination {
     /// Whether the motion is unique.
     pub motion: Uniqueness,
+    /// Whether something had to be enumerated: what was found then holds for this free velocity only.
+    pub enumerated: bool,
     /// Rows minus rank of W, over the components that were measured.
     pub rank_deficiency: usize,
     /// Whether the motion of the components with dependent rows is unique.
@@ -99,7 +101,13 @@ pub fn examine(problem: &ContactProblem) -> Examination {
     }
     for blocks in components(problem) {
         let part = Component::new(problem, &blocks);
-        let motion = part.motion(blocks[0]);
+        let motion = match part.proved() {
+            Some(known) => known,
+            None => {
+                found.enumerated = true;
+                part.enumerated(blocks[0])
+            }
+        };
         found.motion = worse(found.motion, motion);
         let Some(deficiency) = part.rank_deficiency(part.problem.size(), |i| i) else {
             found.rank_not_measured = true;
@@ -219,14 +227,15 @@ impl Component {
             .collect()
     }
 
-    fn motion(&self, first: usize) -> Uniqueness {
+    /// What tests that hold for every free velocity tell; none if the motions have to be enumerated.
+    fn proved(&self) -> Option<Uniqueness> {
         let blocks = self.problem.blocks();
         // A known normal impulse leaves a convex problem; the projections of other laws are unique by themselves.
         let settled = |b: &ContactBlock| {
             matches!(b.kind, BlockKind::KnownNormal { .. }) || b.section.is_frictionless()
         };
         if blocks.iter().all(settled) || blocks.iter().all(|b| b.flow_rule != FlowRule::Coulomb) {
-            return Uniqueness::Unique;
+            return Some(Uniqueness::Unique);
         }
         let enumerable = |b: &ContactBlock| {
             b.flow_rule == FlowRule::Coulomb
@@ -234,7 +243,7 @@ impl Component {
                 && b.section.is_bounded()
         };
         if !blocks.iter().all(enumerable) {
-            return Uniqueness::NotExamined;
+            return Some(Uniqueness::NotExamined);
         }
         let planar = blocks.iter().all(|b| b.size <= 2);
         let count = blocks.len();
@@ -244,12 +253,9 @@ impl Component {
             self.friction_is_weak()
         };
         if sufficient {
-            return Uniqueness::Unique;
+            return Some(Uniqueness::Unique);
         }
-        if count > if planar { PLANAR } else { SPATIAL } {
-            return Uniqueness::NotExamined;
-        }
-        self.enumerated(first)
+        (count > if planar { PLANAR } else { SPATIAL }).then_some(Uniqueness::NotExamined)
     }
 
     /// All pieces of z ↦ W p − w have positive determinants.
@@ -365,9 +371,12 @@ impl Component {
 }
 
 /// Largest distance of a point of the section from 0, or a bound of it.
-fn radius(section: &FrictionSection) -> f64 {
+pub(crate) fn radius(section: &FrictionSection) -> f64 {
     if let FrictionSection::Disc { mu, .. } = section {
         return *mu;
+    }
+    if let Some((lower, upper)) = section.ends() {
+        return lower.abs().max(upper.abs());
     }
     let d = section.dimension();
     let mut square = 0.0;

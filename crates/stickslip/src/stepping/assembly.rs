@@ -372,14 +372,15 @@ impl ContactAssembly {
     }
 
     /// Fills the contact part of a record: gaps, impulses, modes, works with the velocity
-    /// `velocity_of_work`, and the sliding velocities in `sliding` (per problem row). `left` and `after` are the
+    /// `velocity_of_work`, and the sliding velocities in `sliding` (per problem row), of which those up to `resting`
+    /// are none. `left` and `after` are the
     /// velocities without contact and at the end of the step.
     pub fn fill_record(
         &self,
         problem: &ContactProblem,
         impulse: &[f64],
         velocity_of_work: &[f64],
-        sliding: &[f64],
+        (sliding, resting): (&[f64], f64),
         (left, after): (&[f64], &[f64]),
         record: &mut StepRecord,
     ) {
@@ -425,12 +426,12 @@ impl ContactAssembly {
                 }
             }
             entry.painleve = Some(painleve(problem, block));
-            let normal = impulse[block.start];
-            entry.mode = mode(
-                &block.section,
-                normal,
-                &impulse[block.start + 1..block.start + block.size],
-            );
+            let rows = block.range();
+            let slides = sliding[rows.clone()]
+                .iter()
+                .skip(1)
+                .any(|u| !(u.abs() <= resting));
+            entry.mode = mode(&block.section, &impulse[rows], slides);
         }
     }
 }
@@ -459,13 +460,15 @@ fn painleve(problem: &ContactProblem, block: &ContactBlock) -> PainleveMargin {
     }
 }
 
-/// Mode of a contact from its impulse alone.
-pub(crate) fn mode(section: &FrictionSection, normal: f64, tangential: &[f64]) -> ContactMode {
+/// Mode of a contact from its impulse, normal first. Slip is a motion: a contact at rest whose force has come to the
+/// edge of its cone sticks.
+pub(crate) fn mode(section: &FrictionSection, impulse: &[f64], slides: bool) -> ContactMode {
+    let (normal, tangential) = (impulse[0], &impulse[1..]);
     if !(normal > 0.0) {
         ContactMode::Open
     } else if tangential.is_empty() {
         ContactMode::Closed
-    } else if section.gauge(tangential) < normal * (1.0 - 1e-9) {
+    } else if !slides || section.gauge(tangential) < normal * (1.0 - 1e-9) {
         ContactMode::Stick
     } else {
         ContactMode::Slip

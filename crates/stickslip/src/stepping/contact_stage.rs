@@ -9,6 +9,8 @@ use super::ContactScales;
 
 /// Rounding of a local velocity, relative to the largest one of the run.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
+/// Slip slower than this part of the largest local velocity of the run is none: below the residual that a solver leaves.
+const RESTING: f64 = 1e-10;
 
 /// Buffers of the contact problem, reused from step to step, and the solver that is called on it.
 pub struct ContactStage {
@@ -43,6 +45,11 @@ impl ContactStage {
     /// Whether a constraint takes part whatever the forecast.
     pub(crate) fn takes_part(&self, constraint: usize) -> bool {
         self.also.get(constraint) == Some(&true)
+    }
+
+    /// Speed up to which a contact of this run does not slide.
+    pub(crate) fn resting_speed(&self) -> f64 {
+        RESTING * self.certificate.speed
     }
 
     /// Name of the solver.

@@ -332,7 +332,7 @@ impl ExplicitStep {
             problem,
             &self.phases.impulse,
             &self.mean,
-            &self.sliding,
+            (&self.sliding, stage.resting_speed()),
             (&self.phases.left, &self.v),
             record,
         );

@@ -446,19 +446,15 @@ impl ImplicitStep {
 
     /// Size of the products that cancel in the works of the forces of a step.
     pub fn energy_size(&self, frame: &StepFrame) -> f64 {
-        let forces = [
-            &self.external,
-            &self.gradient,
-            &self.covariant,
-            &self.viscous,
-        ];
-        let power: f64 = forces
-            .iter()
-            .map(|force| {
-                let pairs = force.iter().zip(&self.v_theta);
-                pairs.map(|(f, v)| (f * v).abs()).sum::<f64>()
-            })
-            .sum();
+        let n = self.v_theta.len();
+        let (external, gradient) = (&self.external[..n], &self.gradient[..n]);
+        let (covariant, viscous) = (&self.covariant[..n], &self.viscous[..n]);
+        let mut power = 0.0;
+        for (i, v) in self.v_theta.iter().enumerate() {
+            let forces =
+                external[i].abs() + gradient[i].abs() + covariant[i].abs() + viscous[i].abs();
+            power += forces * v.abs();
+        }
         frame.h * power
     }
 

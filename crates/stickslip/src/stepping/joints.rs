@@ -35,11 +35,15 @@ pub(crate) struct JointSystem {
 
 impl JointSystem {
     /// Evaluates the rows at (t, q).
+    #[inline]
     pub fn evaluate(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) {
-        let n = system.dof();
-        if self.count == 0 && system.joints().is_empty() {
-            return;
+        if self.count > 0 || !system.joints().is_empty() {
+            self.evaluate_all(system, t, q);
         }
+    }
+
+    fn evaluate_all(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) {
+        let n = system.dof();
         self.count = system.joints().len();
         self.rows.resize(self.count * n, 0.0);
         self.rates.resize(self.count, 0.0);
@@ -62,6 +66,9 @@ impl JointSystem {
         place: (f64, &[f64]),
         v: &[f64],
     ) {
+        if self.count == 0 && system.joints().is_empty() {
+            return;
+        }
         self.evaluate(system, start.0, start.1);
         self.turning.clear();
         for i in 0..self.count {
@@ -85,6 +92,7 @@ impl JointSystem {
     }
 
     /// Sets the value of `G v` at the end of the step.
+    #[inline]
     pub fn set_target(&mut self, velocity: JointVelocity, theta: f64, v0: &[f64]) {
         let n = v0.len();
         for i in 0..self.count {
@@ -103,10 +111,14 @@ impl JointSystem {
     }
 
     /// Factors the Schur complement for the operator A of the step.
+    #[inline]
     pub fn factor(&mut self, operator: &CholeskyFactor) {
-        if self.count == 0 {
-            return;
+        if self.count > 0 {
+            self.factor_schur(operator);
         }
+    }
+
+    fn factor_schur(&mut self, operator: &CholeskyFactor) {
         let (n, m) = (operator.order(), self.count);
         self.responses.clear();
         self.responses.extend_from_slice(&self.rows);
@@ -131,6 +143,7 @@ impl JointSystem {
     }
 
     /// Projects the free velocity on the joints and starts the multipliers with its impulse.
+    #[inline]
     pub fn project_velocity(&mut self, v: &mut [f64]) {
         self.multipliers.fill(0.0);
         self.correct(v, true, true);
@@ -141,10 +154,14 @@ impl JointSystem {
         self.correct(x, false, true);
     }
 
+    #[inline]
     fn correct(&mut self, x: &mut [f64], with_target: bool, keep: bool) {
-        if self.count == 0 {
-            return;
+        if self.count > 0 {
+            self.correct_all(x, with_target, keep);
         }
+    }
+
+    fn correct_all(&mut self, x: &mut [f64], with_target: bool, keep: bool) {
         let n = x.len();
         self.work.resize(self.count, 0.0);
         for i in 0..self.count {

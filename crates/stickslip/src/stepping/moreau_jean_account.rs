@@ -27,7 +27,7 @@ impl MoreauJean {
             &stage.problem,
             &self.phases.impulse,
             &self.step.v_theta,
-            &self.sliding,
+            (&self.sliding, stage.resting_speed()),
             (&self.phases.left, &self.velocity),
             record,
         );

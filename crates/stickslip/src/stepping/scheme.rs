@@ -8,7 +8,7 @@ use crate::systems::MechanicalSystem;
 use super::{ContactStage, PositionCorrection};
 
 /// Position and velocity at a time, with the impulses that warm-start the next contact problem.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Time.
     pub t: f64,
@@ -22,6 +22,30 @@ pub struct State {
     pub potential: f64,
     /// Last impulses of every contact point, row by row.
     pub impulses: Vec<f64>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Every step keeps a copy of its start: buffers stay.
+    fn clone_from(&mut self, other: &Self) {
+        let Self {
+            t,
+            q,
+            v,
+            kinetic,
+            potential,
+            impulses,
+        } = other;
+        (self.t, self.kinetic, self.potential) = (*t, *kinetic, *potential);
+        self.q.clone_from(q);
+        self.v.clone_from(v);
+        self.impulses.clone_from(impulses);
+    }
 }
 
 /// How long a step of a scheme may be on a system.

@@ -315,6 +315,7 @@ impl WorldStepping {
         self.memory.begin(h, self.found.len());
         record.present.clear();
         let mut works = [0.0; 3];
+        let resting = stage.resting_speed();
         for (index, (block, contact)) in stage.problem.blocks().iter().zip(&self.active).enumerate()
         {
             let found = &self.found[contact.found as usize];
@@ -324,11 +325,12 @@ impl WorldStepping {
             self.memory.keep(contact.found, push, moment);
             let [a, b] = found.key.owners.map(|owner| owner as usize);
             let (mut normal, mut tangential) = (0.0, 0.0);
-            let mut velocity = [0.0; 3];
+            let (mut velocity, mut slides) = ([0.0; 3], false);
             let mut moved = [0.0; contacts::ROWS_MAX];
             operator.contact_product(index, &self.after, &mut moved[..rows.len()]);
             for (i, row) in rows.clone().enumerate() {
                 let after = moved[i] + self.drift[row];
+                slides |= i > 0 && !(after.abs() <= resting);
                 if i < usize::from(contact.linear) {
                     for (v, d) in velocity.iter_mut().zip(contact.directions[i]) {
                         *v += after * d;
@@ -366,7 +368,7 @@ impl WorldStepping {
                 place: found.place,
                 normal: found.normal,
                 gap: found.gap,
-                mode: mode(&block.section, p[0], &p[1..]),
+                mode: mode(&block.section, p, slides),
                 impulse: push,
                 moment,
                 velocity,
