@@ -360,12 +360,19 @@ impl Scratch {
             &FrictionSection::Disc { mu, .. },
             BlockKind::Unilateral { minimum: 0.0 },
             FlowRule::Coulomb,
-            &[p0, p1, p2],
-            &[w0, w1, w2],
-        ) = (&block.section, block.kind, block.flow_rule, p, w)
+        ) = (&block.section, block.kind, block.flow_rule)
             && problem.delassus().trace(block.start..block.start + 1) > 0.0
         {
-            return disc([p0, p1, p2], [w0, w1, w2], mu, (rho, scale));
+            // A cone of the plane is the middle of one in space.
+            match (p, w) {
+                (&[p0, p1, p2], &[w0, w1, w2]) => {
+                    return disc([p0, p1, p2], [w0, w1, w2], mu, (rho, scale));
+                }
+                (&[p0, p1], &[w0, w1]) => {
+                    return disc([p0, p1, 0.0], [w0, w1, 0.0], mu, (rho, scale));
+                }
+                _ => {}
+            }
         }
         if !(problem.w(block.start, block.start) > 0.0) {
             // A contact that nothing can move: any nonnegative approach velocity is admissible.
@@ -509,7 +516,14 @@ impl Scratch {
 
 /// The measures of a disc of friction in space, the law of most contacts, without memory in between.
 fn disc(p: [f64; 3], w: [f64; 3], mu: f64, (rho, scale): (f64, f64)) -> BlockResidual {
-    let length = |x: f64, y: f64| (x * x + y * y).sqrt();
+    let length = |x: f64, y: f64| {
+        // In the plane nothing is squared.
+        if y == 0.0 {
+            x.abs()
+        } else {
+            (x * x + y * y).sqrt()
+        }
+    };
     // The friction impulse against its disc at the present normal impulse, and pushed against the slip.
     let radius = mu * p[0].max(0.0);
     let outside = (length(p[1], p[2]) - radius).max(0.0);

@@ -150,8 +150,10 @@ impl Scene {
             let (solver, control) = EnumeratingSolver::new(rule, EnumerationSettings::default());
             (Box::new(solver), Some(control))
         };
-        if matches!(self.mechanics, Mechanics::Elastic(_)) {
-            // Contacts that are closed and closing at the start are met by the first step.
+        if matches!(self.mechanics, Mechanics::Elastic(_))
+            && self.settings.scheme == Scheme::MoreauJean
+        {
+            // Contacts that are closed and closing at the start are met by the first step; an explicit one would move first.
             settings.initial_impact = false;
         }
         let simulation = Simulation::new(system, scheme, solver, (&q, &v), settings)

@@ -50,6 +50,11 @@ pub enum NoFormulation {
     /// Two laws of friction in one system.
     #[error("some contacts have the impact law fremond and others not: no formulation has both")]
     MixedImpacts,
+    /// Moreau's S with the mean velocity of Frémond's law.
+    #[error(
+        "Moreau's law S reads the velocity after an impact, Frémond's impact law makes it read a mean: no formulation has both"
+    )]
+    ProjectedMean,
     /// Choices that the paper does not make.
     #[error("{choice} is an extension of P4'")]
     Extension {
@@ -114,8 +119,12 @@ impl Scene {
             }
             return Ok(either(Formulation::P3Prime, Formulation::P4Prime));
         }
+        let mean = |p: &ContactPoint| matches!(p.law.impact(), ImpactLaw::Fremond { .. });
         // Moreau's S is the inelastic P'3 of one contact, and in the plane Coulomb's law.
         if rules().any(|r| r == FlowRule::KineticProjection) {
+            if points().filter(frictional).any(mean) {
+                return Err(NoFormulation::ProjectedMean);
+            }
             let planar = points().all(|p| p.law.tangent_dimension() <= 1);
             return match (one, planar) {
                 (true, _) => Ok(Formulation::P3Prime),
@@ -123,7 +132,6 @@ impl Scene {
                 (false, false) => Err(NoFormulation::SeveralProjections),
             };
         }
-        let mean = |p: &ContactPoint| matches!(p.law.impact(), ImpactLaw::Fremond { .. });
         if points().filter(frictional).any(mean) {
             let all = points().filter(frictional).all(mean);
             return all

@@ -18,7 +18,7 @@ use crate::systems::{ElasticScratch, MechanicalSystem};
 use super::gap_zero::normal_turned;
 use super::positions::PositionWatch;
 use super::simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
-use super::step_control::StepControl;
+use super::step_control::{CoordinateSizes, StepControl};
 use super::studies::touching_problem;
 use super::uniqueness_watch::{UniquenessWatch, Wanted};
 use super::world_monitors::WorldMonitors;
@@ -43,6 +43,8 @@ pub struct Simulation {
     cut: bool,
     h: f64,
     planned: Vec<f64>,
+    /// What the tolerance of adaptive steps is a part of.
+    sizes: CoordinateSizes,
     stick_jitter: f64,
     painleve: PainleveWatch,
     uniqueness: UniquenessWatch,
@@ -120,6 +122,12 @@ impl Simulation {
             impulses: vec![0.0; layout.rows()],
         };
         let h = settings.control.initial();
+        let sizes = match settings.control {
+            StepControl::Fixed { .. } => CoordinateSizes::default(),
+            StepControl::Adaptive { .. } => {
+                CoordinateSizes::of(system.as_ref(), (settings.t_start, q, v), h)
+            }
+        };
         let world = system
             .as_world()
             .map(|world| (WorldAccounts::default(), WorldMonitors::new(world)));
@@ -140,6 +148,7 @@ impl Simulation {
             cut: false,
             h,
             planned: Vec::new(),
+            sizes,
             stick_jitter: 0.0,
             painleve: PainleveWatch::default(),
             uniqueness: UniquenessWatch::default(),
@@ -279,6 +288,7 @@ impl Simulation {
         } else {
             self.system.as_ref()
         };
+        self.stage.begins = self.state.t == self.settings.t_start;
         self.scheme.step(
             system,
             &mut self.state,

@@ -7,7 +7,7 @@ const CLOSED: f64 = 1e-12;
 /// An approach below this part of the speed of the run is none.
 const RESTING: f64 = 1e-10;
 /// Steps over which forces at the start tell the lengths and speeds that they lead to.
-const STEPS: f64 = 10.0;
+pub(crate) const STEPS: f64 = 10.0;
 
 /// What the gaps of a run are measured with, per constraint and in the unit of its gap.
 ///
@@ -77,7 +77,10 @@ fn finite(x: f64) -> f64 {
 
 /// About the acceleration of every velocity at the start: forces over the diagonal of the mass. Linear springs only
 /// take back the coordinates, whose size counts already.
-fn accelerations(system: &dyn MechanicalSystem, (t, q, v): (f64, &[f64], &[f64])) -> Vec<f64> {
+pub(crate) fn accelerations(
+    system: &dyn MechanicalSystem,
+    (t, q, v): (f64, &[f64], &[f64]),
+) -> Vec<f64> {
     let n = v.len();
     let (mut sum, mut part) = (vec![0.0; n], vec![0.0; n]);
     let mut add = |part: &[f64]| {

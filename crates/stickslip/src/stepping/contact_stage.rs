@@ -22,6 +22,8 @@ pub struct ContactStage {
     pub certificate: Certificate,
     /// Constraints that take part in the step although it does not forecast them to close; none in a step of a run.
     pub also: Vec<bool>,
+    /// The motion begins with this step: no chord leads to its start.
+    pub begins: bool,
     /// Lengths and speeds of the run.
     pub scales: ContactScales,
     residual: ContactResidual,
@@ -36,6 +38,7 @@ impl ContactStage {
             solution: ContactSolution::default(),
             certificate: Certificate::default(),
             also: Vec::new(),
+            begins: false,
             scales: ContactScales::default(),
             residual: ContactResidual::default(),
             solver,

@@ -130,7 +130,7 @@ impl ExplicitStep {
         &mut self,
         system: &dyn MechanicalSystem,
         v0: &[f64],
-        (h, t): (f64, f64),
+        ((h, chord), t): ((f64, f64), f64),
         contacts: Contacts,
         impulses: &[f64],
         stage: &mut ContactStage,
@@ -154,7 +154,7 @@ impl ExplicitStep {
         let problem = &mut stage.problem;
         if matches!(contacts, Contacts::Touching(_)) {
             let assembly = &mut self.assembly;
-            let path = (h, t, self.q.as_slice(), v0);
+            let path = (chord, t, self.q.as_slice(), v0);
             self.positions
                 .split(system, path, impulses, assembly, problem);
         }
@@ -233,11 +233,14 @@ impl ExplicitStep {
             return false;
         }
         let impulses = state.impulses.as_slice();
-        if let Err(outcome) = self.activate(system, v0, (h, t), contacts, impulses, stage) {
+        // A step whose laws are those of its start has a chord behind it, unless the motion begins there.
+        let chord = if stage.begins && t == state.t { 0.0 } else { h };
+        let lengths = (h, chord);
+        if let Err(outcome) = self.activate(system, v0, (lengths, t), contacts, impulses, stage) {
             record.outcome = outcome;
             return false;
         }
-        match self.positions.middle(t, h) {
+        match self.positions.middle(t, chord) {
             Some(middle) => self.joints.evaluate_along(system, middle, (t, &self.q), v0),
             None => self.joints.evaluate(system, t, &self.q),
         }

@@ -6,7 +6,7 @@
 
 mod assembly;
 mod contact_phases;
-mod contact_scales;
+pub(crate) mod contact_scales;
 mod contact_stage;
 mod event_driven;
 mod explicit_positions;

@@ -50,11 +50,7 @@ impl Simulation {
             let whole = self.trial(&[h]);
             let halves = self.trial(&[0.5 * h, 0.5 * h]);
             let error = match (whole, halves) {
-                (Some(a), Some(b)) => a
-                    .iter()
-                    .zip(&b)
-                    .map(|(x, y)| (x - y).abs() / (tolerance * (1.0 + y.abs())))
-                    .fold(0.0, f64::max),
+                (Some(a), Some(b)) => self.sizes.difference(&a, &b) / tolerance,
                 _ => f64::INFINITY,
             };
             let proposal = (h * step_control::growth(error)).clamp(h_min, h_max);

@@ -92,12 +92,13 @@ impl Judge<'_> {
     }
 
     /// The place at which the laws of a step are read: rows along the path, gaps where the scheme tests them, and the
-    /// turning of the normals that is no approach.
+    /// turning of the normals that is no approach. The motion `begins` with its first step.
     pub(super) fn along(
         &self,
         rule: Discretisation,
         (here, there): (&Place, &Place),
         (a, b): (&MotionNode, &MotionNode),
+        begins: bool,
     ) -> Place {
         let (system, h) = (self.system, b.t - a.t);
         let v = &a.v_right;
@@ -119,8 +120,10 @@ impl Judge<'_> {
         };
         let mut place = Place::at(system, end.t, &end.q, v);
         let mut q = end.q.clone();
-        system.displace(&end.q, v, -0.5 * h, &mut q);
-        let middle = Place::at(system, end.t - 0.5 * h, &q, v);
+        // No chord leads to the start of a motion.
+        let chord = if begins && !rule.at_end() { 0.0 } else { h };
+        system.displace(&end.q, v, -0.5 * chord, &mut q);
+        let middle = Place::at(system, end.t - 0.5 * chord, &q, v);
         let mut points = system.constraints().iter().flat_map(|c| c.points());
         if !points.any(|point| point.law.flow_rule().generalized().is_some()) {
             place.split_turning(v, &rates(&middle, v), &middle.gradients);

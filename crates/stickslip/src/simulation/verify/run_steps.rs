@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::algebra::dot;
-use crate::systems::MechanicalSystem;
+use crate::systems::{ForceDependence, MechanicalSystem};
 
 use crate::simulation::positions::DRIFT_LIMIT;
 
@@ -27,6 +27,8 @@ struct Walk<'a> {
     /// By how much each gap may be overshot: the fastest approach of a step since it was last open.
     depths: Vec<f64>,
     last: MotionNode,
+    /// No step has been made yet.
+    begins: bool,
 }
 
 impl Judge<'_> {
@@ -72,6 +74,7 @@ impl Judge<'_> {
             past,
             here,
             last: first.clone(),
+            begins: true,
         }
     }
 
@@ -88,13 +91,15 @@ impl Judge<'_> {
             here,
             depths,
             last: a,
+            begins,
         } = walk;
         let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
         self.kinematics(rule, a, b, report);
         self.penetration((here, &there), (a, b), depths, report);
         self.projected(&there, b, report);
         let path = self.motion.corrected;
-        let mut along = path.then(|| self.along(rule, (here, &there), (a, b)));
+        let mut along = path.then(|| self.along(rule, (here, &there), (a, b), *begins));
+        *begins = false;
         let place = match &mut along {
             Some(along) => along,
             None if rule.at_end() => &mut there,
@@ -251,12 +256,20 @@ impl Judge<'_> {
             Discretisation::StartOfStep { .. } => (a.t, &a.q, &a.v_right),
             Discretisation::Theta { .. } => (step.ends.0.t + theta * h, &q, &middle),
         };
-        let mut force = if rule.discrete_gradient() {
-            let end = self.before_projection(b);
-            let gradient = discrete_gradient(system, place, (&a.q, q, &end), &middle, h);
-            force_beside(system, (t, q, v), &gradient)
+        let force_at = |t: f64| {
+            if rule.discrete_gradient() {
+                let end = self.before_projection(b);
+                let gradient = discrete_gradient(system, place, (&a.q, q, &end), &middle, h);
+                force_beside(system, (t, q, v), &gradient)
+            } else {
+                force(system, t, q, v)
+            }
+        };
+        let mut force = if rule.implicit() && system.force_dependence() == ForceDependence::Time {
+            // Loads in time are those of both ends.
+            mean(&force_at(step.ends.0.t), &force_at(step.ends.1.t), theta)
         } else {
-            force(system, t, q, v)
+            force_at(t)
         };
         if coasting && system.has_covariant_force() {
             // The body turns before and after the impulses.
@@ -365,24 +378,36 @@ impl Judge<'_> {
         }
         let rebound = |e: f64, u: f64| rule.rebound(e, u);
         self.impact_law(place, &reaction, &before, &rebound, report);
-        // The work of an impulse is that of the jump where the step is explicit. An implicit step has two accounts, of its
-        // displacement and of its kinetic energy, whose difference is the damping of the scheme: contact gives energy
-        // if both say so.
-        let left = if rule.implicit() {
-            before.clone()
-        } else {
-            let mut left = place.local(&b.v_left);
-            let turning = left.iter_mut().zip(&place.turning);
-            turning.for_each(|(u, turning)| *u -= turning);
-            left
-        };
-        let work = |weight: f64| dot(&impulse, &mean(&left, &after, weight));
-        let least = if rule.implicit() {
-            work(0.5).min(work(rule.weight()))
-        } else {
-            work(0.5)
+        // The work of an impulse is that of the jump. An implicit step has two accounts besides, of its displacement and
+        // of its kinetic energy, whose difference is the damping of the scheme: contact gives energy if all say so. Over
+        // a step in which friction stops a body that forces would have turned back, the jump alone knows that.
+        let mut left = place.local(&b.v_left);
+        let turning = left.iter_mut().zip(&place.turning);
+        turning.for_each(|(u, turning)| *u -= turning);
+        let jump = dot(&impulse, &mean(&left, &after, 0.5));
+        let step = |weight: f64| dot(&impulse, &mean(&before, &after, weight));
+        let least = match rule.implicit() {
+            true if self.is_jump(place, b, &impulse) => {
+                jump.min(step(0.5)).min(step(rule.weight()))
+            }
+            true => step(0.5).min(step(rule.weight())),
+            false => jump,
         };
         self.dissipation(b.t, least, report);
+    }
+
+    /// Whether the left velocity of a node is that before its impulse, M (v⁺ − v⁻) = H p.
+    fn is_jump(&self, place: &Place, node: &MotionNode, impulse: &[f64]) -> bool {
+        let change: Vec<f64> = (node.v_right.iter().zip(&node.v_left))
+            .map(|(a, b)| a - b)
+            .collect();
+        let mut momentum = vec![0.0; change.len()];
+        place.mass.multiply(&change, &mut momentum);
+        let impulse = place.generalized_impulse(impulse);
+        let parts = momentum.iter().zip(&impulse).enumerate();
+        parts.into_iter().all(|(i, (m, p))| {
+            (m - p).abs() <= self.settings.tolerance * self.momentum_scale(place, i)
+        })
     }
 }
 
