@@ -147,17 +147,23 @@ impl FclibFile {
         }
         check_memory("the file", kind.len() as f64).map_err(|error| failed(error.to_string()))?;
         let file = File::open(path.as_ref()).map_err(|error| failed(error.to_string()))?;
-        Reader { file, path: name }.read()
+        Reader {
+            file,
+            path: name,
+            length: kind.len() as f64,
+        }
+        .read()
     }
 
     /// Reads the bytes of a file; `name` is what mistakes call it.
     pub fn from_bytes(bytes: Vec<u8>, name: &str) -> Result<Self, FclibError> {
+        let length = bytes.len() as f64;
         let file = File::from_bytes(bytes).map_err(|error| FclibError::File {
             path: name.to_string(),
             message: error.to_string(),
         })?;
         let path = name.to_string();
-        Reader { file, path }.read()
+        Reader { file, path, length }.read()
     }
 
     /// Writes a file, replacing what was there.
@@ -298,9 +304,16 @@ fn write_solution(group: &mut GroupBuilder, solution: &FclibSolution) {
     numbers(group, "r", &solution.r);
 }
 
+/// Deflate packs at most so many bytes into one.
+const PACKED: f64 = 1032.0;
+/// Bytes of numbers that a chunk may promise whatever the length of the file: writers choose chunks longer than their data.
+const CHUNK: f64 = (1 << 26) as f64;
+
 struct Reader {
     file: File,
     path: String,
+    /// Bytes of the file.
+    length: f64,
 }
 
 impl Reader {
@@ -492,11 +505,17 @@ impl Reader {
         }
     }
 
-    /// A dataset whose numbers fit into memory: packed data may promise any number of them.
+    /// A dataset whose numbers fit into its file and into memory: packed data may promise any number of them.
     fn dataset(&self, name: &str) -> Result<Dataset, FclibError> {
         let dataset = self.file.dataset(name).map_err(|e| self.bad(name, e))?;
         let shape = dataset.shape().map_err(|e| self.bad(name, e))?;
-        let elements: f64 = shape.iter().map(|&n| n as f64).product();
+        let chunk = dataset.chunk_shape().map_err(|e| self.bad(name, e))?;
+        let count = |shape: &[u64]| -> f64 { shape.iter().map(|&n| n as f64).product() };
+        let elements = count(&shape).max(chunk.map_or(0.0, |chunk| count(&chunk)));
+        if 8.0 * elements > PACKED * self.length + CHUNK {
+            let problem = format!("{elements} numbers, more than a file of this length can hold");
+            return Err(self.wrong_size(name, problem));
+        }
         // The packed bytes, the numbers and one copy of them.
         check_memory(format!("{elements} numbers"), 24.0 * elements)
             .map_err(|error| self.wrong_size(name, error.to_string()))?;

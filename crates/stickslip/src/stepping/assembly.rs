@@ -97,6 +97,8 @@ pub(crate) struct ContactAssembly {
     /// zero where laws are read at the start of the step.
     pub turning: Vec<f64>,
     gradients: Covectors,
+    /// No gradient ever changes.
+    affine: bool,
     rows: Vec<f64>,
     sparse_rows: Covectors,
     parts: Vec<FrictionSection>,
@@ -108,9 +110,12 @@ impl ContactAssembly {
         if self.layout.slots.is_empty() && !system.constraints().is_empty() {
             self.layout = ContactLayout::new(system);
         }
-        let count = system.constraints().len();
-        self.gaps.resize(count, 0.0);
-        self.approach.resize(count, 0.0);
+        let constraints = system.constraints();
+        if self.gaps.len() != constraints.len() {
+            self.gaps.resize(constraints.len(), 0.0);
+            self.affine = constraints.iter().all(|c| c.gap().is_affine());
+        }
+        self.approach.resize(constraints.len(), 0.0);
     }
 
     /// Evaluates gaps, gradients and linear approach rates at (t, q) for the velocity v; `Err` names a gap that is no
@@ -150,6 +155,9 @@ impl ContactAssembly {
 
     /// Gradients of all gaps at (t, q): the normal rows of contacts activated from here on.
     pub fn evaluate_gradients(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) {
+        if self.affine && self.gradients.len() == system.constraints().len() {
+            return;
+        }
         let n = system.dof();
         let sparse = system.sparsity().is_some();
         if sparse {

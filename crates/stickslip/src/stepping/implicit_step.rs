@@ -75,6 +75,8 @@ pub(crate) struct ImplicitStep {
     /// Step length and θ of the last factorization of a constant operator.
     factored_for: Option<(f64, f64)>,
     pub factor: CholeskyFactor,
+    /// Step length for which `impulse` is that of forces that never change.
+    dead_load_for: Option<f64>,
     hessian: SymmetricMatrix,
     has_hessian: bool,
     /// Symmetric part of −(hθ ∂f/∂v + h²θ² ∂f/∂q).
@@ -149,7 +151,9 @@ impl ImplicitStep {
         self.has_hessian = character.potential
             && !character.linear_potential
             && system.potential_hessian(frame.q, &mut self.hessian);
-        self.linearise_force(system, frame, frame.t_start, frame.q, frame.v);
+        if character.force_of_state {
+            self.linearise_force(system, frame, frame.t_start, frame.q, frame.v);
+        }
         if character.force_of_time {
             // F_{k+θ} = (1−θ) F_k + θ F_{k+1}
             let theta = frame.theta;
@@ -296,7 +300,16 @@ impl ImplicitStep {
         }
         let StepFrame { h, theta, .. } = *frame;
         let character = self.character;
+        if self.dead_load_for == Some(h) && v == frame.v {
+            self.residual.copy_from_slice(&self.impulse);
+            for (scale, impulse) in self.scale.iter_mut().zip(&self.impulse) {
+                *scale = impulse.abs();
+            }
+            return false;
+        }
         let linear = system.linear_part();
+        let dead_load = character.linear && !character.force_of_time && linear.is_none();
+        self.dead_load_for = (dead_load && character.constant_mass).then_some(h);
         // Constant forces do not ask where the body is.
         if linear.is_some() || !character.linear {
             self.place(system, frame, v);
