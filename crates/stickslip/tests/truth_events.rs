@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::records::EventKind;
+use stickslip::records::{ContactMode, EventKind};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
 use stickslip::simulation::{RunSettings, RunSummary, SummaryEvent};
 
@@ -198,4 +198,31 @@ fn a_turning_body_that_grazes_the_floor_between_two_looks_is_caught() {
         "{}",
         first.t
     );
+}
+
+#[test]
+fn slip_is_a_motion_and_not_a_force_on_the_cone() {
+    // Pulled with exactly μ m g from rest the block stays, with its force on the cone; a push sets it sliding for ever.
+    let block = |start: f64, pull: f64| {
+        let text = format!(
+            "title = \"pulled block\"\nstep = 0.015625\nuntil = 1\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"x'^2 + y'^2\"\npotential = \"16*y\"\nforces = {{ x = \"{pull}\" }}\n\
+             [[contacts]]\nname = \"floor\"\ngap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = 0.5\n[initial]\nx_dot = {start}\n"
+        );
+        let scene = Scene::parse(SourceText::new("pulled.toml", &text));
+        let scene = scene.unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+        let mut modes = Vec::new();
+        let _ = simulation.run_until(scene.settings.until, |record| {
+            modes.push(record.contacts[0].mode);
+            ControlFlow::Continue(())
+        });
+        (modes, simulation.state().q[0])
+    };
+    let (modes, x) = block(0.0, 8.0);
+    assert!(modes.iter().all(|&m| m == ContactMode::Stick), "{modes:?}");
+    assert!(x.abs() < 1e-12, "moved by {x}");
+    let (modes, x) = block(1.0, 8.0);
+    assert!(modes.iter().all(|&m| m == ContactMode::Slip), "{modes:?}");
+    assert!((x - 1.0).abs() < 1e-12, "moved by {x}");
 }

@@ -306,6 +306,7 @@ fn variants() -> Vec<Vec<(&'static str, &'static str)>> {
             ("scheme", "moreau-jean"),
             ("law", "coulomb"),
         ],
+        vec![("adaptive", "1e-3"), ("scheme", "moreau-jean")],
         vec![
             ("impact", "energetic"),
             ("scheme", "moreau-jean"),

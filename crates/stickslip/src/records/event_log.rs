@@ -198,7 +198,7 @@ impl EventLog {
     }
 
     /// A contact of a record not yet observed that may have had an impact without being hit: its normal impulse per
-    /// unit of time, beyond what its approach explains, has grown fourfold or more, and no contact was hit in this
+    /// unit of time, beyond what its approach and its leaving explain, has grown fourfold or more, and no contact was hit in this
     /// step. Whether the impulse shrinks with the step is for the run to find out.
     pub fn suspect(&mut self, record: &StepRecord) -> Option<usize> {
         let count = record.contacts.len();
@@ -216,7 +216,9 @@ impl EventLog {
             let impulse = record.impulses[contact.start];
             let rate = impulse / record.h;
             let inverse_mass = contact.painleve.map_or(f64::NAN, |p| p.gamma / p.margin);
-            let caught = 4.0 * contact.approach.min(0.0).abs() / inverse_mass;
+            // A contact that leaves answered an approach, or a normal that turned along the way to it.
+            let leaves = record.local_velocities[contact.start].max(0.0);
+            let caught = 4.0 * (contact.approach.min(0.0).abs() + leaves) / inverse_mass;
             let grown = impulse - caught > 4.0 * self.steady[i] * record.h
                 && 0.5 * impulse * impulse * inverse_mass > MATTERS * self.kinetic_max;
             self.steady[i] = rate;
