@@ -176,7 +176,7 @@ fn a_chunk_longer_than_its_file_is_refused_before_it_is_unpacked() {
     let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file");
     let error = stickslip::contact::fclib::FclibFile::from_bytes(bytes, "chunk.hdf5").unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("fclib_global/M/x"), "{text}");
+    assert!(text.contains("fclib_global/M/i"), "{text}");
     assert!(
         text.contains("more than a file of this length can hold"),
         "{text}"

@@ -70,6 +70,9 @@ pub struct PositionWatch {
     /// Crossed obstacles: how many, and the first.
     crossings: u64,
     first_crossing: Option<Crossing>,
+    /// Whether some gap is not affine, so that a step may dip through it.
+    #[serde(skip)]
+    curved: Option<bool>,
     #[serde(skip)]
     rows: Covectors,
     #[serde(skip)]
@@ -89,7 +92,9 @@ impl PositionWatch {
         if self.lower.is_empty() {
             self.lower.clone_from(&record.q);
             self.upper.clone_from(&record.q);
-            self.path = vec![0.0; system.dof()];
+            if system.coordinate_count() != system.dof() {
+                self.path = vec![0.0; system.dof()];
+            }
             self.penetration = vec![Largest::default(); count];
             self.drift = vec![Largest::default(); count];
             self.overshoot = vec![0.0; count];
@@ -101,11 +106,13 @@ impl PositionWatch {
             *lower = lower.min(q);
             *upper = upper.max(q);
         }
-        if system.coordinate_count() != system.dof() {
-            for (path, v) in self.path.iter_mut().zip(&record.velocity) {
-                *path += record.h * v.abs();
-            }
+        for (path, v) in self.path.iter_mut().zip(&record.velocity) {
+            *path += record.h * v.abs();
         }
+        let curved = *self.curved.get_or_insert_with(|| {
+            let mut gaps = system.constraints().iter().map(|c| c.gap());
+            gaps.any(|gap| !gap.is_affine())
+        });
         let mut next = 0;
         for contact in &record.contacts {
             // Points of a constraint share its gap.
@@ -122,10 +129,10 @@ impl PositionWatch {
             };
             self.gaps[c] = contact.gap;
             let approach = fell.max(-record.h * contact.approach).max(0.0);
-            let gap = system.constraints()[c].gap();
             if contact.gap >= 0.0 {
                 self.overshoot[c] = 0.0;
             } else {
+                let gap = system.constraints()[c].gap();
                 // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
                 self.overshoot[c] = if gap.is_affine() {
                     self.overshoot[c] + approach
@@ -135,7 +142,7 @@ impl PositionWatch {
                 self.penetration[c].update(-contact.gap, record.t);
                 self.drift[c].update(-contact.gap - self.overshoot[c], record.t);
             }
-            if contact.gap >= 0.0 && record.h > 0.0 && !gap.is_affine() && !acted(record, c) {
+            if curved && contact.gap >= 0.0 && record.h > 0.0 && !acted(record, c) {
                 self.look_between(system, c, record);
             }
         }
@@ -143,7 +150,9 @@ impl PositionWatch {
             let value = joint.function().value(record.t, &record.q);
             worst.update(value.abs(), record.t);
         }
-        self.last.clone_from(&record.q);
+        if curved {
+            self.last.clone_from(&record.q);
+        }
     }
 
     /// Whether the gap of an open contact was negative on the way from the last position.
@@ -152,6 +161,9 @@ impl PositionWatch {
             return;
         }
         let gap = system.constraints()[c].gap();
+        if gap.is_affine() {
+            return;
+        }
         let (t0, h) = (record.t - record.h, record.h);
         let before = gap.value(t0, &self.last);
         gradient(system, gap, (t0, &self.last), &mut self.rows);
