@@ -1,6 +1,6 @@
 //! Time per step of worlds, ours beside Rapier's (f64, its settings for accuracy), from the same start, in one run.
 //!
-//! `cargo run --release [-- SCENE ... ours]` in this folder. Scenes: pack1000 pack5000 pyramid wall towers heavy column drum
+//! `cargo run --release [-- SCENE ... ours]` in this folder. Scenes: pack1000 compacting pack5000 pyramid wall towers heavy column drum
 //! growth; without one the table of all but growth. CPU time of the thread. Rapier is compiled for this machine with
 //! `RUSTFLAGS=-Ctarget-cpu=native`.
 
@@ -49,9 +49,9 @@ fn mean(numbers: &[f64]) -> f64 {
 
 fn run(mut scene: Scene, compare: bool) -> f64 {
     let start = cpu_time();
-    ours::settle(&mut scene);
+    let run = ours::settle(&mut scene);
     let settled = cpu_time() - start;
-    let ours = ours::run(&scene);
+    let ours = ours::run(&scene, run);
     let (a, b) = (1e3 * median(&ours.times), 1e3 * mean(&ours.times));
     let within = ours.residuals.iter().filter(|&&r| r <= 1e-8).count() as f64;
     let worst = ours.residuals.iter().copied().fold(0.0, f64::max);
@@ -95,12 +95,21 @@ fn main() {
         .collect();
     if scenes.is_empty() {
         scenes = vec![
-            "pack1000", "pack5000", "pyramid", "wall", "towers", "heavy", "column", "drum",
+            "pack1000",
+            "compacting",
+            "pack5000",
+            "pyramid",
+            "wall",
+            "towers",
+            "heavy",
+            "column",
+            "drum",
         ];
     }
     for word in scenes {
         match word {
             "pack1000" => run(scene::pack(1000), compare),
+            "compacting" => run(scene::compacting(1000), compare),
             "pack5000" => run(scene::pack(5000), compare),
             "pyramid" => run(scene::pyramid(13), compare),
             "wall" => run(scene::wall(10, 10), compare),

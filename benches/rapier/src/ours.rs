@@ -1,15 +1,18 @@
 //! Stickslip: the defaults of worlds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::{Simulation, SimulationSettings};
 use stickslip::solvers::bodies::{BodySweepSettings, BodySweepSolver};
 use stickslip::stepping::WorldStepping;
 use stickslip::systems::World;
 use stickslip::systems::world::{
-    CollisionDetection, Dimension, DrivenMotion, PlacedShape, Pose, Shape, Twist, Weight, WorldBody,
+    CollisionDetection, Dimension, DrivenMotion, Load, PlacedShape, Pose, Shape, Twist, Weight,
+    WorldBody,
 };
 
 use crate::scene::{Form, Obstacle, Scene};
@@ -62,6 +65,17 @@ impl DrivenMotion for Turning {
         Twist {
             velocity: [0.0; 3],
             spin: [0.0, self.0, 0.0],
+        }
+    }
+}
+
+/// −20/s times the momentum, until then.
+fn drag(mass: f64, until: f64) -> impl Fn(f64, &Pose, &Twist) -> Load {
+    move |t, _: &Pose, twist: &Twist| {
+        let rate = if t < until { 20.0 } else { 0.0 };
+        Load {
+            force: twist.velocity.map(|v| -rate * mass * v),
+            ..Load::default()
         }
     }
 }
@@ -122,12 +136,45 @@ fn world(scene: &Scene) -> World {
             position: item.place,
             rotation: item.turn,
         };
-        builder = builder.body(body.at(pose).moving(item.velocity, item.spin));
+        let mut body = body.at(pose).moving(item.velocity, item.spin);
+        if scene.drag_until > 0.0 {
+            body = body.under(drag(item.mass(), scene.drag_until));
+        }
+        builder = builder.body(body);
     }
     builder.build().expect("a world")
 }
 
-fn simulation(scene: &Scene, settings: BodySweepSettings) -> Simulation {
+/// Sweeps that are coarse until they are told to be exact: impulses are remembered from one to the other.
+struct Settling {
+    exact: Arc<AtomicBool>,
+    first: BodySweepSolver,
+    then: BodySweepSolver,
+}
+
+impl Settling {
+    fn now(&mut self) -> &mut BodySweepSolver {
+        if self.exact.load(Ordering::Relaxed) {
+            &mut self.then
+        } else {
+            &mut self.first
+        }
+    }
+}
+
+impl ContactSolver for Settling {
+    fn name(&self) -> &str {
+        "body-sweep"
+    }
+    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
+        ContactSolver::solve(self.now(), problem, solution);
+    }
+    fn solve_within(&mut self, tolerance: f64, problem: &ContactProblem, to: &mut ContactSolution) {
+        self.now().solve_within(tolerance, problem, to);
+    }
+}
+
+fn simulation(scene: &Scene, solver: Settling) -> Simulation {
     let world = world(scene);
     let source = CollisionDetection::new(&world).expect("shapes");
     let (q, v) = (world.start_coordinates(), world.start_velocities());
@@ -135,30 +182,33 @@ fn simulation(scene: &Scene, settings: BodySweepSettings) -> Simulation {
     Simulation::new(
         Box::new(world),
         Box::new(scheme),
-        Box::new(BodySweepSolver::new(settings)),
+        Box::new(solver),
         (&q, &v),
         SimulationSettings::fixed(1e-3),
     )
     .expect("a run")
 }
 
-/// Lets the scene settle, so that both engines start at what it became.
-pub fn settle(scene: &mut Scene) {
+/// Lets the scene settle, so that both engines start at what it became; the run that goes on from there.
+pub fn settle(scene: &mut Scene) -> Simulation {
+    let exact = Arc::new(AtomicBool::new(scene.settle <= 100));
     // Thousands of steps need not be certified; a few are made as they will be.
-    let settings = if scene.settle > 100 {
-        BodySweepSettings {
-            tolerance: 1e-6,
-            sweeps_max: 300,
-            rounds_max: 0,
-            ..BodySweepSettings::default()
-        }
-    } else {
-        BodySweepSettings::default()
+    let coarse = BodySweepSettings {
+        tolerance: 1e-6,
+        sweeps_max: 300,
+        rounds_max: 0,
+        ..BodySweepSettings::default()
     };
-    let mut run = simulation(scene, settings);
+    let solver = Settling {
+        exact: exact.clone(),
+        first: BodySweepSolver::new(coarse),
+        then: BodySweepSolver::default(),
+    };
+    let mut run = simulation(scene, solver);
     for _ in 0..scene.settle {
         run.step_towards(1e9);
     }
+    exact.store(true, Ordering::Relaxed);
     let first = scene.obstacles.len();
     let state = run.state();
     for (i, item) in scene.items.iter_mut().enumerate() {
@@ -168,11 +218,11 @@ pub fn settle(scene: &mut Scene) {
         item.velocity.copy_from_slice(&v[..3]);
         item.spin.copy_from_slice(&v[3..6]);
     }
+    run
 }
 
 /// Makes the steps of a scene.
-pub fn run(scene: &Scene) -> Figures {
-    let mut run = simulation(scene, BodySweepSettings::default());
+pub fn run(scene: &Scene, mut run: Simulation) -> Figures {
     let mut figures = Figures {
         times: Vec::new(),
         contacts: 0.0,
@@ -182,7 +232,7 @@ pub fn run(scene: &Scene) -> Figures {
         penetration: 0.0,
         allocations: 0.0,
     };
-    // The first steps find the impulses from nothing.
+    // The first steps are those that find what coarse ones have left.
     for _ in 0..5 {
         run.step_towards(1e9);
     }

@@ -62,6 +62,8 @@ pub struct Scene {
     /// Steps of 1 ms that are made before the clock runs, and with it.
     pub settle: usize,
     pub steps: usize,
+    /// Until when bodies are braked by a drag of 20/s, so that they come to rest.
+    pub drag_until: f64,
     /// Typical size of a body.
     pub size: f64,
 }
@@ -101,8 +103,17 @@ fn lattice(count: usize, columns: [usize; 2], origin: [f64; 3], pitch: f64) -> V
         .collect()
 }
 
-/// A pack of balls in a box without lid, after it has settled.
+/// A pack of balls in a box without lid, come to rest in a drag that ends before the clock runs.
 pub fn pack(count: usize) -> Scene {
+    Scene {
+        name: format!("settled pack of {count} balls"),
+        drag_until: 1.9,
+        ..compacting(count)
+    }
+}
+
+/// The same pack without the drag: it still rearranges itself after two seconds.
+pub fn compacting(count: usize) -> Scene {
     let columns = ((count as f64 / 1.3).cbrt().round() as usize).max(4);
     let side = 2.3 * R * columns as f64;
     let mut obstacles = vec![FLOOR];
@@ -118,12 +129,13 @@ pub fn pack(count: usize) -> Scene {
         obstacles.push(Obstacle::Plane(place, normal));
     }
     Scene {
-        name: format!("pack of {count} balls"),
+        name: format!("compacting pack of {count} balls"),
         items: lattice(count, [columns, columns], [0.0; 3], 2.3),
         obstacles,
         friction: 0.5,
         settle: 2000,
         steps: if count > 2000 { 60 } else { 100 },
+        drag_until: 0.0,
         size: 2.0 * R,
     }
 }
@@ -138,6 +150,7 @@ pub fn column(count: usize) -> Scene {
         friction: 0.5,
         settle: 100,
         steps: 300,
+        drag_until: 0.0,
         size: 2.0 * R,
     }
 }
@@ -163,6 +176,7 @@ pub fn drum(count: usize) -> Scene {
         friction: 0.5,
         settle: 500,
         steps: 400,
+        drag_until: 0.0,
         size: 2.0 * R,
     }
 }
@@ -175,6 +189,7 @@ fn stack(name: &str, items: Vec<Item>, settle: usize) -> Scene {
         friction: 0.5,
         settle,
         steps: 200,
+        drag_until: 0.0,
         size: 0.2,
     }
 }

@@ -78,6 +78,8 @@ pub struct BodySweepSolver {
     how: Instructions,
     space: Workspace<3, 6>,
     plane: Workspace<2, 3>,
+    /// Velocities of the bodies under the impulses found.
+    velocity: Vec<f64>,
 }
 
 impl Default for BodySweepSolver {
@@ -94,6 +96,7 @@ impl BodySweepSolver {
             how: Instructions::detect(),
             space: Workspace::default(),
             plane: Workspace::default(),
+            velocity: Vec::new(),
         }
     }
 
@@ -193,7 +196,13 @@ impl ContactSolver for BodySweepSolver {
         } else {
             SolveStatus::LimitReached
         };
-        problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
+        solution.local_velocity.clear();
+        solution.local_velocity.extend_from_slice(free);
+        operator.multiply_add(
+            &solution.impulse,
+            &mut solution.local_velocity,
+            &mut self.velocity,
+        );
     }
 
     /// With a third of the sweeps and no rounds of Newton's method without a matrix.
