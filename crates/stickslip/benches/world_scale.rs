@@ -89,19 +89,18 @@ fn main() {
             run.step_towards(1.0);
         }
         let bytes = LIVE.load(Ordering::Relaxed).saturating_sub(before);
-        let allocations = ALLOCATIONS.load(Ordering::Relaxed);
         let (steps, mut sweeps) = (20, 0);
         // The median of single steps: other work on the machine disturbs the mean.
-        let mut times: Vec<f64> = (0..steps)
-            .map(|_| {
-                let start = Instant::now();
-                sweeps += run.step_towards(1.0).iterations;
-                start.elapsed().as_secs_f64()
-            })
-            .collect();
+        let mut times = Vec::with_capacity(steps);
+        let allocations = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..steps {
+            let start = Instant::now();
+            sweeps += run.step_towards(1.0).iterations;
+            times.push(start.elapsed().as_secs_f64());
+        }
+        let allocated = ALLOCATIONS.load(Ordering::Relaxed) - allocations;
         times.sort_by(f64::total_cmp);
         let time = times[steps / 2];
-        let allocated = ALLOCATIONS.load(Ordering::Relaxed) - allocations;
         println!(
             "{count:>6} {:>12.3} {:>12.0} {:>10} {:>14} {:>8.1}",
             1e3 * time,
