@@ -145,7 +145,7 @@ impl ExplicitPositions {
         }
         self.free.clear();
         self.free.extend_from_slice(q);
-        if self.projector.project(system, t, q, &self.held) {
+        if self.projector.project(system, (t, None), q, &self.held) {
             self.work =
                 step_energy::potential(system, q) - step_energy::potential(system, &self.free);
         }
@@ -167,10 +167,12 @@ impl ExplicitPositions {
             for point in constraint.points() {
                 row += 1 + point.law.tangent_dimension();
             }
+            if !impulses.get(first).is_some_and(|&p| p > 0.0) {
+                continue;
+            }
             let gap = constraint.gap();
             let depth = -gap.value(t, q);
-            let pressed = impulses.get(first).is_some_and(|&p| p > 0.0);
-            if pressed && depth > self.rounding(system, gap, (t, q)) {
+            if depth > self.rounding(system, gap, (t, q)) {
                 let leaves = h * rate(gap, (t, q), v, &mut self.row);
                 if leaves.abs() <= LEAVES * depth {
                     self.held.push(c);

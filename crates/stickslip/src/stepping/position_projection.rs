@@ -88,6 +88,8 @@ pub(crate) struct PositionProjection {
     members: Vec<Member>,
     /// Members on which the last pass pushed: they are closed at the end, not only admissible.
     pushed: Vec<bool>,
+    /// All gaps at the present place.
+    gaps: Vec<f64>,
     /// Largest numbers that cancelled in the members on the way.
     sizes: Vec<f64>,
     defects: Vec<f64>,
@@ -134,11 +136,12 @@ pub(crate) fn can_drift(system: &dyn MechanicalSystem) -> bool {
 }
 
 impl PositionProjection {
-    /// Projects `q` at time t. `held` are the contacts that stay closed, in rising order; returns whether q moved.
+    /// Projects `q` at time t, with the gaps there if they are known. `held` are the contacts that stay closed, in rising
+    /// order; returns whether q moved.
     pub fn project(
         &mut self,
         system: &dyn MechanicalSystem,
-        t: f64,
+        (t, mut gaps): (f64, Option<&[f64]>),
         q: &mut [f64],
         held: &[usize],
     ) -> bool {
@@ -156,9 +159,20 @@ impl PositionProjection {
         let (mut moved, mut weighed) = (false, false);
         let (mut first, mut previous) = (None, f64::INFINITY);
         for _ in 0..PASSES_MAX + system.constraints().len() {
-            if self.admit_violated(system, t, q, held) {
+            self.gaps.clear();
+            match gaps.take() {
+                Some(known) => self.gaps.extend_from_slice(known),
+                None => {
+                    let constraints = system.constraints().iter();
+                    self.gaps.extend(constraints.map(|c| c.gap().value(t, q)));
+                }
+            }
+            if self.admit_violated(held) {
                 // What has moved one contact may have pushed another: a new start.
                 (first, previous) = (None, f64::INFINITY);
+            }
+            if moved && self.is_met(system, t, q) {
+                return true;
             }
             let worst = self.linearise(system, t, q);
             if worst <= 1.0 {
@@ -193,25 +207,46 @@ impl PositionProjection {
         &self.start
     }
 
-    /// Adds the contacts that are violated at q; whether there are new ones.
-    fn admit_violated(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        t: f64,
-        q: &[f64],
-        held: &[usize],
-    ) -> bool {
+    /// Gaps at the end of the last projection that moved.
+    pub fn gaps(&self) -> &[f64] {
+        &self.gaps
+    }
+
+    /// Adds the contacts whose gaps are violated; whether there are new ones.
+    fn admit_violated(&mut self, held: &[usize]) -> bool {
         let before = self.members.len();
-        for (c, constraint) in system.constraints().iter().enumerate() {
+        for (c, &gap) in self.gaps.iter().enumerate() {
             let member = Member::Unilateral(c);
-            if constraint.gap().value(t, q) < 0.0
-                && held.binary_search(&c).is_err()
-                && !self.members.contains(&member)
-            {
+            if gap < 0.0 && held.binary_search(&c).is_err() && !self.members.contains(&member) {
                 self.members.push(member);
             }
         }
         self.members.len() > before
+    }
+
+    /// The value of a member at q, whose gaps are known.
+    fn value(&self, member: Member, system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> f64 {
+        match member {
+            Member::Joint(_) => member.function(system).value(t, q),
+            Member::Held(c) | Member::Unilateral(c) => self.gaps[c],
+        }
+    }
+
+    /// Violation of a member in units of its rounding, for the size that is known of it.
+    fn violation(&self, i: usize, value: f64) -> f64 {
+        let rounding = GAP_ROUNDING * self.sizes[i] + f64::MIN_POSITIVE;
+        let pushed = self.pushed.get(i).is_some_and(|&pushed| pushed);
+        self.members[i].defect(value, pushed) / rounding
+    }
+
+    /// Whether all members are met at q within the rounding of the sizes that they had so far: no gradient is asked for.
+    fn is_met(&self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> bool {
+        self.sizes.len() == self.members.len()
+            && self
+                .members
+                .iter()
+                .enumerate()
+                .all(|(i, &member)| self.violation(i, self.value(member, system, t, q)) <= 1.0)
     }
 
     /// Rows and defects at q; returns the largest violation in units of its rounding.
@@ -236,16 +271,14 @@ impl PositionProjection {
                 function.gradient(t, q, &mut self.dense);
                 self.rows.push_nonzeros(&self.dense);
             }
-            let value = function.value(t, q);
+            let value = self.value(member, system, t, q);
             self.defects.push(-value);
             let size = self.rows.absolute_dot(i, q) + function.magnitude(t, q);
             match self.sizes.get_mut(i) {
                 Some(known) => *known = known.max(size),
                 None => self.sizes.push(size),
             }
-            let rounding = GAP_ROUNDING * self.sizes[i] + f64::MIN_POSITIVE;
-            let pushed = self.pushed.get(i).is_some_and(|&pushed| pushed);
-            let ratio = member.defect(value, pushed) / rounding;
+            let ratio = self.violation(i, value);
             worst = if ratio.is_nan() {
                 ratio
             } else {
@@ -296,6 +329,9 @@ impl PositionProjection {
             if k == 0 {
                 return false;
             }
+            if let [i] = chosen[..] {
+                return self.one_multiplier(n, i);
+            }
             self.schur.clear();
             self.schur.resize(k * k, 0.0);
             for (a, &i) in chosen.iter().enumerate() {
@@ -327,6 +363,16 @@ impl PositionProjection {
                 None => return true,
             }
         }
+    }
+
+    /// The same where one member is left; false if nothing moves it or it would pull.
+    fn one_multiplier(&mut self, n: usize, i: usize) -> bool {
+        let stiffness = self.rows.dot(i, &self.responses[i * n..(i + 1) * n]);
+        let multiplier = (self.defects[i] + self.rows.dot(i, &self.displacement)) / stiffness;
+        self.multipliers.clear();
+        self.multipliers.push(multiplier);
+        let pulls = matches!(self.members[i], Member::Unilateral(_)) && multiplier < 0.0;
+        multiplier.is_finite() && !pulls
     }
 
     /// The displacement of the chosen members, and the step that is left of it.

@@ -167,11 +167,11 @@ impl StepPositions {
         if nothing && self.gaps.iter().all(|&gap| gap >= 0.0) {
             return false;
         }
-        let moved = self.projection.project(system, t, q, &self.held);
+        let moved = self
+            .projection
+            .project(system, (t, Some(&self.gaps)), q, &self.held);
         if moved {
-            for (gap, constraint) in self.gaps.iter_mut().zip(system.constraints()) {
-                *gap = constraint.gap().value(t, q);
-            }
+            self.gaps.copy_from_slice(self.projection.gaps());
         }
         moved
     }

@@ -47,6 +47,10 @@ pub(super) const MOST_BODIES: usize = 400;
 /// would cost the sweeps of the next steps dear: a tower with a top of a thousand times the mass took 150 sweeps in every step.
 const FARTHER: f64 = 1e-3;
 
+/// Most pairs of contacts with a body in common of an island that is factorised: its W would have so many blocks, 72 bytes each. Stacks
+/// of boxes have 50 pairs to a contact; where every body reaches every other there are thousands.
+const PAIRS_MAX: f64 = 4e6;
+
 /// The problem of one island, its bodies numbered anew.
 #[derive(Debug, Default)]
 pub(super) struct IslandProblem {
@@ -102,6 +106,11 @@ impl IslandProblem {
 
     /// Solves the island by a factorisation; |F|² and |r|² of the answer, if it is within the tolerance.
     fn factorise(&mut self, tolerance: f64) -> Option<(f64, f64)> {
+        let (start, _) = self.operator.contacts_of_bodies();
+        let pairs = |ends: &[u32]| f64::from(ends[1] - ends[0]).powi(2);
+        if start.windows(2).map(pairs).sum::<f64>() > PAIRS_MAX {
+            return None;
+        }
         let problem =
             ContactProblem::from_local(self.delassus(), self.free.clone(), self.blocks.clone());
         let answer = finish_by_newton(&problem, FARTHER * tolerance, &self.impulse)?;
