@@ -36,6 +36,7 @@ pub(crate) struct ExplicitPositions {
     projector: PositionProjection,
     /// Displacement of the projection in this step.
     pub displacement: Vec<f64>,
+    displaced: bool,
     /// Change of the potential energy by the projection in this step.
     pub work: f64,
 }
@@ -131,18 +132,26 @@ impl ExplicitPositions {
         scales: &ContactScales,
     ) {
         self.work = 0.0;
-        self.displacement.clear();
         let correction = self.correction(system);
         if correction == PositionCorrection::None || h == 0.0 {
+            self.displacement.clear();
             return;
         }
         self.held.clear();
         if correction == PositionCorrection::Path {
             self.hold(system, (h, t), before, (q, v), (impulses, scales));
-        } else if !self.overshot(system, (h, t), (q, v), impulses) {
-            self.displacement.resize(system.dof(), 0.0);
+        } else if impulses.iter().all(|&p| !(p > 0.0))
+            || !self.overshot(system, (h, t), (q, v), impulses)
+        {
+            // Most steps of a flat system: nothing is pressed, and nothing was displaced before.
+            if self.displaced || self.displacement.len() != v.len() {
+                self.displacement.clear();
+                self.displacement.resize(v.len(), 0.0);
+                self.displaced = false;
+            }
             return;
         }
+        self.displaced = true;
         self.free.clear();
         self.free.extend_from_slice(q);
         if self.projector.project(system, (t, None), q, &self.held) {

@@ -101,6 +101,8 @@ pub(crate) struct PositionProjection {
     step: Vec<f64>,
     /// Displacement of the last projection, summed over its passes.
     pub displacement: Vec<f64>,
+    /// Whether the displacement may be other than zero.
+    displaced: bool,
 }
 
 /// A constraint that takes part in a projection.
@@ -146,8 +148,8 @@ impl PositionProjection {
         held: &[usize],
     ) -> bool {
         let n = system.dof();
-        self.displacement.clear();
-        self.displacement.resize(n, 0.0);
+        self.reset(n);
+        self.displaced = true;
         self.start.clear();
         self.start.extend_from_slice(q);
         self.members.clear();
@@ -205,6 +207,15 @@ impl PositionProjection {
     /// The position from which the last projection started.
     pub fn start(&self) -> &[f64] {
         &self.start
+    }
+
+    /// No displacement as yet, of `n` velocities.
+    pub fn reset(&mut self, n: usize) {
+        if self.displaced || self.displacement.len() != n {
+            self.displacement.clear();
+            self.displacement.resize(n, 0.0);
+            self.displaced = false;
+        }
     }
 
     /// Gaps at the end of the last projection that moved.

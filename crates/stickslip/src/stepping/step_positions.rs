@@ -62,11 +62,12 @@ impl StepPositions {
 
     /// Starts a step.
     pub fn begin(&mut self, system: &dyn MechanicalSystem) {
-        self.crossed.clear();
-        self.crossed.resize(system.constraints().len(), false);
-        self.projection.displacement.clear();
+        if self.corrected {
+            self.crossed.clear();
+            self.crossed.resize(system.constraints().len(), false);
+        }
         if self.corrected || self.overshoots {
-            self.projection.displacement.resize(system.dof(), 0.0);
+            self.projection.reset(system.dof());
         }
     }
 
