@@ -191,6 +191,19 @@ fn simulation(scene: &Scene, solver: Settling) -> Simulation {
 
 /// Lets the scene settle, so that both engines start at what it became; the run that goes on from there.
 pub fn settle(scene: &mut Scene) -> Simulation {
+    if let Some(friction) = scene.settling_friction.take() {
+        let mut first = Scene {
+            friction,
+            ..scene.clone()
+        };
+        settle(&mut first);
+        *scene = Scene {
+            items: first.items,
+            settle: 100,
+            drag_until: 0.0,
+            ..scene.clone()
+        };
+    }
     let exact = Arc::new(AtomicBool::new(scene.settle <= 100));
     // Thousands of steps need not be certified; a few are made as they will be.
     let coarse = BodySweepSettings {

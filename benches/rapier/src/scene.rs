@@ -59,10 +59,12 @@ pub struct Scene {
     pub items: Vec<Item>,
     pub obstacles: Vec<Obstacle>,
     pub friction: f64,
+    /// Friction while the scene settles, where it is another: balls without friction come to rest densely packed.
+    pub settling_friction: Option<f64>,
     /// Steps of 1 ms that are made before the clock runs, and with it.
     pub settle: usize,
     pub steps: usize,
-    /// Until when bodies are braked by a drag of 20/s, so that they come to rest.
+    /// Until when bodies that settle are braked by a drag of 20/s.
     pub drag_until: f64,
     /// Typical size of a body.
     pub size: f64,
@@ -103,16 +105,18 @@ fn lattice(count: usize, columns: [usize; 2], origin: [f64; 3], pitch: f64) -> V
         .collect()
 }
 
-/// A pack of balls in a box without lid, come to rest in a drag that ends before the clock runs.
+/// A pack of balls in a box without lid: come to rest without friction in a drag, so that three contacts a ball carry it, and at rest with
+/// friction since.
 pub fn pack(count: usize) -> Scene {
     Scene {
         name: format!("settled pack of {count} balls"),
-        drag_until: 1.9,
+        settling_friction: Some(0.0),
+        drag_until: f64::INFINITY,
         ..compacting(count)
     }
 }
 
-/// The same pack without the drag: it still rearranges itself after two seconds.
+/// A pack that has fallen with friction and without drag: it is loose, and still rearranges itself after two seconds.
 pub fn compacting(count: usize) -> Scene {
     let columns = ((count as f64 / 1.3).cbrt().round() as usize).max(4);
     let side = 2.3 * R * columns as f64;
@@ -133,6 +137,7 @@ pub fn compacting(count: usize) -> Scene {
         items: lattice(count, [columns, columns], [0.0; 3], 2.3),
         obstacles,
         friction: 0.5,
+        settling_friction: None,
         settle: 2000,
         steps: if count > 2000 { 60 } else { 100 },
         drag_until: 0.0,
@@ -148,6 +153,7 @@ pub fn column(count: usize) -> Scene {
         items: lattice(count, [columns, columns], [0.0; 3], 2.25),
         obstacles: vec![FLOOR],
         friction: 0.5,
+        settling_friction: None,
         settle: 100,
         steps: 300,
         drag_until: 0.0,
@@ -174,6 +180,7 @@ pub fn drum(count: usize) -> Scene {
             Obstacle::Plane([0.0, 0.5 * length, 0.0], [0.0, -1.0, 0.0]),
         ],
         friction: 0.5,
+        settling_friction: None,
         settle: 500,
         steps: 400,
         drag_until: 0.0,
@@ -187,6 +194,7 @@ fn stack(name: &str, items: Vec<Item>, settle: usize) -> Scene {
         items,
         obstacles: vec![FLOOR],
         friction: 0.5,
+        settling_friction: None,
         settle,
         steps: 200,
         drag_until: 0.0,

@@ -179,10 +179,10 @@ impl GaussSeidelIteration {
                 }
                 None => sweep(problem, progress.how, memory, &mut self.x, &self.previous),
             };
-            if let Some((bodies, _)) = &mut self.bodies
+            if let Some((bodies, previous)) = &mut self.bodies
                 && self.sweeps % 100 == 99
             {
-                bodies.set_impulses(&self.x);
+                bodies.refresh(&self.x, previous);
             }
             progress.products += 1;
             self.sweeps += 1;

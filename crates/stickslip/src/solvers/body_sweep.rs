@@ -104,6 +104,22 @@ impl BodySweep {
         }
     }
 
+    /// The same, keeping the difference to velocities of before: rounding that only one of them is freed of would grow with the momentum.
+    pub(crate) fn refresh(&mut self, x: &[f64], previous: &mut [[f64; 8]]) {
+        let mut shift = |factor: f64, velocity: &[[f64; 8]]| {
+            for (previous, velocity) in previous
+                .as_flattened_mut()
+                .iter_mut()
+                .zip(velocity.as_flattened())
+            {
+                *previous += factor * velocity;
+            }
+        };
+        shift(-1.0, &self.velocity);
+        self.set_impulses(x);
+        shift(1.0, &self.velocity);
+    }
+
     /// Adds the effect of a change of the impulse of contact i.
     pub(crate) fn add_impulse(&mut self, i: usize, change: &[f64; 3]) {
         scatter(&self.contacts[i], &mut self.velocity, change);

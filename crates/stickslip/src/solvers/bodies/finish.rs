@@ -37,9 +37,6 @@ use crate::solvers::cascade::finish_by_newton;
 /// Sweeps before Newton's method is tried. Measured on towers: later it costs more than it saves, earlier quiet steps pay for it.
 pub(super) const FIRST_SWEEPS: u32 = 150;
 
-/// The same for large islands in flow, where Newton's method works without a matrix: most steps that sweeps solve at all take fewer.
-pub(super) const FLOW_SWEEPS: u32 = 400;
-
 /// Bodies above which it is not tried: towers, walls and arches lie below, packings above.
 pub(super) const MOST_BODIES: usize = 400;
 

@@ -101,11 +101,15 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
         })
     }
 
-    /// v' = Jᵀ x from scratch.
+    /// v' = Jᵀ x from scratch; v − v_prev stays as it is. Were v_prev left with the rounding that v is freed of, momentum would take that for a
+    /// motion and enlarge it by some 20 from one refresh to the next: after 500 sweeps nothing else is left.
     pub(super) fn refresh(&self, thread: usize) {
         for bodies in self.own_bodies(thread) {
             // SAFETY: bodies are split among the threads.
-            unsafe { kernels::clear::<F>(bodies, self.velocity) };
+            unsafe {
+                kernels::add::<F>(bodies, self.previous, self.velocity, -1.0);
+                kernels::clear::<F>(bodies, self.velocity);
+            }
         }
         self.barrier.wait();
         self.by_segment(thread, |_, segment| {
@@ -117,6 +121,11 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
                 }
             }
         });
+        for bodies in self.own_bodies(thread) {
+            // SAFETY: bodies are split among the threads.
+            unsafe { kernels::add::<F>(bodies, self.previous, self.velocity, 1.0) };
+        }
+        self.barrier.wait();
     }
 
     /// v_prev = v.

@@ -193,6 +193,20 @@ unsafe fn extrapolate_over<V: Lanes, const F: usize>(
     }
 }
 
+/// a ← a + factor·b for the given bodies.
+///
+/// # Safety
+/// As for [`extrapolate`].
+pub(super) unsafe fn add<const F: usize>(bodies: &[u32], a: Bodies, b: Bodies, factor: f64) {
+    for &body in bodies {
+        for k in 0..stride(F) {
+            let at = body as usize * stride(F) + k;
+            // SAFETY: the caller's promise.
+            unsafe { *a.0.add(at) += factor * *b.0.add(at) };
+        }
+    }
+}
+
 /// v' ← 0 for the given bodies.
 ///
 /// # Safety

@@ -8,9 +8,6 @@ use crate::laws::{FlowRule, FrictionSection};
 /// A tangential Schur complement whose determinant is below this part of the product of the diagonal of W_TT counts as singular.
 const DEFICIENT: f64 = 1e-13;
 
-/// Share of the friction limit from which a guess counts as sliding: impulses of the step before lie on a cone that has turned a little.
-const ON_THE_CONE: f64 = 0.99;
-
 /// Friction coefficient of a block that the batches cover; `None` for every other law.
 pub(super) fn batch_friction(block: &ContactBlock, rows: usize) -> Option<f64> {
     if block.kind != (BlockKind::Unilateral { minimum: 0.0 })
@@ -153,14 +150,8 @@ impl<const R: usize, const F: usize> Prepared<R, F> {
         sum / (self.weight * self.weight)
     }
 
-    /// Writes the contact into a lane, with its impulse in the given tangents; whether it slides, if it presses at all.
-    pub(super) fn write(
-        &self,
-        batch: &mut Batch<R, F>,
-        lane: usize,
-        ground: u32,
-        impulse: &[f64],
-    ) -> Option<bool> {
+    /// Writes the contact into a lane, with its impulse in the given tangents.
+    pub(super) fn write(&self, batch: &mut Batch<R, F>, lane: usize, ground: u32, impulse: &[f64]) {
         for (s, side) in self.sides.into_iter().enumerate() {
             batch.bodies[s][lane] = if side == NO_BODY { ground } else { side };
         }
@@ -193,8 +184,6 @@ impl<const R: usize, const F: usize> Prepared<R, F> {
             batch.x[r][lane] = x[r];
             batch.previous[r][lane] = x[r];
         }
-        let size = x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-        (x[0] > 0.0).then_some(self.mu > 0.0 && size >= ON_THE_CONE * self.mu * x[0])
     }
 
     /// The impulse in the tangents of the batch, projected on the cone.

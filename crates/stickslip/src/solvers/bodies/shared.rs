@@ -3,7 +3,7 @@
 use super::alone::{Alone, AloneScratch};
 use super::batch::{Batch, Bodies};
 use super::drive::drive;
-use super::finish::{FIRST_SWEEPS, FLOW_SWEEPS};
+use super::finish::FIRST_SWEEPS;
 use super::group::{Group, Segment, Slot};
 use super::islands::Islands;
 use super::team::SpinBarrier;
@@ -26,23 +26,14 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Sweeps after which a second-order method is tried; none where sweeps are the better way to the end.
-    fn sweeps_before_newton(&self) -> Option<u32> {
-        if self.few_bodies {
-            Some(FIRST_SWEEPS)
-        } else {
-            self.tracks[0].flows().then_some(FLOW_SWEEPS)
-        }
-    }
-
-    /// Whether a second-order method is tried on what the first sweeps have not solved.
+    /// Whether Newton's method is tried on what the first sweeps have not solved.
     pub(super) fn crawls(&self) -> bool {
-        self.sweeps_before_newton().is_some() && !self.is_done()
+        self.few_bodies && !self.is_done()
     }
 
-    /// Whether an island of many bodies that hardly slides is left after all sweeps.
+    /// Whether an island of many bodies is left after all sweeps.
     pub(super) fn stalled(&self) -> bool {
-        self.sweeps_before_newton().is_none() && !self.is_done()
+        !self.few_bodies && !self.is_done()
     }
 
     /// Whether all islands have their answers.
@@ -104,7 +95,6 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
     pub(super) fn solve(&self, part: usize, thread: usize, barrier: &SpinBarrier) {
         // SAFETY: as for the type; of several threads only the first writes, after the last barrier.
         let own = unsafe { (*self.parts.add(part)).clone() };
-        let before_newton = own.sweeps_before_newton();
         let Part {
             segments,
             by_lane,
@@ -112,10 +102,11 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
             mut tracks,
             contacts,
             sweeps: swept,
-            ..
+            few_bodies,
         } = own;
         let sweeps_max = match self.stage {
-            Stage::First => before_newton.map_or(self.sweeps_max, |n| n.min(self.sweeps_max)),
+            Stage::First if few_bodies => FIRST_SWEEPS.min(self.sweeps_max),
+            Stage::First => self.sweeps_max,
             Stage::Rest if tracks.iter().all(|track| track.done || !track.present) => return,
             Stage::Rest => self.sweeps_of(contacts).saturating_sub(swept),
         };

@@ -53,8 +53,8 @@ pub struct BodySweepOutcome {
 /// # What it computes
 /// Impulses of u = W r + q under the laws of the blocks, W a [`BodyOperator`]. Every island (connected by bodies) is swept with momentum
 /// until its own residual |F|₂/max(|r|₂, |ρ q|₂) is within the tolerance, F the natural map with ρ_i = rows/tr W_ii. Islands of at most 400 bodies on which
-/// 150 sweeps are not enough go to Newton's method where a factorisation costs less than that; larger ones in flow, after 400 sweeps, and what all sweeps
-/// have left go to Newton's method without a matrix.
+/// 150 sweeps are not enough go to Newton's method where a factorisation costs less than that; larger ones that all sweeps have left go to Newton's method
+/// without a matrix.
 ///
 /// # Source
 /// Own: order-preserving batches, whitened velocities, fused momentum; the exact one-contact solutions of

@@ -139,7 +139,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             newton = self.finish(problem, settings, tolerance, impulse, |part| part.crawls());
             self.run(settings, how, tolerance, Stage::Rest);
         }
-        // What all sweeps have left: large islands that hardly slide.
+        // What all sweeps have left: large islands.
         if self.parts.iter().any(|part| part.stalled()) {
             self.write(problem, impulse);
             newton += self.finish(problem, settings, tolerance, impulse, |part| part.stalled());
@@ -363,13 +363,9 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
     ) {
         let ground = problem.operator.bodies() as u32;
         let guess = &impulse[problem.operator.rows_of(contact)];
-        let slides = prepared.write(&mut self.batches[batch], lane, ground, guess);
+        prepared.write(&mut self.batches[batch], lane, ground, guess);
         self.lanes[batch][lane] = (contact as u32, prepared.turn);
         track.free_size += prepared.free_size();
-        if let Some(slides) = slides {
-            track.pressing += 1;
-            track.sliding += u32::from(slides);
-        }
     }
 
     /// Newton's method for the islands that sweeps have not solved; their number.
