@@ -21,6 +21,7 @@ pub mod rigid;
 mod system;
 mod system_error;
 pub mod world;
+mod wrapped_system;
 
 pub use constraint::UnilateralConstraint;
 pub use controller::SampledController;
