@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::simulation::{Simulation, SimulationSettings};
     use crate::solvers::GaussSeidel;
-    use crate::stepping::MoreauJean;
+    use crate::stepping::{MoreauJean, MoreauJeanSettings, Projection};
     use crate::systems::functions::GivenForce;
     use crate::systems::rigid::UnitQuaternion;
     use crate::systems::{GeneralizedSystem, RigidBody};
@@ -163,10 +163,11 @@ mod tests {
                 true => Box::new(DrivenSystem::new(Box::new(body), drive)),
                 false => Box::new(body),
             };
-            let (scheme, solver) = (
-                Box::new(MoreauJean::default()),
-                Box::<GaussSeidel>::default(),
-            );
+            let scheme = MoreauJean::new(MoreauJeanSettings {
+                projection: Projection::Combined,
+                ..Default::default()
+            });
+            let (scheme, solver) = (Box::new(scheme.unwrap()), Box::<GaussSeidel>::default());
             let start: (&[f64], &[f64]) = (&q, &[0.0, 0.0, 0.0, 0.1, 2.0, 0.1]);
             let settings = SimulationSettings::fixed(0.01);
             let mut run = Simulation::new(system, scheme, solver, start, settings).unwrap();

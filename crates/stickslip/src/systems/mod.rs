@@ -25,12 +25,14 @@ mod wrapped_system;
 
 pub use constraint::UnilateralConstraint;
 pub use controller::SampledController;
-pub use driven_system::{Drive, DrivenSystem};
+pub use driven_system::Drive;
+pub(crate) use driven_system::DrivenSystem;
 pub use elastodynamic::ElastodynamicSystem;
 pub use frame::ContactFrame;
 pub use generalized::{GeneralizedSystem, GeneralizedSystemBuilder};
 pub use joint::BilateralConstraint;
-pub use linear_part::{ElasticScratch, LinearPart};
+pub(crate) use linear_part::ElasticScratch;
+pub use linear_part::LinearPart;
 pub use rigid::RigidBody;
 pub use system::{ForceDependence, Instant, MechanicalSystem, Sparsity};
 pub use system_error::SystemError;
