@@ -8,6 +8,9 @@ use std::sync::OnceLock;
 /// The first write to standard output that failed.
 static UNSAID: OnceLock<io::Error> = OnceLock::new();
 
+/// Why a command could not do its work; shown to the user by [`complain`].
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 /// The input was wrong.
 pub fn bad_input() -> ExitCode {
     ExitCode::from(1)

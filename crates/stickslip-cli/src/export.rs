@@ -12,7 +12,7 @@ use stickslip::systems::elastodynamic::{ContactFields, VtuSeries, contact_column
 use stickslip::systems::world::VtpSeries;
 use stickslip::view::palette::paraview_presets;
 
-use crate::exit::{complain, say};
+use crate::exit::{Failure, complain, say};
 use crate::plot::state;
 use crate::plot_command::read_run;
 use crate::polydata::{Polydata, PolydataSeries};
@@ -73,9 +73,8 @@ pub fn run(args: &ExportArgs) -> ExitCode {
 }
 
 /// Writes the table, row by row.
-fn csv(args: &ExportArgs) -> Result<String, String> {
-    let mut reader = TrajectoryReader::open(&args.folder.join("trajectory.npy"))
-        .map_err(|error| error.to_string())?;
+fn csv(args: &ExportArgs) -> Result<String, Failure> {
+    let mut reader = TrajectoryReader::open(&args.folder.join("trajectory.npy"))?;
     let names = reader.columns().to_vec();
     let asked = match args.columns.is_empty() {
         true => names.clone(),
@@ -105,7 +104,7 @@ fn csv(args: &ExportArgs) -> Result<String, String> {
     let heads: Vec<String> = asked.iter().map(quoted).collect();
     writeln!(file, "{}", heads.join(",")).map_err(failed)?;
     let (mut row, mut line, mut count, mut kept) = (Vec::new(), String::new(), 0u64, 0u64);
-    while reader.next_row(&mut row).map_err(|e| e.to_string())? {
+    while reader.next_row(&mut row)? {
         if count.is_multiple_of(u64::from(args.every)) {
             line.clear();
             for (k, &i) in places.iter().enumerate() {
@@ -125,12 +124,12 @@ fn csv(args: &ExportArgs) -> Result<String, String> {
     ))
 }
 
-fn paraview(args: &ExportArgs, name: &str) -> Result<String, String> {
+fn paraview(args: &ExportArgs, name: &str) -> Result<String, Failure> {
     let folder = args
         .output
         .clone()
         .unwrap_or_else(|| args.folder.join("paraview"));
-    let scene = read_scene(&args.folder).map_err(|error| error.to_string())?;
+    let scene = read_scene(&args.folder)?;
     // The name of a scene file may hold any sign; those of files should not.
     let plain = |c: char| {
         if c.is_alphanumeric() || "-_.".contains(c) {
@@ -157,8 +156,8 @@ fn paraview(args: &ExportArgs, name: &str) -> Result<String, String> {
 }
 
 /// Elastic bodies.
-fn meshes(args: &ExportArgs, folder: &Path, name: &str) -> Result<usize, String> {
-    let run = read_run(&args.folder).map_err(|error| error.to_string())?;
+fn meshes(args: &ExportArgs, folder: &Path, name: &str) -> Result<usize, Failure> {
+    let run = read_run(&args.folder)?;
     // The caller saw the mesh.
     let Some(system) = run.scene.elastic() else {
         return Ok(0);
@@ -194,10 +193,9 @@ fn meshes(args: &ExportArgs, folder: &Path, name: &str) -> Result<usize, String>
 }
 
 /// Everything that is not a mesh: shapes and contact points, row by row.
-fn shapes(args: &ExportArgs, scene: &Scene, folder: &Path, name: &str) -> Result<usize, String> {
+fn shapes(args: &ExportArgs, scene: &Scene, folder: &Path, name: &str) -> Result<usize, Failure> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut reader = TrajectoryReader::open(&args.folder.join("trajectory.npy"))
-        .map_err(|error| error.to_string())?;
+    let mut reader = TrajectoryReader::open(&args.folder.join("trajectory.npy"))?;
     let names = reader.columns().to_vec();
     let find = |name: &str| names.iter().position(|known| known == name);
     let coordinates: Option<Vec<usize>> = scene
@@ -206,7 +204,7 @@ fn shapes(args: &ExportArgs, scene: &Scene, folder: &Path, name: &str) -> Result
         .map(|name| find(name))
         .collect();
     let (Some(coordinates), Some(time), Some(step)) = (coordinates, find("t"), find("dt")) else {
-        return Err("the trajectory is not one of this scene".to_string());
+        return Err("the trajectory is not one of this scene".into());
     };
     // Each contact has its normal impulse first, then the tangential ones.
     let normals: Vec<usize> = (0..names.len())
@@ -218,7 +216,7 @@ fn shapes(args: &ExportArgs, scene: &Scene, folder: &Path, name: &str) -> Result
         .collect();
     let mut series = PolydataSeries::new(folder, name).map_err(failed)?;
     let (mut row, mut count) = (Vec::new(), 0u64);
-    while reader.next_row(&mut row).map_err(|e| e.to_string())? {
+    while reader.next_row(&mut row)? {
         count += 1;
         if !(count - 1).is_multiple_of(u64::from(args.every)) {
             continue;
@@ -245,7 +243,7 @@ fn shapes(args: &ExportArgs, scene: &Scene, folder: &Path, name: &str) -> Result
         let parts = [("bodies", bodies(scene, t, &q)), ("contacts", contacts)];
         series.write(t, &parts).map_err(failed)?;
     }
-    series.finish().map_err(failed)
+    Ok(series.finish().map_err(failed)?)
 }
 
 /// The drawn shapes, or the axes of a rigid body.
@@ -282,7 +280,7 @@ fn bodies(scene: &Scene, t: f64, q: &[f64]) -> Polydata {
 const STRETCH: u64 = 64;
 
 /// Worlds.
-fn worlds(args: &ExportArgs, world: &World, folder: &Path, name: &str) -> Result<usize, String> {
+fn worlds(args: &ExportArgs, world: &World, folder: &Path, name: &str) -> Result<usize, Failure> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut series = VtpSeries::new(folder, name, world).map_err(failed)?;
     let every = u64::from(args.every);
@@ -290,7 +288,7 @@ fn worlds(args: &ExportArgs, world: &World, folder: &Path, name: &str) -> Result
     loop {
         let to = from + STRETCH * every;
         let chosen = |row: u64, _: f64| (from..to).contains(&row) && row.is_multiple_of(every);
-        let shots = read_shots(&args.folder, world, chosen).map_err(|error| error.to_string())?;
+        let shots = read_shots(&args.folder, world, chosen)?;
         for shot in &shots {
             series.write(world, shot).map_err(failed)?;
             written += 1;

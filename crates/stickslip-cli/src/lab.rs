@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use stickslip::scene::{Scene, gallery};
 use stickslip_view::{Page, engine};
 
-use crate::exit::{complain, note, say};
+use crate::exit::{Failure, complain, note, say};
 use crate::lab_guides::{GUIDES, Guide};
 use crate::lab_pictures::thumbnail;
 use crate::view::live_scene;
@@ -48,7 +48,7 @@ struct Entry {
     picture: bool,
 }
 
-fn build(args: &LabArgs) -> Result<usize, String> {
+fn build(args: &LabArgs) -> Result<usize, Failure> {
     for folder in ["scenes", "pictures"] {
         let path = args.output.join(folder);
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -59,7 +59,7 @@ fn build(args: &LabArgs) -> Result<usize, String> {
         if !wanted {
             continue;
         }
-        let scene = Scene::read(found.source()).map_err(|error| error.to_string())?;
+        let scene = Scene::read(found.source())?;
         let mut live = match live_scene(found.name, &scene) {
             Ok(live) => live,
             Err(reason) => {
@@ -93,9 +93,7 @@ fn build(args: &LabArgs) -> Result<usize, String> {
         });
     }
     if entries.is_empty() {
-        return Err(
-            "no scene of the gallery has such a name; `stickslip list` shows them".to_string(),
-        );
+        return Err("no scene of the gallery has such a name; `stickslip list` shows them".into());
     }
     save(
         &args.output.join("engine.js"),
@@ -110,7 +108,7 @@ fn build(args: &LabArgs) -> Result<usize, String> {
     Ok(entries.len())
 }
 
-fn draw(args: &LabArgs, name: &str, scene: &Scene) -> Result<bool, String> {
+fn draw(args: &LabArgs, name: &str, scene: &Scene) -> Result<bool, Failure> {
     let Some(svg) = thumbnail(name, scene) else {
         return Ok(false);
     };
@@ -121,8 +119,8 @@ fn draw(args: &LabArgs, name: &str, scene: &Scene) -> Result<bool, String> {
     Ok(true)
 }
 
-fn save(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    Ok(std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 fn escaped(text: &str) -> String {

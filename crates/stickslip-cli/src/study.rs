@@ -9,7 +9,7 @@ use stickslip::scene::{Changes, Scene, Scheme};
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::{ConvergenceStudy, Resolved, resolve_in_step};
 
-use crate::exit::{complain, interrupted, say};
+use crate::exit::{Failure, complain, interrupted, say};
 use crate::plot::{Figure, Panel, curve_stroke, dot_color};
 use crate::scene_argument::{self, NamedScene, assignment};
 use crate::study_attainable::{self, AttainableArgs};
@@ -100,7 +100,7 @@ pub fn run(args: &StudyArgs) -> ExitCode {
 }
 
 /// The exit code of a study; false stands for an interrupted one.
-fn ended(done: Result<bool, String>) -> ExitCode {
+fn ended(done: Result<bool, Failure>) -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => interrupted(),
@@ -108,7 +108,7 @@ fn ended(done: Result<bool, String>) -> ExitCode {
     }
 }
 
-fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
+fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
     let base = base_changes(args);
     let first = load(args, &base)?;
     let by_compliance = !args.compliance_times.is_empty();
@@ -140,8 +140,7 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
     } else {
         (values, results)
     };
-    let study =
-        ConvergenceStudy::new(&values, &results, &reference).map_err(|error| error.to_string())?;
+    let study = ConvergenceStudy::new(&values, &results, &reference)?;
     let what = if by_compliance {
         "compliance time"
     } else {
@@ -152,7 +151,7 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
             "scene": first.name, "over": what, "against": args.against,
             "rows": study.rows, "order": study.order(), "steps": steps,
         });
-        say(serde_json::to_string_pretty(&data).map_err(|error| error.to_string())?);
+        say(serde_json::to_string_pretty(&data)?);
     } else {
         print_table(&study, what, args);
         for (value, run) in args.compliance_times.iter().zip(&steps) {
@@ -169,7 +168,7 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), String> {
         }
     }
     if let Some(folder) = &args.output {
-        plot(&study, &first, what, &args.against, folder).map_err(|error| error.to_string())?;
+        plot(&study, &first, what, &args.against, folder)?;
         if !args.json {
             say(format!(
                 "plot in {}",
@@ -188,7 +187,7 @@ fn compliant(
     scene: &Scene,
     values: &[f64],
     steps: &mut Vec<Resolved>,
-) -> Result<(Vec<Vec<f64>>, Vec<f64>), String> {
+) -> Result<(Vec<Vec<f64>>, Vec<f64>), Failure> {
     // Rigid contacts become compliant: the limit is what is studied.
     let rigid = !matches!(scene.settings.scheme, Scheme::Penalty | Scheme::EventDriven);
     let at = |time: f64, step: f64| {
@@ -239,18 +238,19 @@ fn base_changes(args: &ConvergenceArgs) -> Changes {
     changes
 }
 
-fn load(args: &ConvergenceArgs, changes: &Changes) -> Result<NamedScene, String> {
-    scene_argument::read(&args.scene, changes).map_err(|error| error.to_string())
+fn load(args: &ConvergenceArgs, changes: &Changes) -> Result<NamedScene, Failure> {
+    Ok(scene_argument::read(&args.scene, changes)?)
 }
 
 /// Coordinates at the end of a run.
-fn final_coordinates(scene: &Scene) -> Result<Vec<f64>, String> {
-    let mut run = scene.simulation().map_err(|error| error.to_string())?;
+fn final_coordinates(scene: &Scene) -> Result<Vec<f64>, Failure> {
+    let mut run = scene.simulation()?;
     match run.run_until(scene.settings.until, |_| ControlFlow::Continue(())) {
         RunEnd::Stopped { t, outcome } => Err(format!(
             "the run with the scheme `{}` stopped at t = {t}: {outcome:?}",
             scene.settings.scheme
-        )),
+        )
+        .into()),
         RunEnd::Finished | RunEnd::Interrupted => Ok(run.state().q.clone()),
     }
 }
@@ -267,7 +267,7 @@ fn reference(
     scene: &Scene,
     values: &[f64],
     results: &[Vec<f64>],
-) -> Result<Vec<f64>, String> {
+) -> Result<Vec<f64>, Failure> {
     match args.against.as_str() {
         "finest" => Ok(results[finest(values)].clone()),
         "event-driven" => {
@@ -297,7 +297,9 @@ fn reference(
             }
             let missing = names.iter().zip(&given).find(|(_, value)| value.is_none());
             match missing {
-                Some((name, _)) => Err(format!("--against lacks the final value of `{name}`")),
+                Some((name, _)) => {
+                    Err(format!("--against lacks the final value of `{name}`").into())
+                }
                 None => Ok(given.into_iter().flatten().collect()),
             }
         }

@@ -7,7 +7,7 @@ use stickslip::simulation::studies::attainable::{
     Attainable, Hypothesis, Sampled, Shape, attainable, sample,
 };
 
-use crate::exit::say;
+use crate::exit::{Failure, say};
 use crate::plot::{Figure, Item, Panel, Stroke, curve_stroke, dot_color};
 use crate::scene_argument::{self, SceneOptions};
 
@@ -40,17 +40,16 @@ pub struct AttainableArgs {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &AttainableArgs) -> Result<(), String> {
-    let named =
-        scene_argument::load(&args.scene, &args.options.changes()).map_err(|e| e.to_string())?;
-    let system = named.scene.system().map_err(|e| e.to_string())?;
+pub fn run(args: &AttainableArgs) -> Result<(), Failure> {
+    let named = scene_argument::load(&args.scene, &args.options.changes())?;
+    let system = named.scene.system()?;
     let (q, v) = named.scene.initial_state();
-    let expected = attainable(system.as_ref(), &q, &v).map_err(|e| e.to_string())?;
+    let expected = attainable(system.as_ref(), &q, &v)?;
     let mut samples = Vec::new();
     for &epsilon in &args.epsilons {
         let start = (&q[..], &v[..]);
         let found = sample(system.as_ref(), start, epsilon, args.samples, args.seed);
-        samples.push(found.map_err(|e| e.to_string())?);
+        samples.push(found?);
     }
     if args.json {
         let rows: Vec<_> = samples
@@ -61,7 +60,7 @@ pub fn run(args: &AttainableArgs) -> Result<(), String> {
             "scene": named.name, "expected": expected, "seed": args.seed,
             "samples": args.samples, "distances": rows,
         });
-        say(serde_json::to_string_pretty(&data).map_err(|e| e.to_string())?);
+        say(serde_json::to_string_pretty(&data)?);
     } else {
         tell(&named.name, &expected, &samples);
     }

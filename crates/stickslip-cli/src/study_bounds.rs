@@ -4,7 +4,7 @@ use stickslip::quantity::{digits, typed};
 use stickslip::scene::Changes;
 use stickslip::simulation::studies::{BoundsStudy, sweeping_bounds};
 
-use crate::exit::say;
+use crate::exit::{Failure, say};
 use crate::scene_argument::{self, assignment};
 
 /// A-priori bounds of the sweeping process on speed, penetration and variation, with the realised values.
@@ -31,7 +31,7 @@ pub struct BoundsArgs {
 }
 
 /// Runs the study.
-pub fn run(args: &BoundsArgs) -> Result<(), String> {
+pub fn run(args: &BoundsArgs) -> Result<(), Failure> {
     let mut changes = Changes::new().key("scheme", "sweeping-process");
     for (name, value) in &args.set {
         changes = changes.parameter(name, value);
@@ -41,22 +41,20 @@ pub fn run(args: &BoundsArgs) -> Result<(), String> {
             changes = changes.key(name, value);
         }
     }
-    let named = scene_argument::read(&args.scene, &changes).map_err(|error| error.to_string())?;
-    let mut run = named
-        .scene
-        .simulation()
-        .map_err(|error| error.to_string())?;
+    let named = scene_argument::read(&args.scene, &changes)?;
+    let mut run = named.scene.simulation()?;
     let study = sweeping_bounds(&mut run, named.scene.settings.until);
     if study.outcome.is_fatal() {
         return Err(format!(
             "the run stopped at t = {}: {:?}",
             run.state().t,
             study.outcome
-        ));
+        )
+        .into());
     }
     if args.json {
         let text = serde_json::to_string_pretty(&as_json(&study, &named.name));
-        say(text.map_err(|error| error.to_string())?);
+        say(text?);
     } else {
         print(&study);
     }

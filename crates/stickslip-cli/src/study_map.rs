@@ -12,7 +12,7 @@ use stickslip::simulation::studies::map::grid;
 use stickslip::simulation::studies::sweep::Sweep;
 
 use crate::dask;
-use crate::exit::say;
+use crate::exit::{Failure, say};
 use crate::plot::map_figure;
 use crate::scene_argument::{self, SceneOptions};
 
@@ -78,8 +78,8 @@ fn axis(text: &str) -> Result<MapAxis, String> {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &MapArgs) -> Result<(), String> {
-    let (name, source) = scene_argument::source(&args.scene).map_err(|e| e.to_string())?;
+pub fn run(args: &MapArgs) -> Result<(), Failure> {
+    let (name, source) = scene_argument::source(&args.scene)?;
     let gap = args.gap;
     let quantity = match args.of.as_str() {
         "regime" => MapQuantity::Regime { gap },
@@ -104,11 +104,11 @@ pub fn run(args: &MapArgs) -> Result<(), String> {
     let subject = Subject::new(args, &chart)?;
     let map = match &args.dask {
         Some(scheduler) => chart.with_points(x, y, subject.points(scheduler, args)?, args.level),
-        None => chart.map(x, y, args.level).map_err(|e| e.to_string())?,
+        None => chart.map(x, y, args.level)?,
     };
     let numbers = |cell: &Cell| matches!(cell, Cell::Number(x) if x.is_nan());
     if map.cells.iter().all(numbers) {
-        return Err(format!("`{}` is no number or word of this scene", args.of));
+        return Err(format!("`{}` is no number or word of this scene", args.of).into());
     }
     let line = formula
         .as_ref()
@@ -117,15 +117,11 @@ pub fn run(args: &MapArgs) -> Result<(), String> {
     map_figure(&map, (title, &args.of), line)
         .save(&args.output)
         .map_err(|error| format!("{}: {error}", args.output.display()))?;
-    let sweep = map
-        .to_sweep(&args.of, subject.digest)
-        .map_err(|e| e.to_string())?;
-    sweep
-        .save(&args.output.join("map.npz"))
-        .map_err(|e| e.to_string())?;
+    let sweep = map.to_sweep(&args.of, subject.digest)?;
+    sweep.save(&args.output.join("map.npz"))?;
     let csv = args.output.join("map.csv");
     std::fs::write(&csv, sweep.to_csv()).map_err(|e| format!("{}: {e}", csv.display()))?;
-    let text = serde_json::to_string(&map).map_err(|error| error.to_string())?;
+    let text = serde_json::to_string(&map)?;
     let file = args.output.join("map.json");
     std::fs::write(&file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
     if args.json {
@@ -158,7 +154,7 @@ struct Subject {
 }
 
 impl Subject {
-    fn new(args: &MapArgs, chart: &SceneChart) -> Result<Self, String> {
+    fn new(args: &MapArgs, chart: &SceneChart) -> Result<Self, Failure> {
         let options = options(args);
         let sweep = SceneSweep {
             source: chart.source.clone(),
@@ -166,7 +162,7 @@ impl Subject {
             outcomes: vec![SweepOutcome::parse(&args.of)],
         };
         let axes = vec![args.x.clone(), args.y.clone()];
-        let plain = sweep.sweep(axes).map_err(|e| e.to_string())?;
+        let plain = sweep.sweep(axes)?;
         let also = format!("map of {}, gap {:?}", args.of, args.gap);
         let digest = Digest::of(format!("{}\n{also}", plain.subject()).as_bytes());
         Ok(Self {
@@ -178,7 +174,7 @@ impl Subject {
     }
 
     /// The points, computed by the workers of a scheduler; those that `map.npz` holds already are taken from there.
-    fn points(&self, scheduler: &str, args: &MapArgs) -> Result<Vec<MapPoint>, String> {
+    fn points(&self, scheduler: &str, args: &MapArgs) -> Result<Vec<MapPoint>, Failure> {
         let axes = [args.x.clone(), args.y.clone()];
         let path = args.output.join("map.npz");
         dask::compute(&dask::Request {
@@ -191,10 +187,10 @@ impl Subject {
             path: &path,
         })?;
         let names = vec![args.of.clone()];
-        let mut found =
-            Sweep::new(axes.to_vec(), names, self.digest.clone()).map_err(|e| e.to_string())?;
-        found.resume(&path).map_err(|e| e.to_string())?;
-        SceneMap::points_of(&found).ok_or_else(|| format!("{}: points are missing", path.display()))
+        let mut found = Sweep::new(axes.to_vec(), names, self.digest.clone())?;
+        found.resume(&path)?;
+        let missing = || format!("{}: points are missing", path.display());
+        Ok(SceneMap::points_of(&found).ok_or_else(missing)?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use stickslip::simulation::studies::neighbours::{NeighbourStudy, neighbours};
 
-use crate::exit::say;
+use crate::exit::{Failure, say};
 use crate::plot::{Figure, Panel, dot_color};
 use crate::scene_argument::{self, SceneOptions};
 
@@ -37,12 +37,11 @@ pub struct NeighboursArgs {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &NeighboursArgs) -> Result<(), String> {
+pub fn run(args: &NeighboursArgs) -> Result<(), Failure> {
     if !(args.nudge > 0.0 && args.nudge.is_finite()) || args.runs == 0 {
-        return Err("--nudge must be positive and --runs at least 1".to_string());
+        return Err("--nudge must be positive and --runs at least 1".into());
     }
-    let named =
-        scene_argument::load(&args.scene, &args.options.changes()).map_err(|e| e.to_string())?;
+    let named = scene_argument::load(&args.scene, &args.options.changes())?;
     let scene = &named.scene;
     let until = scene.settings.until;
     let study = neighbours(
@@ -51,10 +50,9 @@ pub fn run(args: &NeighboursArgs) -> Result<(), String> {
         args.nudge,
         args.runs,
         args.seed,
-    )
-    .map_err(|e| e.to_string())?;
+    )?;
     if args.json {
-        say(serde_json::to_string_pretty(&study).map_err(|e| e.to_string())?);
+        say(serde_json::to_string_pretty(&study)?);
     } else {
         say(format!("{}: end states at t = {until} s", named.name));
         say(format!("{:>10}  {:>6}  {:>12}", "nudge", "runs", "spread"));

@@ -7,7 +7,7 @@ use stickslip::scene::Changes;
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::{ReactionRecorder, ReactionSplit};
 
-use crate::exit::say;
+use crate::exit::{Failure, say};
 use crate::scene_argument::{self, assignment};
 
 /// Atoms that are listed per contact; the table ends there.
@@ -37,7 +37,7 @@ pub struct ReactionsArgs {
 }
 
 /// Runs the study.
-pub fn run(args: &ReactionsArgs) -> Result<(), String> {
+pub fn run(args: &ReactionsArgs) -> Result<(), Failure> {
     let mut changes = Changes::new();
     for (name, value) in &args.set {
         changes = changes.parameter(name, value);
@@ -51,32 +51,30 @@ pub fn run(args: &ReactionsArgs) -> Result<(), String> {
     if let Some(until) = &args.until {
         changes = changes.key("until", until);
     }
-    let named = scene_argument::read(&args.scene, &changes).map_err(|error| error.to_string())?;
+    let named = scene_argument::read(&args.scene, &changes)?;
     let settings = &named.scene.settings;
     let Some(time) = settings.compliance_time else {
         return Err(format!(
             "`{}` has rigid contacts; give --compliance-time to make them compliant",
             named.name
-        ));
+        )
+        .into());
     };
-    let mut run = named
-        .scene
-        .simulation()
-        .map_err(|error| error.to_string())?;
+    let mut run = named.scene.simulation()?;
     let mut recorder = ReactionRecorder::new(run.state().t, &run.state().v);
     let end = run.run_until(settings.until, |record| {
         recorder.observe(record);
         ControlFlow::Continue(())
     });
     if let RunEnd::Stopped { t, outcome } = end {
-        return Err(format!("the run stopped at t = {t}: {outcome:?}"));
+        return Err(format!("the run stopped at t = {t}: {outcome:?}").into());
     }
     let split = recorder.split(time);
     let names = run.contact_names();
     if args.json {
         let data =
             serde_json::json!({ "scene": named.name, "contact_names": names, "reactions": split });
-        say(serde_json::to_string_pretty(&data).map_err(|error| error.to_string())?);
+        say(serde_json::to_string_pretty(&data)?);
     } else {
         print(&split, &names);
     }

@@ -7,7 +7,7 @@ use stickslip::scene::expression::{Graph, Scope, parse};
 use stickslip::scene::{Direction, Scene, SceneSweep, SectionRule};
 use stickslip::simulation::studies::sweep::{Sweep, SweepAxis, SweepPoint};
 
-use crate::exit::say;
+use crate::exit::{Failure, say};
 use crate::plot::{Figure, Panel, dot_color};
 use crate::scene_argument::{self, SceneOptions};
 use crate::study_sweep::{drive, sweep_axis};
@@ -109,9 +109,8 @@ pub struct PoincareArgs {
 }
 
 /// Runs `study poincare`.
-pub fn poincare(args: &PoincareArgs) -> Result<bool, String> {
-    let named =
-        scene_argument::load(&args.scene, &args.options.changes()).map_err(|e| e.to_string())?;
+pub fn poincare(args: &PoincareArgs) -> Result<bool, Failure> {
+    let named = scene_argument::load(&args.scene, &args.options.changes())?;
     let scene = &named.scene;
     let columns = match args.of.is_empty() {
         true => scene.section_columns(),
@@ -217,10 +216,9 @@ fn keep(text: &str) -> Result<usize, String> {
 }
 
 /// Runs `study bifurcation`; false if it was interrupted.
-pub fn bifurcation(args: &BifurcationArgs) -> Result<bool, String> {
-    let named =
-        scene_argument::load(&args.scene, &args.options.changes()).map_err(|e| e.to_string())?;
-    let (_, source) = scene_argument::source(&args.scene).map_err(|e| e.to_string())?;
+pub fn bifurcation(args: &BifurcationArgs) -> Result<bool, Failure> {
+    let named = scene_argument::load(&args.scene, &args.options.changes())?;
+    let (_, source) = scene_argument::source(&args.scene)?;
     args.section.rule(&named.scene)?;
     let subject = SceneSweep {
         source: source.clone(),
@@ -242,7 +240,7 @@ pub fn bifurcation(args: &BifurcationArgs) -> Result<bool, String> {
     };
     let first = evaluate(&[args.over.values[0]]);
     if first.values.iter().all(|x| x.is_nan()) && !first.reason.is_empty() {
-        return Err(first.reason);
+        return Err(first.reason.into());
     }
     let outcomes = (0..args.keep)
         .map(|k| format!("{}[{k}]", args.of))
@@ -257,8 +255,7 @@ pub fn bifurcation(args: &BifurcationArgs) -> Result<bool, String> {
         vec![args.over.clone()],
         outcomes,
         Digest::of(subject_text.as_bytes()),
-    )
-    .map_err(|e| e.to_string())?;
+    )?;
     let title = format!("{}: bifurcations of {}", named.name, args.of);
     drive(
         sweep,

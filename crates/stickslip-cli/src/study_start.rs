@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use stickslip::scene::Changes;
 
-use crate::exit::say;
+use crate::exit::{Failure, say};
 use crate::plot::{Figure, Panel, Sample, curve_stroke};
 use crate::scene_argument::{self, NamedScene};
 
@@ -47,7 +47,7 @@ struct Curve {
 }
 
 /// Runs the subcommand.
-pub fn run(args: &StartArgs) -> Result<(), String> {
+pub fn run(args: &StartArgs) -> Result<(), Failure> {
     let mut base = Changes::new();
     for (name, value) in &args.set {
         base = base.parameter(name, value);
@@ -57,8 +57,8 @@ pub fn run(args: &StartArgs) -> Result<(), String> {
             base = base.key(key, value);
         }
     }
-    let load = |changes: &Changes| -> Result<NamedScene, String> {
-        scene_argument::load(&args.scene, changes).map_err(|e| e.to_string())
+    let load = |changes: &Changes| -> Result<NamedScene, Failure> {
+        Ok(scene_argument::load(&args.scene, changes)?)
     };
     let first = load(&base)?;
     let mut curves = Vec::new();
@@ -71,7 +71,7 @@ pub fn run(args: &StartArgs) -> Result<(), String> {
         ("generalized", "generalized (P'3)"),
     ] {
         let scene = load(&rigid.clone().key("law", law))?.scene;
-        let tree = scene.branch_tree().map_err(|e| e.to_string())?;
+        let tree = scene.branch_tree()?;
         curves.extend(tree.branches.into_iter().take(1).map(|b| Curve {
             name: name.to_string(),
             v: b.v.last().cloned().unwrap_or_default(),
@@ -84,10 +84,7 @@ pub fn run(args: &StartArgs) -> Result<(), String> {
         .clone()
         .key("law", "coulomb")
         .key("on_several", "branch");
-    let tree = load(&coulomb)?
-        .scene
-        .branch_tree()
-        .map_err(|e| e.to_string())?;
+    let tree = load(&coulomb)?.scene.branch_tree()?;
     let left_out = tree.left_out;
     for (k, branch) in tree.branches.into_iter().enumerate() {
         curves.push(Curve {
@@ -109,7 +106,7 @@ pub fn run(args: &StartArgs) -> Result<(), String> {
             .key("compliance_time", tau)
             .key("step", tau / 50.0);
         let scene = load(&changes)?.scene;
-        let tree = scene.branch_tree().map_err(|e| e.to_string())?;
+        let tree = scene.branch_tree()?;
         curves.extend(tree.branches.into_iter().take(1).map(|b| Curve {
             name: format!("penalty, compliance time {tau} s"),
             v: b.v.last().cloned().unwrap_or_default(),

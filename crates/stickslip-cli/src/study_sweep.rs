@@ -7,7 +7,7 @@ use stickslip::simulation::studies::map::grid;
 use stickslip::simulation::studies::sweep::{Sweep, SweepAxis};
 
 use crate::dask;
-use crate::exit::{note, say};
+use crate::exit::{Failure, note, say};
 use crate::interrupt::Interrupt;
 use crate::plot::sweep_figure;
 use crate::scene_argument::{self, SceneOptions};
@@ -74,10 +74,9 @@ pub fn sweep_axis(text: &str) -> Result<SweepAxis, String> {
 }
 
 /// Runs the subcommand; false if it was interrupted.
-pub fn run(args: &SweepArgs) -> Result<bool, String> {
-    let named =
-        scene_argument::load(&args.scene, &args.options.changes()).map_err(|e| e.to_string())?;
-    let (_, source) = scene_argument::source(&args.scene).map_err(|e| e.to_string())?;
+pub fn run(args: &SweepArgs) -> Result<bool, Failure> {
+    let named = scene_argument::load(&args.scene, &args.options.changes())?;
+    let (_, source) = scene_argument::source(&args.scene)?;
     let outcomes: Vec<SweepOutcome> = if args.of.is_empty() {
         let names = named.scene.coordinate_names();
         names.iter().map(|name| SweepOutcome::parse(name)).collect()
@@ -92,16 +91,14 @@ pub fn run(args: &SweepArgs) -> Result<bool, String> {
         changes: args.options.changes(),
         outcomes,
     };
-    let sweep = subject
-        .sweep(args.over.clone())
-        .map_err(|e| e.to_string())?;
+    let sweep = subject.sweep(args.over.clone())?;
     let names: Vec<String> = args.over.iter().map(|axis| axis.name.clone()).collect();
     // What is wrong with the question is wrong at every point: ask once before.
     let first = subject.evaluate(&names, &sweep.parameters(0));
     if first.values.iter().all(|x| x.is_nan()) && !first.reason.is_empty() {
         let last = subject.evaluate(&names, &sweep.parameters(sweep.points().len() - 1));
         if last.values.iter().all(|x| x.is_nan()) {
-            return Err(first.reason);
+            return Err(first.reason.into());
         }
     }
     let title = format!("{}: sweep", named.name);
@@ -136,7 +133,7 @@ pub fn drive(
     folder: &Path,
     threads: Option<u16>,
     evaluate: impl Fn(&[f64]) -> stickslip::simulation::studies::sweep::SweepPoint + Sync,
-) -> Result<bool, String> {
+) -> Result<bool, Failure> {
     if let Some(threads) = threads {
         // Only fails if the pool exists already, which nothing before this point makes.
         let _ = rayon::ThreadPoolBuilder::new()

@@ -7,7 +7,7 @@ use stickslip::scene::Scene;
 use stickslip::view::{ViewData, ViewOptions};
 use stickslip_view::{LiveScene, Page};
 
-use crate::exit::{complain, note, say};
+use crate::exit::{Failure, complain, note, say};
 use crate::interrupt::Interrupt;
 use crate::scene_argument::{self, SceneOptions};
 
@@ -68,7 +68,7 @@ fn is_run(what: &str) -> bool {
     Path::new(what).join("run.json").exists()
 }
 
-fn write(args: &ViewArgs) -> Result<PathBuf, String> {
+fn write(args: &ViewArgs) -> Result<PathBuf, Failure> {
     let target = target(args);
     let page = if args.live {
         live_page(args)?
@@ -79,7 +79,7 @@ fn write(args: &ViewArgs) -> Result<PathBuf, String> {
         }
         let mut page = Page::new(&runs[0].title);
         for run in &runs {
-            page = page.with_run(run).map_err(|error| error.to_string())?;
+            page = page.with_run(run)?;
         }
         page
     };
@@ -111,50 +111,56 @@ fn target(args: &ViewArgs) -> PathBuf {
 }
 
 /// The data of a run folder, or of a scene that is run now.
-fn data(args: &ViewArgs, what: &str) -> Result<ViewData, String> {
+fn data(args: &ViewArgs, what: &str) -> Result<ViewData, Failure> {
     let options = ViewOptions {
         fps: args.fps,
         ..ViewOptions::default()
     };
     if is_run(what) {
         if !args.options.changes().is_empty() {
-            return Err("a run is shown as it was run: changes belong to scenes".to_string());
+            return Err("a run is shown as it was run: changes belong to scenes".into());
         }
-        return ViewData::of_folder(Path::new(what), &options).map_err(|error| error.to_string());
+        return Ok(ViewData::of_folder(Path::new(what), &options)?);
     }
     if Path::new(what).is_dir() {
-        return Err(format!("{what} holds no run: `run.json` is missing"));
+        return Err(format!("{what} holds no run: `run.json` is missing").into());
     }
-    let named = scene_argument::read(what, &args.options.changes()).map_err(|e| e.to_string())?;
+    let named = scene_argument::read(what, &args.options.changes())?;
     let interrupt = Interrupt::watch("interrupted");
     let observe = |_: &stickslip::records::StepRecord| match interrupt.raised() {
         true => std::ops::ControlFlow::Break(()),
         false => std::ops::ControlFlow::Continue(()),
     };
-    ViewData::of_run_while(&named.scene, &named.name, &options, observe).map_err(|e| e.to_string())
+    Ok(ViewData::of_run_while(
+        &named.scene,
+        &named.name,
+        &options,
+        observe,
+    )?)
 }
 
 /// A page with the engine; the scene runs in the browser.
-fn live_page(args: &ViewArgs) -> Result<Page, String> {
+fn live_page(args: &ViewArgs) -> Result<Page, Failure> {
     let (name, scene) = if is_run(&args.what) {
         let folder = Path::new(&args.what);
-        let manifest = stickslip::scene::read_manifest(folder).map_err(|e| e.to_string())?;
-        let scene = stickslip::scene::read_scene(folder).map_err(|e| e.to_string())?;
+        let manifest = stickslip::scene::read_manifest(folder)?;
+        let scene = stickslip::scene::read_scene(folder)?;
         (manifest.scene, scene)
     } else {
         let changes = args.options.changes();
-        let named = scene_argument::load(&args.what, &changes).map_err(|e| e.to_string())?;
+        let named = scene_argument::load(&args.what, &changes)?;
         (named.name, named.scene)
     };
     Ok(Page::new(&scene.title).with_live(&live_scene(&name, &scene)?))
 }
 
 /// A scene for the engine in a page, which reads no files.
-pub fn live_scene(name: &str, scene: &Scene) -> Result<LiveScene, String> {
+pub fn live_scene(name: &str, scene: &Scene) -> Result<LiveScene, Failure> {
     if let Some(file) = scene.files().first() {
         return Err(format!(
             "{name} reads the file {file}, which a page cannot: view it without --live"
-        ));
+        )
+        .into());
     }
     Ok(LiveScene {
         name: name.to_string(),

@@ -1,8 +1,6 @@
 //! The command line through the real binary: answers, mistakes, exit codes.
 
-mod common;
-
-use common::{BLOCK, Folder, npy_last_row, npy_shape, summary_text};
+use crate::common::{BLOCK, Folder, npy_last_row, npy_shape, summary_text};
 
 #[test]
 fn list_shows_one_scene_a_line_and_show_explains_it() {

@@ -1,12 +1,10 @@
 //! Files and numbers that no friend would write: refused with a reason, or run to an end that says why.
 #![cfg(unix)]
 
-mod common;
-
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{BLOCK, Folder};
+use crate::common::{self, BLOCK, Folder};
 use stickslip::contact::ContactProblem;
 use stickslip::contact::fclib::{FclibFile, FclibProblem};
 

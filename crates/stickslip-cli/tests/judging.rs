@@ -1,8 +1,6 @@
 //! What the command line says of results: certified or not, several motions, events, hypotheses, verdicts.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 use stickslip::quantity::digits;
 

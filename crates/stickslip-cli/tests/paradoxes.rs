@@ -1,8 +1,6 @@
 //! Indeterminacy on the command line: inspect, branches, verify, maps, attainable sets, branches in runs.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 #[test]
 fn inspect_shows_sets_and_judges_the_impact_map() {
@@ -93,7 +91,7 @@ fn verify_finds_the_formulation_of_a_run_and_the_steps_that_were_not_kept() {
 
 #[test]
 fn maps_and_attainable_sets_are_drawn() {
-    let folder = Folder::new("study");
+    let folder = Folder::new("paradox-study");
     let map = ["study", "map", "painleve-rod", "--x", "theta0=0.6:1.3:5"];
     let formula = "(1/3 + cos(theta0)^2)/(sin(theta0)*cos(theta0))";
     let rest = [

@@ -1,10 +1,8 @@
 //! Plots through the real binary: all there, well formed, none empty.
 
-mod common;
-
 use std::path::Path;
 
-use common::{BLOCK, Folder};
+use crate::common::{BLOCK, Folder};
 
 const NAMES: [&str; 7] = [
     "motion",

@@ -1,14 +1,12 @@
 //! Runs that are interrupted or killed and resumed give the bits of the uninterrupted run.
 #![cfg(unix)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use common::{Folder, summary_text};
+use crate::common::{Folder, summary_text};
 
 /// A scene with many contacts that takes about a second, thinned by a number that divides nothing.
 const SCENE: [&str; 5] = ["run", "chain", "--quiet", "--every", "7"];

@@ -1,15 +1,13 @@
 //! Run folders: one writer at a time, nothing edited in between, no foreign files, answers that arrive.
 #![cfg(unix)]
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use common::{BLOCK, Folder};
+use crate::common::{self, BLOCK, Folder};
 
 /// A run that lasts longer than the test.
 fn endless(folder: &Folder, output: &str) -> Child {

@@ -1,8 +1,6 @@
 //! `stickslip solve` through the real binary: rows, files, exit codes.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 fn problem(name: &str) -> String {
     format!(

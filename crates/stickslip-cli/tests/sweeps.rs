@@ -1,12 +1,10 @@
 //! `study sweep`, `poincare` and `bifurcation`: files, pictures, and going on after a kill.
 
-mod common;
-
 use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{BLOCK, Folder};
+use crate::common::{BLOCK, Folder};
 use stickslip::records::{Array, Npz};
 
 fn numbers(npz: &Npz, name: &str) -> Vec<f64> {

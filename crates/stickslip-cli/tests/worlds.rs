@@ -1,10 +1,8 @@
 //! Worlds through the real binary: check, run, plot, export, kill and resume.
 
-mod common;
-
 use std::fs;
 
-use common::{Folder, npy_shape};
+use crate::common::{Folder, npy_shape};
 
 const STACK: &str = r#"title = "Two boxes and a ball"
 step = 1e-3

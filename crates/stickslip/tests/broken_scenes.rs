@@ -1,6 +1,6 @@
 //! Every broken scene of `tests/broken_scenes/` is refused with exactly the message kept beside it.
 //!
-//! After a deliberate change of a message, `STICKSLIP_UPDATE=1 cargo test --test broken_scenes`
+//! After a deliberate change of a message, `STICKSLIP_UPDATE=1 cargo test --test scenes broken_scenes`
 //! writes the new ones; read the difference before committing it.
 
 use std::fs;

@@ -1,10 +1,8 @@
 //! The same bits on repeated runs, for any number of threads, after a checkpoint, and after a resumed run on disk.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::Scheme;
+use crate::common::{self, Scheme};
 use stickslip::contact::{ContactSolution, ContactSolver};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::TrajectoryLayout;

@@ -1,8 +1,6 @@
 //! Measured orders of convergence: 1 through impacts and friction, 2 on smooth motion at theta = 1/2.
 
-mod common;
-
-use common::{Scheme, run};
+use crate::common::{self, Scheme, run};
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::systems::GeneralizedSystem;

@@ -4,9 +4,7 @@
 //! uniqueness, homogeneity, invariance under change of coordinates and of the scale of the gap, the
 //! frictionless limit, agreement with S(q, v) and, below the critical coefficient, with Coulomb.
 
-mod common;
-
-use common::random::Random;
+use crate::common::random::Random;
 use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use stickslip::contact::{
     BlockKind, ContactKey, ContactProblem, ContactResidual, ContactSolution, ContactSolver,

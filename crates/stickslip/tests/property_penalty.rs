@@ -1,7 +1,7 @@
 //! Compliant contacts over random data and over their compliance time: what is kept exactly, what is
 //! bounded uniformly, and the rates at which the limit is reached.
 
-mod common;
+use crate::common;
 
 use std::ops::ControlFlow;
 
@@ -18,8 +18,8 @@ use stickslip::stepping::{
 use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
-use common::compliant_bar::{G, J, L, bar, compliance, plain};
-use common::random::Random;
+use crate::common::compliant_bar::{G, J, L, bar, compliance, plain};
+use crate::common::random::Random;
 
 /// The near-exact motion, compliant if τ is given.
 fn reference(tau: Option<f64>, start: (&[f64], &[f64])) -> ReferenceMotion {

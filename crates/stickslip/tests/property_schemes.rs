@@ -1,9 +1,7 @@
 //! Invariants of the schemes on many random systems: section 4 of the specification of Moreau's
 //! contact dynamics and section 11 of that of the energy-consistent scheme.
 
-mod common;
-
-use common::random::Random;
+use crate::common::random::Random;
 use stickslip::algebra::{SymmetricMatrix, dot};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::{ContactMode, StepRecord};

@@ -1,7 +1,5 @@
 //! Invariants of the sweeping process over random data, its bounds and its order.
 
-mod common;
-
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
@@ -16,7 +14,7 @@ use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
 use stickslip::systems::past_motion::{PastReading, PastView};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
-use common::random::Random;
+use crate::common::random::Random;
 
 /// Unit mass on the plane z = 0 in space under a constant force.
 fn particle(mu: f64, rule: FlowRule, force: [f64; 3]) -> GeneralizedSystem {

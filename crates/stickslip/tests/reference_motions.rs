@@ -1,6 +1,6 @@
 //! The event-driven reference on motions whose exact solution is known.
 
-mod common;
+use crate::common;
 
 use std::ops::ControlFlow;
 

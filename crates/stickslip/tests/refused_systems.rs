@@ -1,6 +1,6 @@
 //! Bad data is refused when a system or a simulation is built, and the error names the culprit.
 
-mod common;
+use crate::common;
 
 use stickslip::algebra::{Jet, SymmetricMatrix};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};

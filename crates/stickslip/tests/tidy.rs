@@ -377,3 +377,37 @@ fn embedded_files_lie_inside_their_crate() {
     assert!(embedded >= 2, "only {embedded} embedded files");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Files of tests are modules of a few programs: one that no program names would never be run.
+#[test]
+fn every_file_of_tests_belongs_to_one_program() {
+    for krate in ["stickslip", "stickslip-cli"] {
+        let folder = root().join("crates").join(krate);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("Cargo.toml");
+        let programs: Vec<&str> = manifest
+            .split("[[test]]\nname = \"")
+            .skip(1)
+            .filter_map(|part| part.split('"').next())
+            .collect();
+        let mut modules = Vec::new();
+        for program in &programs {
+            let text = fs::read_to_string(folder.join(format!("tests/{program}.rs")));
+            let text = text.expect("a program of tests");
+            let names = text.lines().filter_map(|line| line.strip_prefix("mod "));
+            modules.extend(names.map(|name| name.trim_end_matches(';').to_string()));
+        }
+        let mut found = 0;
+        for entry in fs::read_dir(folder.join("tests")).expect("tests") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|e| e != "rs") {
+                continue;
+            }
+            let name = path.file_stem().expect("a name").to_string_lossy();
+            let program = programs.iter().any(|p| *p == name) as usize;
+            let times = program + modules.iter().filter(|m| **m == name).count();
+            assert_eq!(times, 1, "{} is named {times} times", path.display());
+            found += 1;
+        }
+        assert!(found > 5, "only {found} files of tests in {krate}");
+    }
+}

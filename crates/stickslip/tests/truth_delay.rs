@@ -1,7 +1,5 @@
 //! Motions with delay whose exact values are known, and what must not depend on the past.
 
-mod common;
-
 use std::ops::ControlFlow;
 
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};

@@ -1,11 +1,9 @@
 //! Contact frames: turned tangents, several points of one constraint, moving obstacles, rolling.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::random::Random;
-use common::{Scheme, run, simulation};
+use crate::common::random::Random;
+use crate::common::{Scheme, run, simulation};
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::systems::functions::{AutoScalar, FrameRows, GivenRows};

@@ -1,8 +1,6 @@
 //! Joints: constrained and reduced descriptions of one mechanism move alike.
 
-mod common;
-
-use common::{Scheme, run};
+use crate::common::{self, Scheme, run};
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::systems::functions::AutoScalar;

@@ -1,8 +1,8 @@
 //! Painlevé's and Kane's paradoxes: how many answers the law has, and which laws gain energy.
 
-mod common;
+use crate::common;
 
-use common::random::Random;
+use crate::common::random::Random;
 use stickslip::algebra::{CholeskyFactor, Jet, SymmetricMatrix};
 use stickslip::contact::{
     BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver, NormalStage,

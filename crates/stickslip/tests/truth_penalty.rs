@@ -1,6 +1,6 @@
 //! The penalty method: what it keeps exactly, what it converges to and how fast.
 
-mod common;
+use crate::common;
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ use stickslip::stepping::{
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
 
-use common::compliant_bar::{G, J, L, compliance, plain};
+use crate::common::compliant_bar::{G, J, L, compliance, plain};
 
 fn penalty(system: GeneralizedSystem, tau: f64, start: (&[f64], &[f64]), h: f64) -> Simulation {
     Simulation::new(

@@ -1,8 +1,6 @@
 //! Exact solutions of the simplest motions: a ball that bounces, a block that slides.
 
-mod common;
-
-use common::{Scheme, run, slider};
+use crate::common::{self, Scheme, run, slider};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::ContactMode;
 

@@ -1,11 +1,8 @@
 //! Whether contact problems have one motion: the tests that suffice against enumeration, and what runs tell.
 
-#[path = "common/random.rs"]
-mod random;
-
 use std::ops::ControlFlow;
 
-use random::Random;
+use crate::common::random::Random;
 use stickslip::contact::{BlockKind, Certificate, ContactBlock, ContactKey, ContactProblem};
 use stickslip::laws::{FlowRule, FrictionSection};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};

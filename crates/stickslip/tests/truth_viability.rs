@@ -1,10 +1,8 @@
 //! Viability: a Signorini condition on the velocity keeps the gap admissible, and the impulse obeys
 //! the condition on the gap.
 
-mod common;
-
-use common::random::Random;
-use common::{Scheme, run};
+use crate::common::random::Random;
+use crate::common::{self, Scheme, run};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 
 #[test]

@@ -1,14 +1,12 @@
 //! Exact answers for boxes, capsules and discs whose contacts are found: slopes, ladders, rollers.
 
-mod worlds;
-
+use crate::worlds::{G, law, run, simulation_with};
 use stickslip::laws::ImpactLaw;
 use stickslip::simulation::Simulation;
 use stickslip::systems::World;
 use stickslip::systems::world::{
     CollisionDetection, Dimension, Load, PlacedShape, Pose, Shape, Twist, Weight, WorldBody,
 };
-use worlds::{G, law, run, simulation_with};
 
 fn found(world: World, h: f64) -> Simulation {
     let source = CollisionDetection::new(&world).unwrap();

@@ -2,13 +2,11 @@
 //!
 //! Tolerances: what is exact per step to 1e-9 (solver at 1e-13), times and distances to a few steps of motion (order 1).
 
-mod worlds;
-
+use crate::worlds::{self, G, Random, Theta, law, newton, run, simulation};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::{RunEnd, Simulation};
 use stickslip::systems::World;
 use stickslip::systems::world::{Dimension, DrivenMotion, Load, PairLaw, Pose, Twist, WorldBody};
-use worlds::{G, Random, Theta, law, newton, run, simulation};
 
 const THETAS: [Theta; 4] = [Some(1.0), Some(0.75), Some(0.5), None];
 

@@ -1,14 +1,8 @@
 //! Exact motions in the plane and in space: accepted as they are, refused on the right line when any number of them
 //! is changed by a thousandth, or when the law they are judged by is.
 
-#[path = "common/exact_motions.rs"]
-mod exact_motions;
-#[allow(dead_code)]
-#[path = "common/random.rs"]
-mod random;
-
-use exact_motions::{ExactMotion, exact_motions, parse};
-use random::Random;
+use crate::common::exact_motions::{ExactMotion, exact_motions, parse};
+use crate::common::random::Random;
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::scene::Scene;

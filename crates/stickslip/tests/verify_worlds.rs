@@ -1,16 +1,14 @@
 //! Worlds are judged: their runs are accepted, and a run that was changed anywhere is refused.
 
-mod worlds;
-
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use crate::worlds::Random;
 use stickslip::records::{EnergyEntry, TrajectoryReader};
 use stickslip::scene::{Changes, Scene, SceneRun, SourceText, find_in_gallery, gallery};
 use stickslip::simulation::verify::world::{WorldNode, verify_world};
 use stickslip::simulation::verify::{Line, Verification};
-use worlds::Random;
 
 fn scene(name: &str, changes: &Changes) -> Scene {
     let entry = find_in_gallery(name).unwrap();

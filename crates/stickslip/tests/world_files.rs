@@ -1,10 +1,9 @@
 //! Files of a world: contacts and bodies are what the records say, and a killed run goes on with the same bits.
 
-mod worlds;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::worlds::{Random, law, newton, simulation};
 use stickslip::laws::ImpactLaw;
 use stickslip::records::TrajectoryReader;
 use stickslip::simulation::{RunEnd, RunFolder, RunSettings, RunSummary, SceneFacts, Simulation};
@@ -12,7 +11,6 @@ use stickslip::systems::World;
 use stickslip::systems::world::{
     Dimension, ForceSums, Monitor, MonitorQuantity, Pose, Recording, WorldBody,
 };
-use worlds::{Random, law, newton, simulation};
 
 fn folder(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("stickslip-world-{name}-{}", std::process::id()));

@@ -110,18 +110,6 @@ impl BlockSparse {
         }
     }
 
-    /// Product of scalar row `i` with x.
-    pub fn row_product(&self, i: usize, x: &[f64]) -> f64 {
-        let d = self.size;
-        let mut sum = 0.0;
-        for (j, block) in self.row(i / d) {
-            for c in 0..d {
-                sum += block[d * c + i % d] * x[d * j + c];
-            }
-        }
-        sum
-    }
-
     /// All scalar entries, row-major.
     pub fn to_dense(&self) -> Vec<f64> {
         let (d, order) = (self.size, self.size * self.blocks());

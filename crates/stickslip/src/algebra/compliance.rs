@@ -70,11 +70,6 @@ impl Compliance {
         }
     }
 
-    /// Generation of the factor the columns belong to.
-    pub fn generation(&self) -> u64 {
-        self.generation
-    }
-
     /// Writes `W = Hᵀ A⁻¹ H` of prepared rows, row-major.
     pub fn delassus(&self, rows: &Covectors, out: &mut Vec<f64>) {
         use rayon::prelude::*;

@@ -7,7 +7,7 @@
 mod block;
 mod certificate;
 mod coulomb;
-pub mod delassus;
+pub(crate) mod delassus;
 #[cfg(feature = "fclib")]
 pub mod fclib;
 mod generalized_residual;

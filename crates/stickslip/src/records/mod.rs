@@ -7,13 +7,13 @@ mod energy_ledger;
 mod event_log;
 mod momentum_ledger;
 mod npz;
-pub mod painleve_watch;
+pub(crate) mod painleve_watch;
 mod present_contact;
 mod regular_file;
 mod row_file;
 mod step_record;
 mod trajectory_file;
-pub mod world_rows;
+pub(crate) mod world_rows;
 mod world_watch;
 
 pub use digest::Digest;
@@ -21,14 +21,13 @@ pub use energy_ledger::{EnergyEntry, EnergyLedger};
 pub use event_log::{ContactWorks, Event, EventKind, EventLog};
 pub use momentum_ledger::{Momentum, MomentumEntry, MomentumLedger};
 pub use npz::{Array, Npz};
-pub use painleve_watch::PainleveWatch;
+pub(crate) use painleve_watch::PainleveWatch;
 pub use present_contact::PresentContact;
-pub use regular_file::open_regular;
-pub use row_file::{RowFile, RowFormat};
+pub(crate) use regular_file::open_regular;
+pub(crate) use row_file::{RowFile, RowFormat};
 pub use step_record::{
     ContactMode, ContactRecord, PainleveMargin, PhaseTimes, StepOutcome, StepRecord,
 };
-pub use trajectory_file::{
-    TrajectoryFile, TrajectoryFileError, TrajectoryLayout, TrajectoryReader,
-};
-pub use world_watch::WorldWatch;
+pub(crate) use trajectory_file::TrajectoryFile;
+pub use trajectory_file::{TrajectoryFileError, TrajectoryLayout, TrajectoryReader};
+pub(crate) use world_watch::WorldWatch;

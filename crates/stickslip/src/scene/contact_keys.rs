@@ -5,7 +5,7 @@ use super::elastic_keys::{
 };
 use super::key_kinds::{
     CONSTANT, CONSTANTS_3, FRICTION_VALUE, Key, Kind, POINT, POINT_TIME, POSITION_TIME, ROW, STATE,
-    STATES, TableKeys, VERTEX, key,
+    STATES, TableKeys, VERTEX, key, list, tables,
 };
 use super::words::Impact;
 
@@ -30,11 +30,7 @@ const KEY_SLIP: Key = key(
 );
 const KEY_TANGENTS: Key = key(
     "tangents",
-    Kind::List {
-        of: &ROW,
-        min: 1,
-        max: 16,
-    },
+    list(&ROW, 1, 16),
     "",
     "Tangent covectors, one row of coefficients of the velocities each; instead of `point`.",
 );
@@ -99,10 +95,7 @@ pub(super) const CONTACT: TableKeys = TableKeys {
         KEY_DRILLING_FRICTION,
         key(
             "points",
-            Kind::Tables {
-                of: &CONTACT_POINT,
-                max: 64,
-            },
+            tables(&CONTACT_POINT, 64),
             "",
             "Several material points that share the gap, each with its own frame and friction.",
         ),
@@ -183,21 +176,13 @@ pub(super) const FRICTION: TableKeys = TableKeys {
         key("ellipse", VERTEX, "", "Semi-axes along the two tangents."),
         key(
             "polygon",
-            Kind::List {
-                of: &VERTEX,
-                min: 3,
-                max: 256,
-            },
+            list(&VERTEX, 3, 256),
             "",
             "Vertices in the two tangents; 0 must lie inside.",
         ),
         key(
             "rays",
-            Kind::List {
-                of: &VERTEX,
-                min: 1,
-                max: 64,
-            },
+            list(&VERTEX, 1, 64),
             "",
             "Directions in which the polygon is unbounded (generalized law).",
         ),

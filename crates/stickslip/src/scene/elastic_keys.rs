@@ -1,25 +1,15 @@
 //! The keys of scenes with elastic bodies.
 
 use super::elastic_words::{Component, MeshShape, Model, Strain};
-use super::key_kinds::{CONSTANT, Key, Kind, POSITION, TIME, TableKeys, VERTEX, key, required};
+use super::key_kinds::{
+    CONSTANT, Key, Kind, POSITION, TIME, TableKeys, VERTEX, key, list, named, required, tables,
+};
 use super::words::SceneWords;
 use crate::systems::elastodynamic::{ElementKind, MassKind};
 
-const VECTOR: Kind = Kind::List {
-    of: &CONSTANT,
-    min: 1,
-    max: 3,
-};
-const FIELD: Kind = Kind::List {
-    of: &POSITION,
-    min: 1,
-    max: 3,
-};
-const MOTION: Kind = Kind::List {
-    of: &TIME,
-    min: 1,
-    max: 3,
-};
+const VECTOR: Kind = list(&CONSTANT, 1, 3);
+const FIELD: Kind = list(&POSITION, 1, 3);
+const MOTION: Kind = list(&TIME, 1, 3);
 const TABLES_MAX: usize = 256;
 
 /// The table `[elastic]`.
@@ -29,40 +19,23 @@ pub(super) const ELASTIC: TableKeys = TableKeys {
     keys: &[
         key(
             "meshes",
-            Kind::Tables {
-                of: &MESH,
-                max: TABLES_MAX,
-            },
+            tables(&MESH, TABLES_MAX),
             "",
             "Meshes. With several, the groups of each get its name in front: `upper-bottom`.",
         ),
         key(
             "regions",
-            Kind::Tables {
-                of: &REGION,
-                max: TABLES_MAX,
-            },
+            tables(&REGION, TABLES_MAX),
             "",
             "Material and model of groups of elements.",
         ),
         key(
             "supports",
-            Kind::Tables {
-                of: &SUPPORT,
-                max: TABLES_MAX,
-            },
+            tables(&SUPPORT, TABLES_MAX),
             "",
             "Groups whose nodes are held or moved.",
         ),
-        key(
-            "loads",
-            Kind::Tables {
-                of: &LOAD,
-                max: TABLES_MAX,
-            },
-            "",
-            "Forces on groups.",
-        ),
+        key("loads", tables(&LOAD, TABLES_MAX), "", "Forces on groups."),
         key(
             "matrices",
             Kind::Table(&MATRICES),
@@ -127,11 +100,7 @@ const MESH: TableKeys = TableKeys {
         key("to", VECTOR, "", "Right end of a bar."),
         key(
             "cells",
-            Kind::List {
-                of: &Kind::Count,
-                min: 1,
-                max: 3,
-            },
+            list(&Kind::Count, 1, 3),
             "",
             "Cells along each edge; of a disc along the radius, of a ring across and around.",
         ),
@@ -182,17 +151,13 @@ const SUPPORT: TableKeys = TableKeys {
         required("group", Kind::Text, "Group of nodes."),
         key(
             "hold",
-            Kind::List {
-                of: &Kind::Word(Component::WORDS),
-                min: 1,
-                max: 4,
-            },
+            list(&Kind::Word(Component::WORDS), 1, 4),
             "",
             "Components that stay zero.",
         ),
         key(
             "move",
-            Kind::Named { of: &TIME, max: 4 },
+            named(&TIME, 4),
             "",
             "Components that move in a given way, expressions of t: { x = \"0.1*sin(t)\" }.",
         ),
@@ -314,11 +279,7 @@ pub(super) const KEY_BELOW: Key = key(
 );
 pub(super) const KEY_SLIDES: Key = key(
     "slides",
-    Kind::List {
-        of: &Kind::Count,
-        min: 1,
-        max: 2,
-    },
+    list(&Kind::Count, 1, 2),
     "",
     "Systems of matrices: numbers of the coordinates along which friction acts.",
 );

@@ -81,6 +81,21 @@ impl TableKeys {
     }
 }
 
+/// A list with bounds on its length.
+pub(super) const fn list(of: &'static Kind, min: usize, max: usize) -> Kind {
+    Kind::List { of, min, max }
+}
+
+/// Any number of tables with known keys, up to a limit.
+pub(super) const fn tables(of: &'static TableKeys, max: usize) -> Kind {
+    Kind::Tables { of, max }
+}
+
+/// A table whose keys are names of the user's choice.
+pub(super) const fn named(of: &'static Kind, max: usize) -> Kind {
+    Kind::Named { of, max }
+}
+
 pub(super) const fn key(
     name: &'static str,
     kind: Kind,
@@ -122,60 +137,18 @@ pub(super) const STATE: Kind = Kind::Expression(Variables::State);
 pub(super) const FORCE: Kind = Kind::Expression(Variables::Force);
 pub(super) const FRICTION_VALUE: Kind = Kind::Expression(Variables::Friction);
 pub(super) const TIME: Kind = Kind::Expression(Variables::Time);
-pub(super) const CONSTANTS_3: Kind = Kind::List {
-    of: &CONSTANT,
-    min: 3,
-    max: 3,
-};
-pub(super) const POINT: Kind = Kind::List {
-    of: &POSITION,
-    min: 2,
-    max: 3,
-};
-pub(super) const POINT_TIME: Kind = Kind::List {
-    of: &POSITION_TIME,
-    min: 2,
-    max: 3,
-};
-pub(super) const PLANE_POINT: Kind = Kind::List {
-    of: &POSITION_TIME,
-    min: 2,
-    max: 2,
-};
-pub(super) const ROW: Kind = Kind::List {
-    of: &POSITION,
-    min: 1,
-    max: COORDINATES_MAX,
-};
-pub(super) const CONSTANT_ROW: Kind = Kind::List {
-    of: &CONSTANT,
-    min: 1,
-    max: COORDINATES_MAX,
-};
-pub(super) const VERTEX: Kind = Kind::List {
-    of: &CONSTANT,
-    min: 2,
-    max: 2,
-};
+pub(super) const CONSTANTS_3: Kind = list(&CONSTANT, 3, 3);
+pub(super) const POINT: Kind = list(&POSITION, 2, 3);
+pub(super) const POINT_TIME: Kind = list(&POSITION_TIME, 2, 3);
+pub(super) const PLANE_POINT: Kind = list(&POSITION_TIME, 2, 2);
+pub(super) const ROW: Kind = list(&POSITION, 1, COORDINATES_MAX);
+pub(super) const CONSTANT_ROW: Kind = list(&CONSTANT, 1, COORDINATES_MAX);
+pub(super) const VERTEX: Kind = list(&CONSTANT, 2, 2);
 pub(super) const HISTORY: Kind = Kind::Either {
-    kinds: &[
-        TIME,
-        Kind::List {
-            of: &VERTEX,
-            min: 2,
-            max: 500,
-        },
-    ],
+    kinds: &[TIME, list(&VERTEX, 2, 500)],
     expected: "an expression of t or a list of samples [time, value]",
 };
 pub(super) const STATES: Kind = Kind::Either {
-    kinds: &[
-        STATE,
-        Kind::List {
-            of: &STATE,
-            min: 1,
-            max: 16,
-        },
-    ],
+    kinds: &[STATE, list(&STATE, 1, 16)],
     expected: "an expression or a list of expressions",
 };

@@ -6,7 +6,7 @@ use super::elastic_keys::ELASTIC;
 use super::key_kinds::{
     CONSTANT, CONSTANT_ROW, CONSTANTS_3, CONTACTS_MAX, COORDINATES_MAX, DRAWINGS_MAX, FORCE,
     HISTORY, Kind, NAMES_MAX, PLANE_POINT, POSITION, POSITION_TIME, ROW, TableKeys, Variables, key,
-    required,
+    list, named, required, tables,
 };
 use super::tables::{TABLE, TABLES_MAX};
 use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver};
@@ -137,11 +137,7 @@ pub(super) const SCENE: TableKeys = TableKeys {
         ),
         key(
             "impact_map",
-            Kind::List {
-                of: &Kind::Text,
-                min: 1,
-                max: CONTACTS_MAX,
-            },
+            list(&Kind::Text, 1, CONTACTS_MAX),
             "",
             "Generalized law: an impact map of your own, one expression per contact: its normal velocity after an \
              impact from u1, u2, ... before (0 for contacts that are open) and the parameters.",
@@ -175,40 +171,28 @@ pub(super) const SCENE: TableKeys = TableKeys {
         key("every", Kind::Count, "1", "Record every n-th step."),
         key(
             "parameters",
-            Kind::Named {
-                of: &CONSTANT,
-                max: NAMES_MAX,
-            },
+            named(&CONSTANT, NAMES_MAX),
             "",
             "Numbers that every expression may use by name and the command line may change; one \
              may use those above it.",
         ),
         key(
             "units",
-            Kind::Named {
-                of: &Kind::Text,
-                max: 2 * COORDINATES_MAX,
-            },
+            named(&Kind::Text, 2 * COORDINATES_MAX),
             "metres, or radians where a name or a sine tells",
             "Units of coordinates and velocities by name, for plots: `{ p = \"rad/s\", s = \"mm\", s_dot = \"mm/s\" }`. \
              They are labels; numbers are not converted.",
         ),
         key(
             "tables",
-            Kind::Named {
-                of: &Kind::Table(&TABLE),
-                max: TABLES_MAX,
-            },
+            named(&Kind::Table(&TABLE), TABLES_MAX),
             "",
             "Functions given by files of samples (an earthquake record, a measured drive), called by name in every \
              expression: `quake(t)`.",
         ),
         key(
             "definitions",
-            Kind::Named {
-                of: &FORCE,
-                max: NAMES_MAX,
-            },
+            named(&FORCE, NAMES_MAX),
             "",
             "Abbreviations for expressions; for a definition `a` of coordinates, `a'` is its rate.",
         ),
@@ -238,47 +222,32 @@ pub(super) const SCENE: TableKeys = TableKeys {
         ),
         key(
             "materials",
-            Kind::Tables {
-                of: &MATERIAL,
-                max: CONTACTS_MAX,
-            },
+            tables(&MATERIAL, CONTACTS_MAX),
             "",
             "Worlds: materials of the bodies.",
         ),
         key(
             "pairs",
-            Kind::Tables {
-                of: &PAIR,
-                max: LIST_MAX,
-            },
+            tables(&PAIR, LIST_MAX),
             "",
             "Worlds: what two materials do to each other; otherwise the geometric mean of their frictions and the \
              larger restitution.",
         ),
         key(
             "bodies",
-            Kind::Tables {
-                of: &super::world_keys::BODY,
-                max: LIST_MAX,
-            },
+            tables(&super::world_keys::BODY, LIST_MAX),
             "",
             "Worlds: the bodies.",
         ),
         key(
             "fill",
-            Kind::Tables {
-                of: &FILL,
-                max: CONTACTS_MAX,
-            },
+            tables(&FILL, CONTACTS_MAX),
             "",
             "Worlds: bodies at random places.",
         ),
         key(
             "monitors",
-            Kind::Tables {
-                of: &MONITOR,
-                max: CONTACTS_MAX,
-            },
+            tables(&MONITOR, CONTACTS_MAX),
             "",
             "Worlds: sums to be recorded.",
         ),
@@ -290,57 +259,39 @@ pub(super) const SCENE: TableKeys = TableKeys {
         ),
         key(
             "contacts",
-            Kind::Tables {
-                of: &CONTACT,
-                max: CONTACTS_MAX,
-            },
+            tables(&CONTACT, CONTACTS_MAX),
             "",
             "Unilateral constraints gap >= 0 with their laws.",
         ),
         key(
             "controllers",
-            Kind::Tables {
-                of: &CONTROLLER,
-                max: CONTROLLERS_MAX,
-            },
+            tables(&CONTROLLER, CONTROLLERS_MAX),
             "",
             "Controllers in discrete time, whose outputs forces use by name.",
         ),
         key(
             "joints",
-            Kind::Tables {
-                of: &JOINT,
-                max: CONTACTS_MAX,
-            },
+            tables(&JOINT, CONTACTS_MAX),
             "",
             "Perfect bilateral constraints.",
         ),
         key(
             "initial",
-            Kind::Named {
-                of: &CONSTANT,
-                max: 2 * COORDINATES_MAX,
-            },
+            named(&CONSTANT, 2 * COORDINATES_MAX),
             "0 for each",
             "Initial coordinates and velocities by name: `x = 1`, `x_dot = -2`. The velocity is the \
              one just before the start: a violated contact gives an impact at once.",
         ),
         key(
             "history",
-            Kind::Named {
-                of: &HISTORY,
-                max: COORDINATES_MAX,
-            },
+            named(&HISTORY, COORDINATES_MAX),
             "uniform motion with the initial velocity",
             "Motion before the start by coordinate, expressions of t <= 0 or samples [[time, value], ...], for what \
              reads the past.",
         ),
         key(
             "drawing",
-            Kind::Tables {
-                of: &DRAWING,
-                max: DRAWINGS_MAX,
-            },
+            tables(&DRAWING, DRAWINGS_MAX),
             "",
             "Shapes of a planar mechanism, for the pictures.",
         ),
@@ -353,11 +304,7 @@ const SYSTEM: TableKeys = TableKeys {
     keys: &[
         required(
             "coordinates",
-            Kind::List {
-                of: &Kind::Text,
-                min: 1,
-                max: COORDINATES_MAX,
-            },
+            list(&Kind::Text, 1, COORDINATES_MAX),
             "Names of the coordinates. The velocity of `x` is written `x'` or `x_dot`.",
         ),
         key(
@@ -368,41 +315,26 @@ const SYSTEM: TableKeys = TableKeys {
         ),
         key(
             "mass_matrix",
-            Kind::List {
-                of: &ROW,
-                min: 1,
-                max: COORDINATES_MAX,
-            },
+            list(&ROW, 1, COORDINATES_MAX),
             "",
             "Mass matrix, row by row; or give `kinetic_energy`.",
         ),
         key("potential", POSITION, "0", "Potential energy."),
         key(
             "forces",
-            Kind::Named {
-                of: &FORCE,
-                max: COORDINATES_MAX,
-            },
+            named(&FORCE, COORDINATES_MAX),
             "0 for each",
             "Generalized forces by coordinate, besides those of the potential.",
         ),
         key(
             "stiffness",
-            Kind::List {
-                of: &CONSTANT_ROW,
-                min: 1,
-                max: COORDINATES_MAX,
-            },
+            list(&CONSTANT_ROW, 1, COORDINATES_MAX),
             "",
             "Matrix K of linear internal forces K q, row by row.",
         ),
         key(
             "damping",
-            Kind::List {
-                of: &CONSTANT_ROW,
-                min: 1,
-                max: COORDINATES_MAX,
-            },
+            list(&CONSTANT_ROW, 1, COORDINATES_MAX),
             "",
             "Matrix C of linear internal forces C v, row by row.",
         ),
@@ -472,11 +404,7 @@ const DRAWING: TableKeys = TableKeys {
     keys: &[
         key(
             "line",
-            Kind::List {
-                of: &PLANE_POINT,
-                min: 2,
-                max: 256,
-            },
+            list(&PLANE_POINT, 2, 256),
             "",
             "Points joined by straight segments.",
         ),

@@ -97,8 +97,7 @@ pub use diagnostic::{Diagnostic, Finding, SceneError};
 pub use drawing::{Drawing, DrawnShape, Shape};
 pub use edit::{Changes, is_setting};
 pub use gallery::{GalleryScene, find_in_gallery, gallery, nearest_in_gallery};
-pub use row_expression::RowExpression;
-pub use run_nodes::{RunNodes, RunNodesError};
+pub use run_nodes::RunNodesError;
 pub use scene::{LoadError, Scene};
 pub use scene_map::{Cell, MapAxis, MapPoint, MapQuantity, SceneChart, SceneMap};
 pub use scene_run::{

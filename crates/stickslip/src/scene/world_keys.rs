@@ -1,7 +1,9 @@
 //! The keys of worlds of rigid bodies.
 
 use super::contact_keys::{KEY_DRILLING_FRICTION, KEY_FRICTION, KEY_ROLLING_FRICTION};
-use super::key_kinds::{CONSTANT, Key, Kind, TIME, TableKeys, VERTEX, Variables, key, required};
+use super::key_kinds::{
+    CONSTANT, Key, Kind, TIME, TableKeys, VERTEX, Variables, key, list, required, tables,
+};
 use super::words::Impact;
 
 /// Most bodies of a world, repeated and filled ones counted.
@@ -12,31 +14,16 @@ pub(super) const LIST_MAX: usize = 20_000;
 const STATE: Kind = Kind::Expression(Variables::State);
 
 /// Two numbers in the plane, three in space.
-const PLACE: Kind = Kind::List {
-    of: &CONSTANT,
-    min: 2,
-    max: 3,
-};
-const POINT: Kind = Kind::List {
-    of: &CONSTANT,
-    min: 3,
-    max: 3,
-};
+const PLACE: Kind = list(&CONSTANT, 2, 3);
+const POINT: Kind = list(&CONSTANT, 3, 3);
 /// A vector of space or a number of the plane.
 const TURN: Kind = Kind::Either {
     kinds: &[CONSTANT, POINT],
     expected: "a rotation vector of 3 entries, in the plane an angle",
 };
-const STATES: Kind = Kind::List {
-    of: &STATE,
-    min: 2,
-    max: 3,
-};
-const NAMES: Kind = Kind::List {
-    of: &Kind::Text,
-    min: 1,
-    max: LIST_MAX,
-};
+const STATES: Kind = list(&STATE, 2, 3);
+const ROW_OF_TABLE: Kind = list(&CONSTANT, 2, 4096);
+const NAMES: Kind = list(&Kind::Text, 1, LIST_MAX);
 
 /// `[world]`.
 pub(super) const WORLD: TableKeys = TableKeys {
@@ -133,11 +120,7 @@ pub(super) const PAIR: TableKeys = TableKeys {
     keys: &[
         required(
             "between",
-            Kind::List {
-                of: &Kind::Text,
-                min: 2,
-                max: 2,
-            },
+            list(&Kind::Text, 2, 2),
             "Names of two materials.",
         ),
         KEY_FRICTION,
@@ -167,15 +150,7 @@ const HEIGHT_FIELD: TableKeys = TableKeys {
     keys: &[
         key(
             "values",
-            Kind::List {
-                of: &Kind::List {
-                    of: &CONSTANT,
-                    min: 2,
-                    max: 4096,
-                },
-                min: 2,
-                max: 4096,
-            },
+            list(&ROW_OF_TABLE, 2, 4096),
             "",
             "Heights, one row for each y, x fastest.",
         ),
@@ -190,21 +165,10 @@ const HEIGHT_FIELD: TableKeys = TableKeys {
 };
 
 const HULL: Kind = Kind::Either {
-    kinds: &[
-        Kind::Text,
-        Kind::List {
-            of: &POINT,
-            min: 4,
-            max: 4096,
-        },
-    ],
+    kinds: &[Kind::Text, list(&POINT, 4, 4096)],
     expected: "a list of points or the name of an STL or OBJ file",
 };
-const POLYGON: Kind = Kind::List {
-    of: &VERTEX,
-    min: 3,
-    max: 1024,
-};
+const POLYGON: Kind = list(&VERTEX, 3, 1024);
 
 /// One shape.
 pub(super) const SHAPE: TableKeys = TableKeys {
@@ -265,11 +229,7 @@ pub(super) const SHAPE: TableKeys = TableKeys {
         ),
         key(
             "segment",
-            Kind::List {
-                of: &VERTEX,
-                min: 2,
-                max: 2,
-            },
+            list(&VERTEX, 2, 2),
             "",
             "Plane: ends of a segment.",
         ),
@@ -283,11 +243,7 @@ pub(super) const SHAPE: TableKeys = TableKeys {
         key("rotation", TURN, "0", "Rotation of the shape in the body."),
         key(
             "quaternion",
-            Kind::List {
-                of: &CONSTANT,
-                min: 4,
-                max: 4,
-            },
+            list(&CONSTANT, 4, 4),
             "",
             "Rotation of the shape in the body as w, x, y, z.",
         ),
@@ -301,15 +257,7 @@ const REPEAT: TableKeys = TableKeys {
     name: "`repeat`",
     description: "A grid of equal bodies, numbered NAME[0], NAME[1], ... with x fastest.",
     keys: &[
-        required(
-            "count",
-            Kind::List {
-                of: &Kind::Count,
-                min: 1,
-                max: 3,
-            },
-            "Bodies along each axis.",
-        ),
+        required("count", list(&Kind::Count, 1, 3), "Bodies along each axis."),
         required("spacing", PLACE, "Distance of neighbours along each axis."),
         key(
             "stagger",
@@ -326,25 +274,14 @@ const MOTION: TableKeys = TableKeys {
     keys: &[
         key(
             "position",
-            Kind::List {
-                of: &TIME,
-                min: 2,
-                max: 3,
-            },
+            list(&TIME, 2, 3),
             "`position` of the body",
             "Position of the body frame, expressions of t.",
         ),
         key(
             "rotation",
             Kind::Either {
-                kinds: &[
-                    TIME,
-                    Kind::List {
-                        of: &TIME,
-                        min: 3,
-                        max: 3,
-                    },
-                ],
+                kinds: &[TIME, list(&TIME, 3, 3)],
                 expected: "3 expressions of t, in the plane one",
             },
             "`rotation` of the body",
@@ -373,10 +310,7 @@ pub(super) const BODY: TableKeys = TableKeys {
         ),
         key(
             "shapes",
-            Kind::Tables {
-                of: &SHAPE,
-                max: 4096,
-            },
+            tables(&SHAPE, 4096),
             "",
             "Several shapes that form one body.",
         ),
@@ -401,14 +335,7 @@ pub(super) const BODY: TableKeys = TableKeys {
         key(
             "inertia",
             Kind::Either {
-                kinds: &[
-                    CONSTANT,
-                    Kind::List {
-                        of: &CONSTANT,
-                        min: 3,
-                        max: 6,
-                    },
-                ],
+                kinds: &[CONSTANT, list(&CONSTANT, 3, 6)],
                 expected: "3 principal moments or 6 numbers xx, yy, zz, xy, xz, yz, in the plane one",
             },
             "from density and shapes",
@@ -434,11 +361,7 @@ pub(super) const BODY: TableKeys = TableKeys {
         ),
         key(
             "quaternion",
-            Kind::List {
-                of: &CONSTANT,
-                min: 4,
-                max: 4,
-            },
+            list(&CONSTANT, 4, 4),
             "",
             "Rotation of the body frame as w, x, y, z instead.",
         ),
@@ -555,14 +478,7 @@ pub(super) const FILL: TableKeys = TableKeys {
             "",
             "Part of the region that they take up; or give `count`.",
         ),
-        required(
-            "shapes",
-            Kind::Tables {
-                of: &FILL_SHAPE,
-                max: 64,
-            },
-            "Shapes to choose from.",
-        ),
+        required("shapes", tables(&FILL_SHAPE, 64), "Shapes to choose from."),
         key("seed", Kind::Count, "1", "Seed of the random numbers."),
         key("velocity", PLACE, "0", "Velocity of all of them."),
     ],
@@ -576,11 +492,7 @@ pub(super) const MONITOR: TableKeys = TableKeys {
         required("name", Kind::Text, "Name of the column."),
         key(
             "force",
-            Kind::List {
-                of: &Kind::Text,
-                min: 2,
-                max: 2,
-            },
+            list(&Kind::Text, 2, 2),
             "",
             "Sum of the contact forces on the bodies of the first group from those of the second.",
         ),
@@ -593,14 +505,7 @@ pub(super) const MONITOR: TableKeys = TableKeys {
         key(
             "contacts",
             Kind::Either {
-                kinds: &[
-                    Kind::Text,
-                    Kind::List {
-                        of: &Kind::Text,
-                        min: 2,
-                        max: 2,
-                    },
-                ],
+                kinds: &[Kind::Text, list(&Kind::Text, 2, 2)],
                 expected: "a name or a list of two names",
             },
             "",

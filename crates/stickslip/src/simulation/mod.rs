@@ -51,14 +51,14 @@ mod world_monitors;
 mod world_summary;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
-pub use control_loop::{ControlLoop, ControlMemory};
+pub(crate) use control_loop::{ControlLoop, ControlMemory};
 pub use elastic_ledger::{
     BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount, contact_fields,
 };
 pub use hypotheses::{Hypotheses, Hypothesis, SceneFacts, Status, TheoremCover};
-pub use positions::{Crossing, DRIFT_LIMIT, Largest, LargestOf, PositionVerdict, PositionWatch};
+pub use positions::{Crossing, DRIFT_LIMIT, Largest, LargestOf, PositionVerdict};
 pub use run_folder::{RunFolder, RunFolderError};
-pub use run_lock::RunLock;
+pub(crate) use run_lock::RunLock;
 pub use simulation_loop::Simulation;
 pub use simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
@@ -67,8 +67,8 @@ pub use summary::{
     FinalContact, NamedValues, PainleveSummary, PositionSummary, RunOutcome, RunSettings,
     RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
 };
-pub use uniqueness_watch::UniquenessWatch;
-pub use world_files::{FileMark, WorldMarks};
+pub(crate) use uniqueness_watch::UniquenessWatch;
+pub(crate) use world_files::WorldMarks;
 pub use world_summary::{
     MomentumSummary, MostAndMean, PenetrationSummary, WorldAccounts, WorldSummary,
 };

@@ -33,6 +33,7 @@
 
 use super::newton_system::{Block, ContactTerms, NewtonSystem, apply, times};
 use super::progress::Progress;
+use super::scaled_problem::ScaledProblem;
 use super::sweep::multiply;
 
 /// Refinements of every solution of the linear system, at most.
@@ -66,6 +67,16 @@ struct Scaling {
     v: Block,
     v_inverse: Block,
     lambda: [f64; 3],
+}
+
+/// What Newton's method reads of the iterate.
+struct Linearised {
+    scaling: Vec<Scaling>,
+    /// Jacobian E of z ↦ s of each contact.
+    jacobian: Vec<Block>,
+    terms: Vec<ContactTerms>,
+    /// Mean of z·s over the contacts that can move.
+    gap: f64,
 }
 
 impl InteriorPointIteration {
@@ -114,8 +125,113 @@ impl InteriorPointIteration {
     /// One predictor-corrector iteration; true if the problem is solved.
     pub fn iterate(&mut self, progress: &mut Progress<'_>, system: &mut NewtonSystem<'_>) -> bool {
         let problem = progress.problem;
+        let Linearised {
+            scaling,
+            jacobian,
+            terms,
+            gap,
+        } = self.linearise(problem);
+        let x = self.impulse_variables(problem.mu.as_slice());
+        let mut wx = vec![0.0; x.len()];
+        multiply(problem, progress.how, &x, &mut wx);
+        progress.products += 1;
+        let residual = self.residual(problem, &wx);
+        system.factor(&self.active, &terms);
+        // Predictor.
+        let mut rc = vec![0.0; x.len()];
+        for i in 0..problem.contacts() {
+            if self.active[i] {
+                let l = &scaling[i].lambda;
+                let square = jordan(l, l);
+                for k in 0..3 {
+                    rc[3 * i + k] = -square[k];
+                }
+            }
+        }
+        let Some((dz, ds)) = self.direction(progress, system, &scaling, &jacobian, &residual, &rc)
+        else {
+            self.failed = true;
+            return false;
+        };
+        let affine = self.boundary(&dz, &ds).min(1.0);
+        let sigma = (1.0 - affine).powi(3).clamp(1e-8, 1.0);
+        // Corrector.
+        let mut corrected = rc.clone();
+        for i in 0..problem.contacts() {
+            if self.active[i] {
+                let a = apply(&scaling[i].v_inverse, &ds[3 * i..3 * i + 3]);
+                let b = apply(&scaling[i].v, &dz[3 * i..3 * i + 3]);
+                let second = jordan(&a, &b);
+                for k in 0..3 {
+                    corrected[3 * i + k] -= second[k];
+                }
+                corrected[3 * i] += sigma * gap;
+            }
+        }
+        let Some((mut dz, mut ds)) =
+            self.direction(progress, system, &scaling, &jacobian, &residual, &corrected)
+        else {
+            self.failed = true;
+            return false;
+        };
+        let fraction = if affine > 0.9 {
+            (1.0 - gap).max(0.99)
+        } else {
+            0.95
+        };
+        let mut step = (fraction * self.boundary(&dz, &ds)).min(1.0);
+        if step < 0.1 {
+            // A short step: a plainly centred direction may go further.
+            let mut centred = rc;
+            for i in 0..problem.contacts() {
+                if self.active[i] {
+                    centred[3 * i] += sigma.max(0.5) * gap;
+                }
+            }
+            if let Some((cz, cs)) =
+                self.direction(progress, system, &scaling, &jacobian, &residual, &centred)
+            {
+                let other = (0.95 * self.boundary(&cz, &cs)).min(1.0);
+                if other > step {
+                    (step, dz, ds) = (other, cz, cs);
+                }
+            }
+        }
+        self.advance(progress, step, (&dz, &ds))
+    }
+
+    /// Takes the step and keeps the best iterate; returns whether the work is done.
+    fn advance(
+        &mut self,
+        progress: &mut Progress<'_>,
+        step: f64,
+        (dz, ds): (&[f64], &[f64]),
+    ) -> bool {
+        for k in 0..self.z.len() {
+            self.z[k] += step * dz[k];
+            self.s[k] += step * ds[k];
+        }
+        self.iterations += 1;
+        self.short_steps = if step < 1e-7 { self.short_steps + 1 } else { 0 };
+        let x = self.impulse_variables(progress.problem.mu.as_slice());
+        if x.iter().any(|x| !x.is_finite()) || self.short_steps >= 4 {
+            self.failed = true;
+            return false;
+        }
+        let error = progress.check(&x);
+        if error < self.best {
+            self.best = error;
+            self.best_x = x;
+        }
+        if self.best <= 0.5 * self.last_halving.1 {
+            self.last_halving = (self.iterations, self.best);
+        }
+        progress.done()
+    }
+
+    /// Scalings, jacobians and terms of the Newton system at the iterate, and the mean complementarity gap.
+    fn linearise(&self, problem: &ScaledProblem) -> Linearised {
         let n = problem.contacts();
-        let m = 3 * n;
         let mut scaling = vec![Scaling::default(); n];
         let mut jacobian = vec![[0.0; 9]; n];
         let zero = ContactTerms {
@@ -150,14 +266,18 @@ impl InteriorPointIteration {
             terms[i].c = with_friction(&times(&e, &p), mu);
             terms[i].c_inverse = with_friction(&times(&p_inverse, &e_inverse), 1.0 / mu);
         }
-        let gap = gap / count as f64;
-        // Residual p = s − W'z − q' − |s_T| e_N.
-        let mut x = self.impulse_variables(problem.mu.as_slice());
-        let mut wx = vec![0.0; m];
-        multiply(problem, progress.how, &x, &mut wx);
-        progress.products += 1;
-        let mut residual = vec![0.0; m];
-        for i in 0..n {
+        Linearised {
+            scaling,
+            jacobian,
+            terms,
+            gap: gap / count as f64,
+        }
+    }
+
+    /// Residual p = s − W'z − q' − |s_T| e_N, from the product of W with the impulses.
+    fn residual(&self, problem: &ScaledProblem, wx: &[f64]) -> Vec<f64> {
+        let mut residual = vec![0.0; wx.len()];
+        for i in 0..problem.contacts() {
             let mu = if self.frictionless[i] {
                 1.0
             } else {
@@ -179,87 +299,7 @@ impl InteriorPointIteration {
                 };
             }
         }
-        system.factor(&self.active, &terms);
-        // Predictor.
-        let mut rc = vec![0.0; m];
-        for i in 0..n {
-            if self.active[i] {
-                let l = &scaling[i].lambda;
-                let square = jordan(l, l);
-                for k in 0..3 {
-                    rc[3 * i + k] = -square[k];
-                }
-            }
-        }
-        let Some((dz, ds)) = self.direction(progress, system, &scaling, &jacobian, &residual, &rc)
-        else {
-            self.failed = true;
-            return false;
-        };
-        let affine = self.boundary(&dz, &ds).min(1.0);
-        let sigma = (1.0 - affine).powi(3).clamp(1e-8, 1.0);
-        // Corrector.
-        let mut corrected = rc.clone();
-        for i in 0..n {
-            if self.active[i] {
-                let a = apply(&scaling[i].v_inverse, &ds[3 * i..3 * i + 3]);
-                let b = apply(&scaling[i].v, &dz[3 * i..3 * i + 3]);
-                let second = jordan(&a, &b);
-                for k in 0..3 {
-                    corrected[3 * i + k] -= second[k];
-                }
-                corrected[3 * i] += sigma * gap;
-            }
-        }
-        let Some((mut dz, mut ds)) =
-            self.direction(progress, system, &scaling, &jacobian, &residual, &corrected)
-        else {
-            self.failed = true;
-            return false;
-        };
-        let fraction = if affine > 0.9 {
-            (1.0 - gap).max(0.99)
-        } else {
-            0.95
-        };
-        let mut step = (fraction * self.boundary(&dz, &ds)).min(1.0);
-        if step < 0.1 {
-            // A short step: a plainly centred direction may go further.
-            let mut centred = rc;
-            for i in 0..n {
-                if self.active[i] {
-                    centred[3 * i] += sigma.max(0.5) * gap;
-                }
-            }
-            if let Some((cz, cs)) =
-                self.direction(progress, system, &scaling, &jacobian, &residual, &centred)
-            {
-                let other = (0.95 * self.boundary(&cz, &cs)).min(1.0);
-                if other > step {
-                    (step, dz, ds) = (other, cz, cs);
-                }
-            }
-        }
-        for k in 0..m {
-            self.z[k] += step * dz[k];
-            self.s[k] += step * ds[k];
-        }
-        self.iterations += 1;
-        self.short_steps = if step < 1e-7 { self.short_steps + 1 } else { 0 };
-        x = self.impulse_variables(problem.mu.as_slice());
-        if x.iter().any(|x| !x.is_finite()) || self.short_steps >= 4 {
-            self.failed = true;
-            return false;
-        }
-        let error = progress.check(&x);
-        if error < self.best {
-            self.best = error;
-            self.best_x = x;
-        }
-        if self.best <= 0.5 * self.last_halving.1 {
-            self.last_halving = (self.iterations, self.best);
-        }
-        progress.done()
+        residual
     }
 
     /// x = D⁻¹ z b.

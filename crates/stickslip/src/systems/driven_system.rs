@@ -2,14 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::algebra::SymmetricMatrix;
-
 use super::functions::Force;
-use super::past_motion::{PastMotion, PastReading};
-use super::{
-    BilateralConstraint, ForceDependence, Instant, LinearPart, MechanicalSystem, SampledController,
-    Sparsity, UnilateralConstraint, World,
-};
+use super::wrapped_system::WrappedSystem;
+use super::{ForceDependence, Instant, MechanicalSystem, SampledController};
 
 /// What a program adds to a system: a force, and controllers whose outputs are generalized forces.
 #[derive(Clone, Default)]
@@ -64,42 +59,9 @@ impl DrivenSystem {
     }
 }
 
-impl MechanicalSystem for DrivenSystem {
-    fn dof(&self) -> usize {
-        self.system.dof()
-    }
-    fn sparsity(&self) -> Option<&Sparsity> {
-        self.system.sparsity()
-    }
-    fn new_matrix(&self) -> SymmetricMatrix {
-        self.system.new_matrix()
-    }
-    fn coordinate_count(&self) -> usize {
-        self.system.coordinate_count()
-    }
-    fn coordinate_names(&self) -> &[String] {
-        self.system.coordinate_names()
-    }
-    fn velocity_names(&self) -> &[String] {
-        self.system.velocity_names()
-    }
-    fn mass_is_constant(&self) -> bool {
-        self.system.mass_is_constant()
-    }
-    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
-        self.system.mass(q, out);
-    }
-    fn kinetic_energy(&self, q: &[f64], v: &[f64]) -> f64 {
-        self.system.kinetic_energy(q, v)
-    }
-    fn as_world(&self) -> Option<&World> {
-        self.system.as_world()
-    }
-    fn has_covariant_force(&self) -> bool {
-        self.system.has_covariant_force()
-    }
-    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
-        self.system.covariant_force(q, v, out);
+impl WrappedSystem for DrivenSystem {
+    fn system(&self) -> &dyn MechanicalSystem {
+        self.system.as_ref()
     }
     fn force_dependence(&self) -> ForceDependence {
         let added = self.drive.force.as_ref();
@@ -130,47 +92,16 @@ impl MechanicalSystem for DrivenSystem {
             }
         }
     }
-    fn has_potential(&self) -> bool {
-        self.system.has_potential()
-    }
-    fn potential(&self, q: &[f64]) -> f64 {
-        self.system.potential(q)
-    }
-    fn potential_gradient(&self, q: &[f64], out: &mut [f64]) {
-        self.system.potential_gradient(q, out);
-    }
-    fn potential_is_linear(&self) -> bool {
-        self.system.potential_is_linear()
-    }
-    fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool {
-        self.system.potential_hessian(q, out)
-    }
-    fn discrete_gradient(&self, q0: &[f64], q1: &[f64], out: &mut [f64]) -> bool {
-        self.system.discrete_gradient(q0, q1, out)
-    }
-    fn linear_part(&self) -> Option<&LinearPart> {
-        self.system.linear_part()
-    }
-    fn displace(&self, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
-        self.system.displace(q, v, h, out);
+    fn force_derivatives(&self, at: &Instant, dq: &mut [f64], dv: &mut [f64]) -> bool {
+        let held = &at.held[..self.own.min(at.held.len())];
+        // Those of the added force are not known.
+        self.drive.force.is_none()
+            && self
+                .system
+                .force_derivatives(&Instant { held, ..*at }, dq, dv)
     }
     fn controllers(&self) -> &[Arc<dyn SampledController>] {
         &self.controllers
-    }
-    fn warnings(&self) -> Vec<String> {
-        self.system.warnings()
-    }
-    fn constraints(&self) -> &[UnilateralConstraint] {
-        self.system.constraints()
-    }
-    fn joints(&self) -> &[BilateralConstraint] {
-        self.system.joints()
-    }
-    fn past_reading(&self) -> Option<&PastReading> {
-        self.system.past_reading()
-    }
-    fn past(&self) -> Option<&PastMotion> {
-        self.system.past()
     }
 }
 
@@ -179,9 +110,10 @@ mod tests {
     use super::*;
     use crate::simulation::{Simulation, SimulationSettings};
     use crate::solvers::GaussSeidel;
-    use crate::stepping::MoreauJean;
-    use crate::systems::GeneralizedSystem;
+    use crate::stepping::{MoreauJean, MoreauJeanSettings, Projection};
     use crate::systems::functions::GivenForce;
+    use crate::systems::rigid::UnitQuaternion;
+    use crate::systems::{GeneralizedSystem, RigidBody};
 
     fn mass(drive: Drive) -> Simulation {
         let system = GeneralizedSystem::builder(["x"])
@@ -212,6 +144,43 @@ mod tests {
         // Work F x = kinetic energy.
         assert!((run.ledger().totals.external - 2.25).abs() < 1e-10);
         assert!(run.ledger().is_closed());
+    }
+
+    #[test]
+    fn a_drive_that_presses_nothing_leaves_a_turning_body_as_it_is() {
+        let q = RigidBody::configuration([0.0; 3], UnitQuaternion::IDENTITY);
+        let run = |driven: bool| {
+            let body = RigidBody::builder(1.0, [1.0, 2.0, 3.0]).build(&q).unwrap();
+            let nothing = GivenForce {
+                dependence: ForceDependence::Time,
+                evaluate: |_t: f64, _q: &[f64], _v: &[f64], out: &mut [f64]| out.fill(0.0),
+            };
+            let drive = Drive {
+                force: Some(Arc::new(nothing)),
+                controllers: Vec::new(),
+            };
+            let system: Box<dyn MechanicalSystem> = match driven {
+                true => Box::new(DrivenSystem::new(Box::new(body), drive)),
+                false => Box::new(body),
+            };
+            let scheme = MoreauJean::new(MoreauJeanSettings {
+                projection: Projection::Combined,
+                ..Default::default()
+            });
+            let (scheme, solver) = (Box::new(scheme.unwrap()), Box::<GaussSeidel>::default());
+            let start: (&[f64], &[f64]) = (&q, &[0.0, 0.0, 0.0, 0.1, 2.0, 0.1]);
+            let settings = SimulationSettings::fixed(0.01);
+            let mut run = Simulation::new(system, scheme, solver, start, settings).unwrap();
+            let mut momenta = 0;
+            run.run_until(0.5, |record| {
+                momenta += usize::from(record.momentum.is_some());
+                std::ops::ControlFlow::Continue(())
+            });
+            (run.state().q.clone(), run.state().v.clone(), momenta)
+        };
+        let (free, driven) = (run(false), run(true));
+        assert!(free.2 > 0, "the account of momentum is kept");
+        assert_eq!(free, driven);
     }
 
     #[derive(Debug)]

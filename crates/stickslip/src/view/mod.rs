@@ -31,7 +31,8 @@ mod run;
 mod sections;
 
 pub use bodies::{Geometry, ViewBody};
-pub use builder::{ViewBuilder, ViewOptions};
+pub(crate) use builder::ViewBuilder;
+pub use builder::ViewOptions;
 pub use contacts::{ContactRow, ViewContact};
 pub use data::{VIEW_FORMAT, ViewBranch, ViewData};
 pub use encode::{Block, BlockKind, Encoded};

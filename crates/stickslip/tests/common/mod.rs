@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod compliant_bar;
+pub mod exact_motions;
 pub mod random;
 
 use std::ops::ControlFlow;

@@ -30,7 +30,6 @@
 
 use std::ops::Range;
 
-use super::BodyForm;
 use crate::algebra::block_sparse::{BlockSparse, BlockSparseBuilder};
 use crate::algebra::dot;
 
@@ -336,15 +335,6 @@ impl BodyOperator {
         }
     }
 
-    /// (W p)_row, computed without the velocities of all bodies: a sum over the rows that share a body with it. For studies;
-    /// sweeps keep the velocities.
-    pub fn row_times(&self, row: usize, impulse: &[f64]) -> f64 {
-        (0..self.rows())
-            .filter(|&j| impulse[j] != 0.0)
-            .map(|j| self.entry(row, j) * impulse[j])
-            .sum()
-    }
-
     /// W_ij.
     pub fn entry(&self, i: usize, j: usize) -> f64 {
         let f = self.freedoms;
@@ -458,77 +448,6 @@ impl BodyOperator {
             }
         }
         (start, on_body)
-    }
-
-    /// The operator behind a problem in global form, its mass blocks whitened by Cholesky's factorisation: M = C Cᵀ, rows
-    /// C⁻¹ h. `None` where a contact has more than two bodies, a body more freedoms than `6` in space or `3` in the plane, or
-    /// a mass block that is not symmetric and positive definite (implicit gyroscopic terms).
-    pub fn of_body_form(form: &BodyForm, dimension: usize) -> Option<Self> {
-        let f = if dimension == 3 { 6 } else { 3 };
-        let mut factors = Vec::with_capacity(form.mass.len());
-        for (mass, freedoms) in form.mass.iter().zip(&form.freedoms) {
-            factors.push(cholesky(mass, freedoms.len())?);
-        }
-        let mut operator = Self::default();
-        operator.begin(f, form.mass.len());
-        for links in &form.links {
-            if links.len() > 2 {
-                return None;
-            }
-            let mut sides = [NO_BODY; 2];
-            for (side, link) in sides.iter_mut().zip(links) {
-                if form.freedoms[link.body].len() > f {
-                    return None;
-                }
-                *side = link.body as u32;
-            }
-            let numbers = operator.push(dimension, sides);
-            for (s, link) in links.iter().enumerate() {
-                let size = form.freedoms[link.body].len();
-                for r in 0..dimension {
-                    let out = &mut numbers[r * 2 * f + s * f..][..size];
-                    out.copy_from_slice(&link.jacobian[r * size..(r + 1) * size]);
-                    forward(&factors[link.body], out);
-                }
-            }
-        }
-        Some(operator)
-    }
-}
-
-/// Cholesky's factor of a symmetric matrix, row-major; `None` if it is not symmetric to rounding or not positive definite.
-fn cholesky(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
-    let mut factor = vec![0.0; size * size];
-    for i in 0..size {
-        for j in 0..=i {
-            let (a, b) = (matrix[i * size + j], matrix[j * size + i]);
-            if (a - b).abs() > 1e-13 * (matrix[i * size + i] * matrix[j * size + j]).abs().sqrt() {
-                return None;
-            }
-            let done = dot(
-                &factor[i * size..i * size + j],
-                &factor[j * size..j * size + j],
-            );
-            let rest = 0.5 * (a + b) - done;
-            if i == j {
-                if !(rest > 0.0) {
-                    return None;
-                }
-                factor[i * size + i] = rest.sqrt();
-            } else {
-                factor[i * size + j] = rest / factor[j * size + j];
-            }
-        }
-    }
-    Some(factor)
-}
-
-/// x ← C⁻¹ x.
-fn forward(factor: &[f64], x: &mut [f64]) {
-    let size = x.len();
-    for i in 0..size {
-        let done = dot(&factor[i * size..i * size + i], &x[..i]);
-        x[i] = (x[i] - done) / factor[i * size + i];
     }
 }
 

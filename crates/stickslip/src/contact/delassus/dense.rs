@@ -45,11 +45,6 @@ impl DenseDelassus {
         &self.entries
     }
 
-    #[inline]
-    pub(super) fn row_product(&self, i: usize, p: &[f64]) -> f64 {
-        dot(self.row(i), p)
-    }
-
     pub(super) fn multiply_plus(&self, p: &[f64], q: &[f64], out: &mut [f64]) {
         for (i, o) in out.iter_mut().enumerate() {
             *o = q[i] + dot(self.row(i), p);

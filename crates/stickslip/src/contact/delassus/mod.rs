@@ -70,16 +70,6 @@ impl Delassus {
         }
     }
 
-    /// Row product `Σ_j W_ij p_j`.
-    #[inline]
-    pub fn row_product(&self, i: usize, p: &[f64]) -> f64 {
-        match self {
-            Self::Dense(w) => w.row_product(i, p),
-            Self::Blocks(w) => w.matrix.row_product(i, p),
-            Self::Bodies(w) => w.row_times(i, p),
-        }
-    }
-
     /// Prepares a sweep that starts at the impulses `p`.
     pub fn begin_sweep(&self, p: &[f64], memory: &mut SweepVelocity) {
         if let Self::Bodies(w) = self {

@@ -34,6 +34,8 @@ pub enum ElementKind {
 /// Largest number of nodes of an element.
 pub const NODES_MAX: usize = 27;
 
+const LINE: [[f64; 3]; 3] = [[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3]];
+
 const QUAD: [[f64; 3]; 9] = [
     [-1.0, -1.0, 0.0],
     [1.0, -1.0, 0.0],
@@ -79,104 +81,48 @@ const HEX: [[f64; 3]; 27] = [
 const TRI_EDGES: [[usize; 2]; 3] = [[0, 1], [1, 2], [2, 0]];
 const TET_EDGES: [[usize; 2]; 6] = [[0, 1], [1, 2], [2, 0], [0, 3], [2, 3], [1, 3]];
 
+/// Kind, nodes, dimension, order, and the numbers of the type in Gmsh and VTK files, in the order of the kinds.
+const KINDS: [(ElementKind, usize, usize, usize, u32, u8); 13] = [
+    (ElementKind::Point, 1, 0, 0, 15, 1),
+    (ElementKind::Line2, 2, 1, 1, 1, 3),
+    (ElementKind::Line3, 3, 1, 2, 8, 21),
+    (ElementKind::Tri3, 3, 2, 1, 2, 5),
+    (ElementKind::Tri6, 6, 2, 2, 9, 22),
+    (ElementKind::Quad4, 4, 2, 1, 3, 9),
+    (ElementKind::Quad8, 8, 2, 2, 16, 23),
+    (ElementKind::Quad9, 9, 2, 2, 10, 28),
+    (ElementKind::Tet4, 4, 3, 1, 4, 10),
+    (ElementKind::Tet10, 10, 3, 2, 11, 24),
+    (ElementKind::Hex8, 8, 3, 1, 5, 12),
+    (ElementKind::Hex20, 20, 3, 2, 17, 25),
+    (ElementKind::Hex27, 27, 3, 2, 12, 29),
+];
+
 impl ElementKind {
     /// Number of nodes.
     pub const fn node_count(self) -> usize {
-        match self {
-            Self::Point => 1,
-            Self::Line2 => 2,
-            Self::Line3 | Self::Tri3 => 3,
-            Self::Quad4 | Self::Tet4 => 4,
-            Self::Tri6 => 6,
-            Self::Quad8 | Self::Hex8 => 8,
-            Self::Quad9 => 9,
-            Self::Tet10 => 10,
-            Self::Hex20 => 20,
-            Self::Hex27 => 27,
-        }
+        KINDS[self as usize].1
     }
 
     /// Dimension of the shape.
     pub const fn dimension(self) -> usize {
-        match self {
-            Self::Point => 0,
-            Self::Line2 | Self::Line3 => 1,
-            Self::Tri3 | Self::Tri6 | Self::Quad4 | Self::Quad8 | Self::Quad9 => 2,
-            Self::Tet4 | Self::Tet10 | Self::Hex8 | Self::Hex20 | Self::Hex27 => 3,
-        }
+        KINDS[self as usize].2
     }
 
     /// Order of the shape functions.
     pub const fn order(self) -> usize {
-        match self {
-            Self::Point => 0,
-            Self::Line2 | Self::Tri3 | Self::Quad4 | Self::Tet4 | Self::Hex8 => 1,
-            _ => 2,
-        }
-    }
-
-    /// Whether the shape is a triangle or a tetrahedron.
-    pub const fn is_simplex(self) -> bool {
-        matches!(self, Self::Tri3 | Self::Tri6 | Self::Tet4 | Self::Tet10)
-    }
-
-    /// Number of the type in Gmsh files.
-    pub const fn gmsh_type(self) -> u32 {
-        match self {
-            Self::Line2 => 1,
-            Self::Tri3 => 2,
-            Self::Quad4 => 3,
-            Self::Tet4 => 4,
-            Self::Hex8 => 5,
-            Self::Line3 => 8,
-            Self::Tri6 => 9,
-            Self::Quad9 => 10,
-            Self::Tet10 => 11,
-            Self::Hex27 => 12,
-            Self::Point => 15,
-            Self::Quad8 => 16,
-            Self::Hex20 => 17,
-        }
+        KINDS[self as usize].3
     }
 
     /// The kind with a number of Gmsh files.
     pub fn from_gmsh_type(number: u32) -> Option<Self> {
-        [
-            Self::Point,
-            Self::Line2,
-            Self::Line3,
-            Self::Tri3,
-            Self::Tri6,
-            Self::Quad4,
-            Self::Quad8,
-            Self::Quad9,
-            Self::Tet4,
-            Self::Tet10,
-            Self::Hex8,
-            Self::Hex20,
-            Self::Hex27,
-        ]
-        .into_iter()
-        .find(|kind| kind.gmsh_type() == number)
+        let found = KINDS.iter().find(|kind| kind.4 == number);
+        found.map(|kind| kind.0)
     }
 
     /// Number of the cell type in VTK files.
     pub const fn vtk_type(self) -> u8 {
-        match self {
-            Self::Point => 1,
-            Self::Line2 => 3,
-            Self::Tri3 => 5,
-            Self::Quad4 => 9,
-            Self::Tet4 => 10,
-            Self::Hex8 => 12,
-            Self::Line3 => 21,
-            Self::Tri6 => 22,
-            Self::Quad8 => 23,
-            Self::Tet10 => 24,
-            Self::Hex20 => 25,
-            Self::Quad9 => 28,
-            Self::Hex27 => 29,
-        }
+        KINDS[self as usize].5
     }
 
     /// Order in which VTK lists the nodes.
@@ -211,8 +157,7 @@ impl ElementKind {
         ];
         match self {
             Self::Point => vec![[0.0; 3]],
-            Self::Line2 => vec![[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
-            Self::Line3 => vec![[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3]],
+            Self::Line2 | Self::Line3 => LINE[..self.node_count()].to_vec(),
             Self::Tri3 => simplex(&corners[..3], &[]),
             Self::Tri6 => simplex(&corners[..3], &TRI_EDGES),
             Self::Tet4 => simplex(&corners, &[]),
@@ -260,19 +205,8 @@ impl ElementKind {
                 value[0] = 1.0;
                 slope[0] = [0.0; 3];
             }
-            Self::Line2 => {
-                for (a, s) in [-1.0, 1.0].into_iter().enumerate() {
-                    value[a] = 0.5 * (1.0 + s * x[0]);
-                    slope[a] = [0.5 * s, 0.0, 0.0];
-                }
-            }
-            Self::Line3 => {
-                for (a, s) in [-1.0, 1.0, 0.0].into_iter().enumerate() {
-                    let (n, d) = quadratic(s, x[0]);
-                    value[a] = n;
-                    slope[a] = [d, 0.0, 0.0];
-                }
-            }
+            Self::Line2 => tensor_shape(linear, (&LINE[..2], 1), x, value, slope),
+            Self::Line3 => tensor_shape(quadratic, (&LINE, 1), x, value, slope),
             Self::Tri3 | Self::Tri6 => simplex_shape(
                 [1.0 - x[0] - x[1], x[0], x[1], 0.0],
                 3,
@@ -287,14 +221,19 @@ impl ElementKind {
                 value,
                 slope,
             ),
-            Self::Quad4 => linear_shape(&QUAD[..4], 2, x, value, slope),
-            Self::Hex8 => linear_shape(&HEX[..8], 3, x, value, slope),
+            Self::Quad4 => tensor_shape(linear, (&QUAD[..4], 2), x, value, slope),
+            Self::Hex8 => tensor_shape(linear, (&HEX[..8], 3), x, value, slope),
             Self::Quad8 => serendipity_shape(&QUAD[..8], 2, x, value, slope),
             Self::Hex20 => serendipity_shape(&HEX[..20], 3, x, value, slope),
-            Self::Quad9 => lagrange_shape(&QUAD, 2, x, value, slope),
-            Self::Hex27 => lagrange_shape(&HEX, 3, x, value, slope),
+            Self::Quad9 => tensor_shape(quadratic, (&QUAD, 2), x, value, slope),
+            Self::Hex27 => tensor_shape(quadratic, (&HEX, 3), x, value, slope),
         }
     }
+}
+
+/// One-dimensional linear function of the node at `s` ∈ {−1, 1}.
+fn linear(s: f64, x: f64) -> (f64, f64) {
+    (0.5 * (1.0 + s * x), 0.5 * s)
 }
 
 /// One-dimensional quadratic Lagrange function of the node at `s` ∈ {−1, 0, 1}.
@@ -356,28 +295,16 @@ fn product(f: [(f64, f64); 3], dimension: usize) -> (f64, [f64; 3]) {
     (value, slope)
 }
 
-fn linear_shape(
-    nodes: &[[f64; 3]],
-    dimension: usize,
+/// Products of one function of each coordinate: of the node, and of the point.
+fn tensor_shape(
+    factor: impl Fn(f64, f64) -> (f64, f64),
+    (nodes, dimension): (&[[f64; 3]], usize),
     x: [f64; 3],
     value: &mut [f64],
     slope: &mut [[f64; 3]],
 ) {
     for (a, node) in nodes.iter().enumerate() {
-        let f = [0, 1, 2].map(|i| (0.5 * (1.0 + node[i] * x[i]), 0.5 * node[i]));
-        (value[a], slope[a]) = product(f, dimension);
-    }
-}
-
-fn lagrange_shape(
-    nodes: &[[f64; 3]],
-    dimension: usize,
-    x: [f64; 3],
-    value: &mut [f64],
-    slope: &mut [[f64; 3]],
-) {
-    for (a, node) in nodes.iter().enumerate() {
-        let f = [0, 1, 2].map(|i| quadratic(node[i], x[i]));
+        let f = [0, 1, 2].map(|i| factor(node[i], x[i]));
         (value[a], slope[a]) = product(f, dimension);
     }
 }
@@ -396,12 +323,12 @@ fn serendipity_shape(
                 if i == m {
                     (1.0 - x[i] * x[i], -2.0 * x[i])
                 } else {
-                    (0.5 * (1.0 + node[i] * x[i]), 0.5 * node[i])
+                    linear(node[i], x[i])
                 }
             });
             (value[a], slope[a]) = product(f, dimension);
         } else {
-            let f = [0, 1, 2].map(|i| (0.5 * (1.0 + node[i] * x[i]), 0.5 * node[i]));
+            let f = [0, 1, 2].map(|i| linear(node[i], x[i]));
             let (n, d) = product(f, dimension);
             let sum: f64 = (0..dimension).map(|i| node[i] * x[i]).sum();
             let g = sum - (dimension as f64 - 1.0);
@@ -475,7 +402,15 @@ mod tests {
             let mut order = kind.vtk_order();
             order.sort_unstable();
             assert_eq!(order, (0..kind.node_count()).collect::<Vec<_>>());
-            assert_eq!(ElementKind::from_gmsh_type(kind.gmsh_type()), Some(kind));
+        }
+    }
+
+    #[test]
+    fn kinds_stand_in_the_order_of_their_table_and_types_of_files_differ() {
+        for (k, kind) in KINDS.iter().enumerate() {
+            assert_eq!(kind.0 as usize, k);
+            assert_eq!(ElementKind::from_gmsh_type(kind.4), Some(kind.0));
+            assert_eq!(KINDS.iter().filter(|other| other.5 == kind.5).count(), 1);
         }
     }
 }

@@ -46,17 +46,7 @@ pub fn rectangle(size: (f64, f64), cells: (usize, usize), kind: ElementKind) -> 
     for j in 0..cells.1 {
         for i in 0..cells.0 {
             let p = |a: usize, b: usize| at(2 * i + a, 2 * j + b);
-            grid.cell(&[
-                p(0, 0),
-                p(2, 0),
-                p(2, 2),
-                p(0, 2),
-                p(1, 0),
-                p(2, 1),
-                p(1, 2),
-                p(0, 1),
-                p(1, 1),
-            ]);
+            grid.cell(&CELL.map(|[a, b]| p(a, b)));
         }
     }
     for i in 0..cells.0 {
@@ -88,17 +78,7 @@ pub fn ring(radii: (f64, f64), cells: (usize, usize), kind: ElementKind) -> Mesh
     for j in 0..cells.1 {
         for i in 0..cells.0 {
             let p = |a: usize, b: usize| at(2 * i + a, 2 * j + b);
-            grid.cell(&[
-                p(0, 0),
-                p(2, 0),
-                p(2, 2),
-                p(0, 2),
-                p(1, 0),
-                p(2, 1),
-                p(1, 2),
-                p(0, 1),
-                p(1, 1),
-            ]);
+            grid.cell(&CELL.map(|[a, b]| p(a, b)));
         }
         let (a, m, b) = (2 * j, 2 * j + 1, 2 * j + 2);
         grid.edge("outer", [at(nr - 1, a), at(nr - 1, b), at(nr - 1, m)]);
@@ -224,6 +204,19 @@ struct Grid<'a, P> {
     number: Vec<u32>,
     place: P,
 }
+
+/// The points of a plane cell on the grid of half cells: corners, middles of the sides, centre.
+const CELL: [[usize; 2]; 9] = [
+    [0, 0],
+    [2, 0],
+    [2, 2],
+    [0, 2],
+    [1, 0],
+    [2, 1],
+    [1, 2],
+    [0, 1],
+    [1, 1],
+];
 
 /// Six tetrahedra around the diagonal from corner 0 to corner 6 of a hexahedron.
 const TETS: [[usize; 4]; 6] = [

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::algebra::SymmetricMatrix;
+use crate::systems::wrapped_system::WrappedSystem;
 use crate::systems::{
     BilateralConstraint, ForceDependence, Instant, LinearPart, MechanicalSystem, Sparsity,
     UnilateralConstraint,
@@ -314,59 +315,8 @@ impl MechanicalSystem for ElastodynamicSystem {
 }
 
 /// A shared system, so that files and accounts can read it beside the run.
-impl MechanicalSystem for Arc<ElastodynamicSystem> {
-    fn dof(&self) -> usize {
-        self.as_ref().dof()
-    }
-    fn sparsity(&self) -> Option<&Sparsity> {
-        self.as_ref().sparsity()
-    }
-    fn coordinate_names(&self) -> &[String] {
-        self.as_ref().coordinate_names()
-    }
-    fn velocity_names(&self) -> &[String] {
-        self.as_ref().velocity_names()
-    }
-    fn mass_is_constant(&self) -> bool {
-        self.as_ref().mass_is_constant()
-    }
-    fn mass(&self, q: &[f64], out: &mut SymmetricMatrix) {
-        self.as_ref().mass(q, out);
-    }
-    fn covariant_force(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
-        self.as_ref().covariant_force(q, v, out);
-    }
-    fn force_dependence(&self) -> ForceDependence {
-        self.as_ref().force_dependence()
-    }
-    fn force(&self, at: &Instant, out: &mut [f64]) {
-        self.as_ref().force(at, out);
-    }
-    fn has_potential(&self) -> bool {
-        self.as_ref().has_potential()
-    }
-    fn potential(&self, q: &[f64]) -> f64 {
-        self.as_ref().potential(q)
-    }
-    fn potential_gradient(&self, q: &[f64], out: &mut [f64]) {
-        self.as_ref().potential_gradient(q, out);
-    }
-    fn potential_hessian(&self, q: &[f64], out: &mut SymmetricMatrix) -> bool {
-        self.as_ref().potential_hessian(q, out)
-    }
-    fn discrete_gradient(&self, q0: &[f64], q1: &[f64], out: &mut [f64]) -> bool {
-        self.as_ref().discrete_gradient(q0, q1, out)
-    }
-    fn linear_part(&self) -> Option<&LinearPart> {
-        self.as_ref().linear_part()
-    }
-    fn warnings(&self) -> Vec<String> {
-        self.as_ref().warnings()
-    }
-    fn constraints(&self) -> &[UnilateralConstraint] {
-        self.as_ref().constraints()
-    }
-    fn joints(&self) -> &[BilateralConstraint] {
-        self.as_ref().joints()
+impl WrappedSystem for Arc<ElastodynamicSystem> {
+    fn system(&self) -> &dyn MechanicalSystem {
+        self.as_ref()
     }
 }

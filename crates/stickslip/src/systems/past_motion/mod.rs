@@ -33,9 +33,10 @@ mod tests;
 
 pub use history::InitialHistory;
 pub use kernel::Kernel;
-pub use motion::{Interpolation, PastMotion, PastSnapshot};
+pub(crate) use motion::PastSnapshot;
+pub use motion::{Interpolation, PastMotion};
 pub use reading::{
     FunctionIntegral, PastError, PastFunction, PastIntegral, PastReading, Psi, WindowMaximum,
 };
 pub use view::PastView;
-pub use with_past::SystemWithPast;
+pub(crate) use with_past::SystemWithPast;

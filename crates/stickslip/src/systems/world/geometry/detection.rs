@@ -132,12 +132,6 @@ impl CollisionDetection {
         })
     }
 
-    /// Number of pairs in the present list of neighbours.
-    #[must_use]
-    pub fn pair_count(&self) -> usize {
-        self.pairs.len()
-    }
-
     fn take_manifold(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.manifolds.push(Manifold::default());

@@ -1,0 +1,32 @@
+//! Physical truths with exact solutions.
+
+mod common;
+mod elastic_truths;
+mod truth_delay;
+mod truth_energetic_impact;
+mod truth_events;
+mod truth_frames;
+mod truth_generalized_scenes;
+mod truth_hypotheses;
+mod truth_joints;
+mod truth_neighbours;
+mod truth_one_contact;
+mod truth_paradoxes;
+mod truth_penalty;
+mod truth_position_scenes;
+mod truth_positions;
+mod truth_rigid_body;
+mod truth_sampled_control;
+mod truth_sections;
+mod truth_sliding_and_bouncing;
+mod truth_slip_friction;
+mod truth_stiff_forces;
+mod truth_tables;
+mod truth_theorem1;
+mod truth_uniqueness;
+mod truth_units;
+mod truth_viability;
+mod truth_world_boxes;
+mod truth_world_scenes;
+mod truth_worlds;
+mod worlds;
