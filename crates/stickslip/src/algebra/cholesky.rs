@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::sparse_cholesky::SparseCholesky;
 use super::sparse_symmetric::SparseSymmetric;
-use super::symmetric::{SymmetricMatrix, dot};
+use super::symmetric::SymmetricMatrix;
+use super::vectors::dot;
 
 /// Cholesky factor `A = L Lᵀ` of a symmetric positive definite matrix, dense or sparse.
 #[derive(Clone, Debug, Default)]

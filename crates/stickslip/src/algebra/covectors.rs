@@ -1,6 +1,6 @@
 //! A list of covectors, dense for small systems and sparse for meshes.
 
-use super::dot;
+use super::{add_scaled, dot};
 
 /// Rows of a Jacobian, stored one after the other, all dense or all sparse.
 ///
@@ -135,15 +135,16 @@ impl Covectors {
     #[inline]
     pub fn dot(&self, i: usize, x: &[f64]) -> f64 {
         if self.sparse {
-            let (index, value) = self.sparse(i);
-            index
-                .iter()
-                .zip(value)
-                .map(|(&j, a)| a * x[j as usize])
-                .sum()
+            self.sparse_dot(i, x)
         } else {
             dot(self.dense(i), x)
         }
+    }
+
+    fn sparse_dot(&self, i: usize, x: &[f64]) -> f64 {
+        let (index, value) = self.sparse(i);
+        let products = index.iter().zip(value).map(|(&j, a)| a * x[j as usize]);
+        products.sum()
     }
 
     /// `row i · row j` of another list of the same kind.
@@ -166,19 +167,19 @@ impl Covectors {
     #[inline]
     pub fn absolute_dot(&self, i: usize, x: &[f64]) -> f64 {
         if self.sparse {
-            let (index, value) = self.sparse(i);
-            index
-                .iter()
-                .zip(value)
-                .map(|(&j, a)| (a * x[j as usize]).abs())
-                .sum()
-        } else {
-            self.dense(i)
-                .iter()
-                .zip(x)
-                .map(|(a, x)| (a * x).abs())
-                .sum()
+            return self.sparse_absolute_dot(i, x);
         }
+        let mut sum = 0.0;
+        for (a, x) in self.dense(i).iter().zip(x) {
+            sum += (a * x).abs();
+        }
+        sum
+    }
+
+    fn sparse_absolute_dot(&self, i: usize, x: &[f64]) -> f64 {
+        let (index, value) = self.sparse(i);
+        let products = index.iter().zip(value).map(|(&j, a)| a * x[j as usize]);
+        products.map(f64::abs).sum()
     }
 
     /// `out += factor * row i`.
@@ -190,9 +191,7 @@ impl Covectors {
                 out[j as usize] += factor * a;
             }
         } else {
-            for (o, a) in out.iter_mut().zip(self.dense(i)) {
-                *o += factor * a;
-            }
+            add_scaled(out, factor, self.dense(i));
         }
     }
 }

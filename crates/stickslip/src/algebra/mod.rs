@@ -28,6 +28,7 @@ pub(crate) mod sparse_factor;
 pub(crate) mod sparse_rows;
 pub(crate) mod sparse_symmetric;
 mod symmetric;
+mod vectors;
 
 pub use cholesky::CholeskyFactor;
 pub(crate) use compensated::CompensatedSum;
@@ -38,4 +39,6 @@ pub use jet::Jet;
 pub(crate) use pivoted_cholesky::PivotedCholesky;
 pub use sparse_rows::{SparseRows, SparseRowsError};
 pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
-pub use symmetric::{SymmetricMatrix, dot};
+pub use symmetric::SymmetricMatrix;
+pub use vectors::dot;
+pub(crate) use vectors::{add_scaled, assign, assign_zeros, copy};

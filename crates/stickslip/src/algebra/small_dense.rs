@@ -1,5 +1,7 @@
 //! Solution of small dense linear systems kept in plain row-major slices.
 
+pub use super::vectors::dot;
+
 /// Solves A x = b by elimination with row pivoting; A and b are overwritten, b by x.
 ///
 /// Returns false, with b meaningless, when a pivot is below `1e-300` or not finite.
@@ -43,12 +45,6 @@ pub fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
         b[k] = sum / a[k * n + k];
     }
     true
-}
-
-/// Dot product.
-#[inline]
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// Euclidean norm, by plain summation.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::compensated::compensated_dot;
 use super::sparse_symmetric::{SparsePattern, SparseSymmetric};
+use super::vectors::dot;
 
 /// Symmetric matrix, stored in full (both triangles): dense row-major, or sparse.
 #[derive(Clone, Debug, PartialEq)]
@@ -257,10 +258,4 @@ impl SymmetricMatrix {
             }
         }
     }
-}
-
-/// Scalar product.
-#[inline]
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::algebra::sparse_cholesky::SparseCholesky;
-use crate::algebra::{CholeskyFactor, Compliance, Covectors};
+use crate::algebra::{CholeskyFactor, Compliance, Covectors, add_scaled, assign_zeros, copy};
 use crate::laws::{FlowRule, FrictionSection, GeneralizedRule};
 
 #[cfg(doc)]
@@ -76,6 +76,9 @@ impl ContactProblem {
     pub fn begin(&mut self, dof: usize) {
         self.restart(dof);
         self.rows.clear_dense(dof);
+        if let Delassus::Dense(dense) = &mut self.delassus {
+            dense.resize(0);
+        }
     }
 
     /// Empties the problem for a system with `dof` velocities and sparse rows.
@@ -118,14 +121,17 @@ impl ContactProblem {
 
     fn restart(&mut self, dof: usize) {
         self.dof = dof;
-        self.velocity_free.clear();
-        self.velocity_free.resize(dof, 0.0);
+        assign_zeros(&mut self.velocity_free, dof);
         self.responses.clear();
-        self.operator = None;
+        if self.operator.is_some() {
+            self.operator = None;
+        }
         self.bias.clear();
         self.free.clear();
         self.blocks.clear();
-        self.normal_stage = NormalStage::Inelastic;
+        if !matches!(self.normal_stage, NormalStage::Inelastic) {
+            self.normal_stage = NormalStage::Inelastic;
+        }
     }
 
     /// Adds a block of `size` rows and returns them and its bias for writing.
@@ -186,9 +192,9 @@ impl ContactProblem {
             self.responses.extend_from_slice(self.rows.dense_rows());
         }
         self.responses.chunks_mut(n.max(1)).for_each(&mut solve);
-        for i in 0..m {
-            for j in 0..=i {
-                let entry = self.rows.dot(i, &self.responses[j * n..(j + 1) * n]);
+        for (j, response) in self.responses.chunks(n.max(1)).enumerate() {
+            for i in j..m {
+                let entry = self.rows.dot(i, response);
                 entries[i * m + j] = entry;
                 entries[j * m + i] = entry;
             }
@@ -367,7 +373,7 @@ impl ContactProblem {
 
     /// Writes `v = v_free + A⁻¹ H p`.
     pub fn velocity(&self, impulse: &[f64], out: &mut [f64]) {
-        out.copy_from_slice(&self.velocity_free);
+        copy(out, &self.velocity_free);
         if let Delassus::Bodies(operator) = &self.delassus {
             operator.add_velocity(impulse, out);
             return;
@@ -388,9 +394,7 @@ impl ContactProblem {
         }
         for (response, &p) in self.responses.chunks(self.dof.max(1)).zip(impulse) {
             if p != 0.0 {
-                for (o, r) in out.iter_mut().zip(response) {
-                    *o += p * r;
-                }
+                add_scaled(out, p, response);
             }
         }
     }

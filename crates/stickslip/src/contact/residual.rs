@@ -73,9 +73,12 @@ impl BlockResidual {
 
 /// Largest value; `max` would drop a NaN, which must survive.
 fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
-    values
-        .into_iter()
-        .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
+    values.into_iter().fold(0.0, larger)
+}
+
+#[inline]
+fn larger(m: f64, x: f64) -> f64 {
+    if x.is_nan() || x > m { x } else { m }
 }
 
 /// Residual of a whole problem, with the measures of its blocks.
@@ -119,16 +122,25 @@ impl ContactResidual {
             self.refuse(problem.blocks().len());
             return;
         }
-        self.read_velocity(problem, impulse);
-        self.measure_blocks(problem, impulse);
+        if let Some(residual) = alone(problem, impulse, self.noise) {
+            self.blocks.push(residual);
+        } else {
+            self.read_velocity(problem, impulse);
+            self.measure_blocks(problem, impulse);
+        }
+        self.add_up();
     }
 
     /// Measures of all blocks, the velocity being known.
     fn measure_blocks(&mut self, problem: &ContactProblem, impulse: &[f64]) {
         self.rho.clear();
-        self.rho
-            .extend(problem.blocks().iter().map(|block| rho(problem, block)));
-        let scale = impulse_scale(problem, impulse, self.noise, &self.rho);
+        let mut driven = 0.0;
+        for block in problem.blocks() {
+            let rho = rho(problem, block);
+            self.rho.push(rho);
+            driven = add_driven(driven, &problem.free()[block.range()], rho, self.noise);
+        }
+        let scale = dot(impulse, impulse).max(driven).sqrt();
         for (block, &rho) in problem.blocks().iter().zip(&self.rho) {
             let rows = block.range();
             let residual = self.scratch.block(
@@ -140,7 +152,6 @@ impl ContactResidual {
             );
             self.blocks.push(residual);
         }
-        self.add_up();
     }
 
     /// Measures a solution with everything its law needs: the impulses, and for the generalized
@@ -169,16 +180,14 @@ impl ContactResidual {
 
     /// w = W p + q, rounding left out.
     fn read_velocity(&mut self, problem: &ContactProblem, impulse: &[f64]) {
-        self.velocity.resize(problem.size(), 0.0);
+        let (q, noise) = (problem.free(), self.noise);
+        if self.velocity.len() != q.len() {
+            self.velocity.resize(q.len(), 0.0);
+        }
         let delassus = problem.delassus();
-        delassus.multiply_plus_with(
-            impulse,
-            problem.free(),
-            &mut self.velocity,
-            &mut self.memory,
-        );
+        delassus.multiply_plus_with(impulse, q, &mut self.velocity, &mut self.memory);
         for w in &mut self.velocity {
-            if w.abs() <= self.noise {
+            if w.abs() <= noise {
                 *w = 0.0;
             }
         }
@@ -194,18 +203,15 @@ impl ContactResidual {
     }
 
     fn add_up(&mut self) {
-        let sum: f64 = self
-            .blocks
-            .iter()
-            .map(|b| b.natural_map * b.natural_map)
-            .sum();
-        let worst = |part: fn(&BlockResidual) -> f64| largest(self.blocks.iter().map(part));
-        self.total = BlockResidual {
-            natural_map: sum.sqrt(),
-            cone: worst(|b| b.cone),
-            signorini: worst(|b| b.signorini),
-            dissipation: worst(|b| b.dissipation),
-        };
+        let mut total = BlockResidual::default();
+        for block in &self.blocks {
+            total.natural_map += block.natural_map * block.natural_map;
+            total.cone = larger(total.cone, block.cone);
+            total.signorini = larger(total.signorini, block.signorini);
+            total.dissipation = larger(total.dissipation, block.dissipation);
+        }
+        total.natural_map = total.natural_map.sqrt();
+        self.total = total;
     }
 
     /// Measures per block.
@@ -225,8 +231,16 @@ impl ContactResidual {
 }
 
 /// ρ of a block: rows over trace of its diagonal block; where nothing moves it, that of the whole problem.
+#[inline]
 pub(super) fn rho(problem: &ContactProblem, block: &ContactBlock) -> f64 {
-    let trace = problem.delassus().trace(block.range());
+    let trace = match problem.delassus().entries() {
+        Some(entries) => {
+            let m = problem.size();
+            let diagonal = block.range().map(|i| entries[i * m + i]);
+            diagonal.sum()
+        }
+        None => problem.delassus().trace(block.range()),
+    };
     if trace > 0.0 {
         return block.size as f64 / trace;
     }
@@ -241,14 +255,21 @@ pub(super) fn rho(problem: &ContactProblem, block: &ContactBlock) -> f64 {
 /// `max(|p|₂, |ρ q|₂)` over all blocks; velocities up to `noise` count as zero.
 fn impulse_scale(problem: &ContactProblem, impulse: &[f64], noise: f64, rho: &[f64]) -> f64 {
     let mut driven = 0.0;
-    for (block, rho) in problem.blocks().iter().zip(rho) {
-        for &q in &problem.free()[block.range()] {
-            if !(q.abs() <= noise) {
-                driven += (rho * q) * (rho * q);
-            }
-        }
+    for (block, &rho) in problem.blocks().iter().zip(rho) {
+        driven = add_driven(driven, &problem.free()[block.range()], rho, noise);
     }
     dot(impulse, impulse).max(driven).sqrt()
+}
+
+/// Adds the squares of ρ q of one block.
+#[inline]
+fn add_driven(mut sum: f64, q: &[f64], rho: f64, noise: f64) -> f64 {
+    for &q in q {
+        if !(q.abs() <= noise) {
+            sum += (rho * q) * (rho * q);
+        }
+    }
+    sum
 }
 
 /// Both figures of an answer to a problem given on its own, with their floors of rounding.
@@ -297,6 +318,7 @@ impl Judgement {
         }
         measures.velocity = velocity;
         measures.measure_blocks(problem, p);
+        measures.add_up();
         let (mut published, mut signorini, mut driven) = (0.0, 0.0f64, 0.0);
         let mut natural = measures.total.natural_map;
         for (b, block) in problem.blocks().iter().enumerate() {
@@ -361,7 +383,7 @@ impl Scratch {
             BlockKind::Unilateral { minimum: 0.0 },
             FlowRule::Coulomb,
         ) = (&block.section, block.kind, block.flow_rule)
-            && problem.delassus().trace(block.start..block.start + 1) > 0.0
+            && problem.w(block.start, block.start) > 0.0
         {
             // A cone of the plane is the middle of one in space.
             match (p, w) {
@@ -514,6 +536,61 @@ impl Scratch {
     }
 }
 
+/// One contact on its own with a disc of friction under Coulomb's law, the problem of most steps of small systems: the
+/// measures that it has among others, without memory in between. None where something else is to be measured.
+fn alone(problem: &ContactProblem, p: &[f64], noise: f64) -> Option<BlockResidual> {
+    let ([block], Some(w)) = (problem.blocks(), problem.delassus().entries()) else {
+        return None;
+    };
+    let (
+        &FrictionSection::Disc { mu, .. },
+        BlockKind::Unilateral { minimum: 0.0 },
+        FlowRule::Coulomb,
+    ) = (&block.section, block.kind, block.flow_rule)
+    else {
+        return None;
+    };
+    // A cone of the plane is the middle of one in space.
+    match (problem.free(), p) {
+        (&[q0, q1], &[p0, p1]) => alone_with([q0, q1], w, [p0, p1], mu, noise),
+        (&[q0, q1, q2], &[p0, p1, p2]) => alone_with([q0, q1, q2], w, [p0, p1, p2], mu, noise),
+        _ => None,
+    }
+}
+
+#[inline]
+fn alone_with<const N: usize>(
+    q: [f64; N],
+    w: &[f64],
+    p: [f64; N],
+    mu: f64,
+    noise: f64,
+) -> Option<BlockResidual> {
+    if w.len() != N * N {
+        return None;
+    }
+    let silent = |x: f64| if x.abs() <= noise { 0.0 } else { x };
+    let (mut velocity, mut impulse) = ([0.0; 3], [0.0; 3]);
+    let (mut trace, mut driven) = (0.0, 0.0);
+    for i in 0..N {
+        velocity[i] = silent(q[i] + dot(&w[i * N..(i + 1) * N], &p));
+        impulse[i] = p[i];
+        trace += w[i * N + i];
+    }
+    if !(trace > 0.0 && w[0] > 0.0) {
+        return None;
+    }
+    let rho = N as f64 / trace;
+    for q in q {
+        driven += (rho * silent(q)) * (rho * silent(q));
+    }
+    let scale = dot(&p, &p).max(driven).sqrt();
+    if scale == 0.0 {
+        return Some(BlockResidual::default());
+    }
+    Some(disc(impulse, velocity, mu, (rho, scale)))
+}
+
 /// The measures of a disc of friction in space, the law of most contacts, without memory in between.
 fn disc(p: [f64; 3], w: [f64; 3], mu: f64, (rho, scale): (f64, f64)) -> BlockResidual {
     let length = |x: f64, y: f64| {
@@ -620,4 +697,45 @@ pub(super) fn project_cone(
     }
     out[0] = high;
     section.project(&z[1..], high, &mut out[1..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::ContactKey;
+
+    /// A contact with `rows` rows, and impulses of all kinds for it: none, inside the cone, on it, outside.
+    fn contact(rows: usize, k: usize) -> (ContactProblem, Vec<f64>) {
+        let x = |i: usize| ((7 * i + 3 * k + i * k) as f64).sin();
+        let h: Vec<f64> = (0..rows * rows).map(x).collect();
+        let mut w = vec![0.0; rows * rows];
+        for (i, w) in w.iter_mut().enumerate() {
+            let (a, b) = (i / rows * rows, i % rows * rows);
+            *w = dot(&h[a..a + rows], &h[b..b + rows]);
+        }
+        let block = ContactBlock {
+            key: ContactKey::declared(0, 0),
+            start: 0,
+            size: rows,
+            section: FrictionSection::ball(0.4, rows - 1).expect("valid"),
+            flow_rule: FlowRule::Coulomb,
+            kind: BlockKind::Unilateral { minimum: 0.0 },
+        };
+        let q = (0..rows).map(|i| x(20 + i)).collect();
+        let p = (0..rows).map(|i| x(40 + i) * (k % 3) as f64).collect();
+        (ContactProblem::from_dense(w, q, vec![block]), p)
+    }
+
+    #[test]
+    fn a_contact_on_its_own_has_the_measures_it_has_among_others() {
+        for (rows, k) in (2..=3).flat_map(|rows| (0..60).map(move |k| (rows, k))) {
+            let (problem, p) = contact(rows, k);
+            let mut among = ContactResidual::default();
+            among.set_noise(1e-3);
+            among.read_velocity(&problem, &p);
+            among.measure_blocks(&problem, &p);
+            let own = alone(&problem, &p, 1e-3).expect("a disc under Coulomb's law");
+            assert_eq!(among.blocks, [own], "{rows} rows, case {k}");
+        }
+    }
 }

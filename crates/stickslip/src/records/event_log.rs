@@ -99,6 +99,9 @@ pub struct EventLog {
     /// Largest kinetic energy so far: what is far below it is rounding.
     #[serde(default)]
     kinetic_max: f64,
+    /// No contact acted in the last step and none is waited for: as long as none takes part, nothing happens.
+    #[serde(default)]
+    quiet: bool,
 }
 
 /// Events kept; a Zeno run produces any number of them.
@@ -118,12 +121,23 @@ impl EventLog {
 
     /// Whether what is kept is that of so many contacts; a checkpoint may lack some of it.
     fn fits(&self, count: usize) -> bool {
-        let kept = [self.opened.len(), self.steady.len(), self.bounces.len()];
-        self.modes.len() == count && self.hit.len() == count && kept == [count; 3]
+        self.modes.len() == count
+            && self.opened.len() == count
+            && self.steady.len() == count
+            && self.bounces.len() == count
+            && self.hit.len() == count
     }
 
     /// Reads a record.
     pub fn observe(&mut self, record: &StepRecord) {
+        if self.quiet && record.located.is_none() && record.is_idle() {
+            self.kinetic_max = self.kinetic_max.max(record.kinetic);
+            return;
+        }
+        self.read(record);
+    }
+
+    fn read(&mut self, record: &StepRecord) {
         let count = record.contacts.len();
         if !self.fits(count) {
             // Room for all that is kept: a warm run allocates nothing.
@@ -144,6 +158,7 @@ impl EventLog {
                 (contact.work_law + theta).max(0.0) - contact.work_law.max(0.0);
         }
         if let Some(located) = &record.located {
+            self.quiet = false;
             for (mode, contact) in self.modes.iter_mut().zip(&record.contacts) {
                 *mode = contact.mode;
             }
@@ -195,12 +210,20 @@ impl EventLog {
         if acted {
             self.look_for_gain(record);
         }
+        self.quiet = !acted;
     }
 
     /// A contact of a record not yet observed that may have had an impact without being hit: its normal impulse per
     /// unit of time, beyond what its approach and its leaving explain, has grown fourfold or more, and no contact was hit in this
     /// step. Whether the impulse shrinks with the step is for the run to find out.
     pub fn suspect(&mut self, record: &StepRecord) -> Option<usize> {
+        if self.quiet && record.is_idle() {
+            return None;
+        }
+        self.look_for_suspect(record)
+    }
+
+    fn look_for_suspect(&mut self, record: &StepRecord) -> Option<usize> {
         let count = record.contacts.len();
         if record.located.is_some() || !(record.h > 0.0) || !self.fits(count) {
             return None;

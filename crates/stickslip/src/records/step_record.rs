@@ -163,6 +163,12 @@ pub struct ContactRecord {
 }
 
 impl ContactRecord {
+    /// Whether the contact took no part in the step: no impulse, and no problem with it.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.mode == ContactMode::Open && self.painleve.is_none()
+    }
+
     /// Works of the normal impulse and of friction on the velocity relative to the obstacle.
     pub fn relative_works(&self) -> [f64; 2] {
         let [normal, tangential] = self.work_support;
@@ -260,6 +266,12 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
+    /// Whether no declared contact took part in the step.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.contacts.iter().all(ContactRecord::is_idle)
+    }
+
     /// Number of contacts that carry an impulse.
     pub fn active_contacts(&self) -> usize {
         let declared = self.contacts.iter().map(|contact| contact.mode);

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::algebra::Covectors;
+use crate::algebra::{Covectors, assign};
 use crate::records::{ContactMode, StepRecord};
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
@@ -84,35 +84,30 @@ pub struct PositionWatch {
 impl PositionWatch {
     /// Reads a record.
     pub fn observe(&mut self, system: &dyn MechanicalSystem, record: &StepRecord) {
-        let count = system.constraints().len();
+        let (constraints, joints) = (system.constraints(), system.joints());
+        let count = constraints.len();
         // Contacts that are found have a watch of their own.
-        if count == 0 && system.joints().is_empty() {
+        if count == 0 && joints.is_empty() {
             return;
         }
         if self.lower.is_empty() {
-            self.lower.clone_from(&record.q);
-            self.upper.clone_from(&record.q);
-            if system.coordinate_count() != system.dof() {
-                self.path = vec![0.0; system.dof()];
-            }
-            self.penetration = vec![Largest::default(); count];
-            self.drift = vec![Largest::default(); count];
-            self.overshoot = vec![0.0; count];
-            self.gaps = vec![0.0; count];
-            self.joints = vec![Largest::default(); system.joints().len()];
+            self.begin(system, record);
         }
         let bounds = self.lower.iter_mut().zip(&mut self.upper);
         for ((lower, upper), &q) in bounds.zip(&record.q) {
-            *lower = lower.min(q);
-            *upper = upper.max(q);
+            if q < *lower {
+                *lower = q;
+            }
+            if q > *upper {
+                *upper = q;
+            }
         }
         for (path, v) in self.path.iter_mut().zip(&record.velocity) {
             *path += record.h * v.abs();
         }
-        let curved = *self.curved.get_or_insert_with(|| {
-            let mut gaps = system.constraints().iter().map(|c| c.gap());
-            gaps.any(|gap| !gap.is_affine())
-        });
+        let curved = *self
+            .curved
+            .get_or_insert_with(|| constraints.iter().any(|c| !c.gap().is_affine()));
         let mut next = 0;
         for contact in &record.contacts {
             // Points of a constraint share its gap.
@@ -121,18 +116,21 @@ impl PositionWatch {
                 continue;
             }
             next = c + 1;
-            // Forces speed a contact up within the step in which it closes.
-            let fell = if self.gaps[c] >= 0.0 {
-                self.gaps[c] - contact.gap
-            } else {
-                0.0
-            };
-            self.gaps[c] = contact.gap;
-            let approach = fell.max(-record.h * contact.approach).max(0.0);
+            let before = std::mem::replace(&mut self.gaps[c], contact.gap);
             if contact.gap >= 0.0 {
                 self.overshoot[c] = 0.0;
+                if curved && record.h > 0.0 && !acted(record, c) {
+                    self.look_between(system, c, record);
+                }
             } else {
-                let gap = system.constraints()[c].gap();
+                // Forces speed a contact up within the step in which it closes.
+                let fell = if before >= 0.0 {
+                    before - contact.gap
+                } else {
+                    0.0
+                };
+                let approach = fell.max(-record.h * contact.approach).max(0.0);
+                let gap = constraints[c].gap();
                 // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
                 self.overshoot[c] = if gap.is_affine() {
                     self.overshoot[c] + approach
@@ -142,17 +140,30 @@ impl PositionWatch {
                 self.penetration[c].update(-contact.gap, record.t);
                 self.drift[c].update(-contact.gap - self.overshoot[c], record.t);
             }
-            if curved && contact.gap >= 0.0 && record.h > 0.0 && !acted(record, c) {
-                self.look_between(system, c, record);
-            }
         }
-        for (joint, worst) in system.joints().iter().zip(&mut self.joints) {
+        for (joint, worst) in joints.iter().zip(&mut self.joints) {
             let value = joint.function().value(record.t, &record.q);
             worst.update(value.abs(), record.t);
         }
         if curved {
-            self.last.clone_from(&record.q);
+            assign(&mut self.last, &record.q);
         }
+    }
+
+    /// Makes room at the first record.
+    #[cold]
+    fn begin(&mut self, system: &dyn MechanicalSystem, record: &StepRecord) {
+        let count = system.constraints().len();
+        self.lower.clone_from(&record.q);
+        self.upper.clone_from(&record.q);
+        if system.coordinate_count() != system.dof() {
+            self.path = vec![0.0; system.dof()];
+        }
+        self.penetration = vec![Largest::default(); count];
+        self.drift = vec![Largest::default(); count];
+        self.overshoot = vec![0.0; count];
+        self.gaps = vec![0.0; count];
+        self.joints = vec![Largest::default(); system.joints().len()];
     }
 
     /// Whether the gap of an open contact was negative on the way from the last position.

@@ -67,7 +67,7 @@ impl Proof {
         };
         self.contacts.len() == problem.blocks().len()
             && self.contacts.iter().zip(contacts(problem)).all(same)
-            && near(&self.delassus, &problem.dense())
+            && near(&self.delassus, problem)
     }
 }
 
@@ -94,12 +94,13 @@ impl UniquenessWatch {
     /// Takes note of the contacts that touch at the end of the last step, which is the start of the next.
     pub(super) fn begin(&mut self, record: &StepRecord) {
         std::mem::swap(&mut self.gaps, &mut self.gaps_before);
-        self.gaps.clear();
-        self.gaps.extend(record.contacts.iter().map(|c| c.gap));
+        if self.gaps.len() != record.contacts.len() {
+            self.gaps.resize(record.contacts.len(), 0.0);
+        }
         self.touching.clear();
-        let length = record.q.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        let rounding = 1e-12 * length;
-        for contact in &record.contacts {
+        let rounding = 1e-12 * record.q.iter().fold(0.0, largest);
+        for (gap, contact) in self.gaps.iter_mut().zip(&record.contacts) {
+            *gap = contact.gap;
             if !(contact.gap <= rounding) {
                 continue;
             }
@@ -133,21 +134,40 @@ impl UniquenessWatch {
         &self.touching
     }
 
+    /// Contacts of a record that touched at the start or act, with their modes.
+    fn signatures(&self, record: &StepRecord) -> impl Iterator<Item = (u32, u32, u8)> {
+        record.contacts.iter().filter_map(|contact| {
+            let key = contact.key;
+            let touches = self.touching.get(key.constraint()) == Some(&true);
+            let (constraint, point) = (key.constraint() as u32, key.point() as u32);
+            (touches || contact.mode != ContactMode::Open)
+                .then(|| (constraint, point, contact.mode.code()))
+        })
+    }
+
+    /// Whether they are those examined last.
+    fn is_signature_of(&self, record: &StepRecord) -> bool {
+        let mut known = self.signature.iter();
+        self.signatures(record).all(|s| known.next() == Some(&s)) && known.next().is_none()
+    }
+
     /// Whether the set of contacts, their modes or W changed since the last examination.
     pub(super) fn wanted(&mut self, problem: &ContactProblem, record: &StepRecord) -> Wanted {
-        let blocks = problem.blocks();
-        self.next.clear();
-        for contact in &record.contacts {
-            let touches = self.touching.get(contact.key.constraint()) == Some(&true);
-            if touches || contact.mode != ContactMode::Open {
-                let key = contact.key;
-                let (constraint, point) = (key.constraint() as u32, key.point() as u32);
-                self.next.push((constraint, point, contact.mode.code()));
+        let small = problem.size() <= COMPARED_ROWS;
+        if self.is_signature_of(record) {
+            let unchanged = || !small || near(&self.delassus, problem);
+            if self.signature.is_empty() || unchanged() {
+                return Wanted::Nothing;
             }
         }
+        let blocks = problem.blocks();
+        let mut next = std::mem::take(&mut self.next);
+        next.clear();
+        next.extend(self.signatures(record));
+        self.next = next;
         if self.next.is_empty() {
+            // The last proof stays: it holds for its W whatever happens in between.
             self.signature.clear();
-            self.proof.contacts.clear();
             self.found = Uniqueness::Unique;
             return Wanted::Nothing;
         }
@@ -157,12 +177,6 @@ impl UniquenessWatch {
             while posed.next_if(|&p| p < c as usize).is_some() {}
             posed.peek() != Some(&(c as usize))
         });
-        let small = problem.size() <= COMPARED_ROWS;
-        let unchanged = || !small || near(&self.delassus, &problem.dense());
-        let same = self.next == self.signature && unchanged();
-        if same {
-            return Wanted::Nothing;
-        }
         let covered = self.proof.covers(&self.next, problem);
         std::mem::swap(&mut self.signature, &mut self.next);
         self.delassus.clear();
@@ -243,7 +257,28 @@ fn enter_rank(
     };
 }
 
-fn near(a: &[f64], b: &[f64]) -> bool {
-    let size = b.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= CHANGE * size)
+/// Whether W is that examined before, `known`, to a small part; symmetric and semidefinite, it has its largest entry on
+/// the diagonal.
+fn near(known: &[f64], problem: &ContactProblem) -> bool {
+    let (m, w) = (problem.size(), problem.dense());
+    if known.len() != w.len() {
+        return false;
+    }
+    let mut size = 0.0;
+    for i in 0..m {
+        size = largest(size, &w[i * m + i]);
+    }
+    let change = CHANGE * size;
+    for i in 0..m {
+        for j in i * m..=i * m + i {
+            if !((known[j] - w[j]).abs() <= change) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+fn largest(size: f64, x: &f64) -> f64 {
+    if x.abs() > size { x.abs() } else { size }
 }

@@ -105,8 +105,15 @@ impl GaussSeidel {
         impulse: &mut [f64],
     ) -> LocalOutcome {
         let rows = block.range();
-        self.gather(problem, rows.clone(), impulse);
-        let (w, q) = (self.matrix.as_slice(), self.velocity.as_slice());
+        // A contact on its own has W and q themselves.
+        let alone = rows.len() == problem.size();
+        let (w, q) = match problem.delassus().entries().filter(|_| alone) {
+            Some(w) => (w, problem.free()),
+            None => {
+                self.gather(problem, rows.clone(), impulse);
+                (self.matrix.as_slice(), self.velocity.as_slice())
+            }
+        };
         let minimum = match block.kind {
             BlockKind::Unilateral { minimum } => minimum,
             BlockKind::KnownNormal { impulse } => impulse,

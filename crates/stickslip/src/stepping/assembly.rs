@@ -1,6 +1,6 @@
 //! From the constraints of a system to the blocks of a contact problem.
 
-use crate::algebra::{Covectors, dot};
+use crate::algebra::{Covectors, assign_zeros, copy, dot};
 use crate::contact::{BlockKind, ContactBlock, ContactKey, ContactProblem};
 use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
 use crate::records::{ContactMode, ContactRecord, PainleveMargin, StepOutcome, StepRecord};
@@ -105,34 +105,43 @@ pub(crate) struct ContactAssembly {
 }
 
 impl ContactAssembly {
-    /// Makes room for a system; cheap when nothing changed.
+    /// Makes room for a system, once.
+    #[inline]
     pub fn prepare(&mut self, system: &dyn MechanicalSystem) {
-        if self.layout.slots.is_empty() && !system.constraints().is_empty() {
-            self.layout = ContactLayout::new(system);
-        }
         let constraints = system.constraints();
-        if self.gaps.len() != constraints.len() {
-            self.gaps.resize(constraints.len(), 0.0);
-            self.affine = constraints.iter().all(|c| c.gap().is_affine());
+        if self.gaps.len() == constraints.len() && self.approach.len() == constraints.len() {
+            return;
         }
+        self.layout = ContactLayout::new(system);
+        self.gaps.resize(constraints.len(), 0.0);
         self.approach.resize(constraints.len(), 0.0);
+        self.affine = constraints.iter().all(|c| c.gap().is_affine());
     }
 
-    /// Evaluates gaps, gradients and linear approach rates at (t, q) for the velocity v; `Err` names a gap that is no
-    /// number.
+    /// Evaluates gaps, unless they are known, gradients and linear approach rates at (t, q) for the velocity v; `Err`
+    /// names a gap that is no number.
     pub fn evaluate_gaps(
         &mut self,
         system: &dyn MechanicalSystem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
+        (t, q, v): (f64, &[f64], &[f64]),
+        known: Option<&[f64]>,
     ) -> Result<(), StepOutcome> {
-        self.evaluate_gradients(system, t, q);
-        for (c, constraint) in system.constraints().iter().enumerate() {
-            let gap = constraint.gap();
-            self.gaps[c] = gap.value(t, q);
-            self.approach[c] = self.gradients.dot(c, v) + gap.rate(t, q);
-            if !self.gaps[c].is_finite() || !self.approach[c].is_finite() {
+        let constraints = system.constraints();
+        if !(self.affine && self.gradients.len() == constraints.len()) {
+            self.evaluate_gradients(system, t, q);
+        }
+        match known {
+            Some(known) => copy(&mut self.gaps, known),
+            None => {
+                for (value, constraint) in self.gaps.iter_mut().zip(constraints) {
+                    *value = constraint.gap().value(t, q);
+                }
+            }
+        }
+        for (c, constraint) in constraints.iter().enumerate() {
+            let approach = self.gradients.dot(c, v) + constraint.gap().rate(t, q);
+            self.approach[c] = approach;
+            if !self.gaps[c].is_finite() || !approach.is_finite() {
                 return Err(StepOutcome::GapNotFinite { constraint: c });
             }
         }
@@ -179,6 +188,7 @@ impl ContactAssembly {
     }
 
     /// Rounding of a gap: the size of the numbers that cancel in it.
+    #[inline]
     pub fn gap_rounding(&self, c: usize, q: &[f64]) -> f64 {
         GAP_ROUNDING * self.gradients.absolute_dot(c, q)
     }
@@ -367,8 +377,7 @@ impl ContactAssembly {
 
     /// Copies last step's impulses of the active contacts into `guess`.
     pub fn warm_start(&self, problem: &ContactProblem, impulses: &[f64], guess: &mut Vec<f64>) {
-        guess.clear();
-        guess.resize(problem.size(), 0.0);
+        assign_zeros(guess, problem.size());
         for contact in &self.active {
             let slot = self.layout.slots[contact.slot];
             for i in 0..slot.size {
@@ -376,6 +385,27 @@ impl ContactAssembly {
                     guess[row] = impulses[slot.start + i];
                 }
             }
+        }
+    }
+
+    /// Fills the contact part of a record as if all contacts were open.
+    pub fn fill_open(&self, record: &mut StepRecord) {
+        assign_zeros(&mut record.impulses, self.layout.rows);
+        assign_zeros(&mut record.local_velocities, self.layout.rows);
+        let contacts = &mut record.contacts;
+        if contacts.len() != self.layout.slots.len() {
+            contacts.resize(self.layout.slots.len(), ContactRecord::default());
+        }
+        for (contact, slot) in contacts.iter_mut().zip(&self.layout.slots) {
+            let c = slot.key.constraint();
+            *contact = ContactRecord {
+                key: slot.key,
+                gap: self.gaps[c],
+                start: slot.start,
+                size: slot.size,
+                approach: self.approach[c],
+                ..ContactRecord::default()
+            };
         }
     }
 
@@ -392,22 +422,7 @@ impl ContactAssembly {
         (left, after): (&[f64], &[f64]),
         record: &mut StepRecord,
     ) {
-        // Buffers of the right size are only cleared: most steps of a run are of one size.
-        for buffer in [&mut record.impulses, &mut record.local_velocities] {
-            buffer.resize(self.layout.rows, 0.0);
-            buffer.iter_mut().for_each(|x| *x = 0.0);
-        }
-        record.contacts.clear();
-        record
-            .contacts
-            .extend(self.layout.slots.iter().map(|slot| ContactRecord {
-                key: slot.key,
-                gap: self.gaps[slot.key.constraint()],
-                start: slot.start,
-                size: slot.size,
-                approach: self.approach[slot.key.constraint()],
-                ..ContactRecord::default()
-            }));
+        self.fill_open(record);
         for contact in &self.active {
             let slot = self.layout.slots[contact.slot];
             let block = &problem.blocks()[contact.block];

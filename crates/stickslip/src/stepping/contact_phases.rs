@@ -1,11 +1,12 @@
 //! The contact solve of a step: one phase, or two where Poisson's or the energetic law acts.
 
+use crate::algebra::{assign, assign_zeros};
 use crate::contact::{BlockKind, ContactBlock, ContactProblem};
 use crate::laws::{ImpactLaw, energetic_impact_in_space};
 use crate::records::StepOutcome;
 
 use super::ContactStage;
-use super::assembly::ContactAssembly;
+use super::assembly::{ActiveContact, ContactAssembly};
 
 /// Largest velocity whose square is still a number, with room for sums.
 const SPEED_MAX: f64 = 1e150;
@@ -31,8 +32,7 @@ pub(crate) struct ContactPhases {
 impl ContactPhases {
     /// A step without contact, with the given free velocity.
     pub fn without_contact(&mut self, free: &[f64]) {
-        self.left.clear();
-        self.left.extend_from_slice(free);
+        assign(&mut self.left, free);
         self.impulse.clear();
     }
 
@@ -46,13 +46,10 @@ impl ContactPhases {
         t: f64,
         stage: &mut ContactStage,
     ) -> Result<f64, StepOutcome> {
-        // A motion that has run away is not a contact problem: its squares would be no numbers.
-        let mut speeds = stage.problem.velocity_free().iter();
-        if speeds.any(|v| v.is_nan() || v.abs() > SPEED_MAX) {
+        if runs_away(stage.problem.velocity_free()) {
             return Err(StepOutcome::NonFinite);
         }
-        self.left.clear();
-        self.left.extend_from_slice(stage.problem.velocity_free());
+        assign(&mut self.left, stage.problem.velocity_free());
         // The generalized law has its own normal stage.
         let cone_law = stage.problem.generalized_rule().is_none();
         let closing = assembly.active.iter().filter(|_| cone_law).any(|contact| {
@@ -61,8 +58,7 @@ impl ContactPhases {
                 && is_rigid(block)
                 && assembly.before[block.start] < -resting(assembly, stage, block)
         });
-        self.compression.clear();
-        self.compression.resize(stage.problem.size(), 0.0);
+        assign_zeros(&mut self.compression, stage.problem.size());
         let layered = self.frozen_layers(assembly, stage)?;
         let residual = if closing {
             self.compress(assembly, before, t, stage)
@@ -73,8 +69,7 @@ impl ContactPhases {
             self.expand(stage);
         }
         stage.solve();
-        self.impulse.clear();
-        self.impulse.extend_from_slice(&stage.solution.impulse);
+        assign(&mut self.impulse, &stage.solution.impulse);
         if closing || layered {
             for (total, compression) in self.impulse.iter_mut().zip(&self.compression) {
                 *total += compression;
@@ -143,6 +138,11 @@ impl ContactPhases {
         assembly: &ContactAssembly,
         stage: &ContactStage,
     ) -> Result<bool, StepOutcome> {
+        let energetic =
+            |contact: &ActiveContact| matches!(contact.impact, ImpactLaw::Energetic { .. });
+        if !assembly.active.iter().any(energetic) {
+            return Ok(false);
+        }
         let problem = &stage.problem;
         let mut closed: Vec<usize> = Vec::new();
         for _ in 0..100 {
@@ -193,6 +193,11 @@ impl ContactPhases {
         }
         Ok(!closed.is_empty())
     }
+}
+
+/// Whether a motion has run away and is no contact problem any more: the squares of its velocities would be no numbers.
+pub(super) fn runs_away(velocity: &[f64]) -> bool {
+    velocity.iter().any(|v| v.is_nan() || v.abs() > SPEED_MAX)
 }
 
 /// Whether impacts happen to a contact at all: a spring whose force is known has none.

@@ -84,10 +84,14 @@ impl ContactStage {
             return 0.0;
         }
         // Velocities at the rounding of the speeds this run has seen say nothing.
+        let mut speed = self.certificate.speed;
         for w in self.problem.free() {
-            self.certificate.speed = self.certificate.speed.max(w.abs());
+            if w.abs() > speed {
+                speed = w.abs();
+            }
         }
-        self.residual.set_noise(ROUNDING * self.certificate.speed);
+        self.certificate.speed = speed;
+        self.residual.set_noise(ROUNDING * speed);
         self.residual
             .measure_solution(&self.problem, &self.solution);
         self.certificate.enter(t, &self.problem, &self.residual);

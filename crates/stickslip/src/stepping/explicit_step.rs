@@ -3,17 +3,18 @@
 
 use std::sync::Arc;
 
-use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use crate::algebra::{CholeskyFactor, SymmetricMatrix, assign, copy, dot};
 use crate::contact::{BlockKind, ContactProblem};
 use crate::laws::{ImpactLaw, ImpactRule};
 use crate::records::{EnergyEntry, StepOutcome, StepRecord};
 use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem};
 
 use super::assembly::ContactAssembly;
-use super::contact_phases::ContactPhases;
+use super::contact_phases::{ContactPhases, runs_away};
 use super::explicit_positions::ExplicitPositions;
 use super::joints::{JointSystem, JointVelocity};
 use super::slip_friction::{SlipReading, SlipSpeeds};
+use super::step_energy::ContactWork;
 use super::{ContactStage, State, generalized_impact, restitution, step_energy};
 
 /// An approach velocity below this part of the speed counts as zero.
@@ -136,7 +137,8 @@ impl ExplicitStep {
         stage: &mut ContactStage,
     ) -> Result<(), StepOutcome> {
         self.assembly.prepare(system);
-        self.assembly.evaluate_gaps(system, t, &self.q, v0)?;
+        self.assembly
+            .evaluate_gaps(system, (t, &self.q, v0), None)?;
         self.assembly.begin(system, &mut stage.problem);
         for c in 0..system.constraints().len() {
             let rounding = self.assembly.gap_rounding(c, &self.q);
@@ -240,6 +242,9 @@ impl ExplicitStep {
             record.outcome = outcome;
             return false;
         }
+        if stage.problem.blocks().is_empty() && system.joints().is_empty() {
+            return self.fly(system, v0, (h, t), stage, record);
+        }
         match self.positions.middle(t, chord) {
             Some(middle) => self.joints.evaluate_along(system, middle, (t, &self.q), v0),
             None => self.joints.evaluate(system, t, &self.q),
@@ -342,6 +347,35 @@ impl ExplicitStep {
         true
     }
 
+    /// The update of a step without contact and joints: the contact problem is empty.
+    fn fly(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        v0: &[f64],
+        (h, t): (f64, f64),
+        stage: &mut ContactStage,
+        record: &mut StepRecord,
+    ) -> bool {
+        let mut free = std::mem::take(&mut self.v);
+        self.free_velocity(system, v0, (h, t), &mut free);
+        self.v = free;
+        copy(stage.problem.velocity_free_mut(), &self.v);
+        self.phases.without_contact(&self.v);
+        stage.solve();
+        record.residual = 0.0;
+        record.iterations = 0;
+        record.outcome = stage.outcome();
+        if runs_away(&self.v) {
+            record.outcome = StepOutcome::NonFinite;
+            return false;
+        }
+        for ((m, a), b) in self.mean.iter_mut().zip(v0).zip(&self.v) {
+            *m = 0.5 * (a + b);
+        }
+        self.assembly.fill_open(record);
+        true
+    }
+
     /// Energy entry, record and new state of the step that ends at `q_end`.
     pub fn complete(
         &mut self,
@@ -351,12 +385,12 @@ impl ExplicitStep {
         record: &mut StepRecord,
     ) {
         let (entry, kinetic, potential) = self.account(system, state, h, record);
-        record.projection.clone_from(&self.positions.displacement);
+        assign(&mut record.projection, &self.positions.displacement);
         record.t = t_end;
         record.h = h;
-        record.q.clone_from(&self.q_end);
-        record.velocity_left.clone_from(&self.phases.left);
-        record.velocity.clone_from(&self.v);
+        assign(&mut record.q, &self.q_end);
+        assign(&mut record.velocity_left, &self.phases.left);
+        assign(&mut record.velocity, &self.v);
         record.energy_size = h * [
             &self.external,
             &self.gradient,
@@ -367,17 +401,17 @@ impl ExplicitStep {
         .flat_map(|force| force.iter().zip(&self.mean))
         .map(|(f, v)| (f * v).abs())
         .sum::<f64>();
-        record.joint_impulses.clone_from(&self.joints.multipliers);
+        assign(&mut record.joint_impulses, &self.joints.multipliers);
         record.energy = entry;
         record.kinetic = kinetic;
         record.potential = potential;
         record.stick_jitter = 0.0;
         state.t = t_end;
-        state.q.copy_from_slice(&record.q);
-        state.v.copy_from_slice(&record.velocity);
+        copy(&mut state.q, &record.q);
+        copy(&mut state.v, &record.velocity);
         state.kinetic = kinetic;
         state.potential = potential;
-        state.impulses.clone_from(&record.impulses);
+        assign(&mut state.impulses, &record.impulses);
     }
 
     fn account(
@@ -406,7 +440,7 @@ impl ExplicitStep {
         let potential = step_energy::potential(system, &self.q_end);
         let potential_change = potential - state.potential;
         let projection = self.positions.work;
-        let contacts = &record.contacts;
+        let contacts = ContactWork::of(&record.contacts);
         let entry = EnergyEntry {
             kinetic_change: kinetic - state.kinetic,
             potential_change,
@@ -418,9 +452,9 @@ impl ExplicitStep {
             covariant_defect,
             projection,
             joints: self.joints.work(mean),
-            supports: step_energy::supports(contacts),
-            contact_normal: step_energy::contact_normal(contacts),
-            contact_tangential: step_energy::contact_tangential(contacts),
+            supports: contacts.supports,
+            contact_normal: contacts.normal,
+            contact_tangential: contacts.tangential,
             ..EnergyEntry::default()
         };
         (entry, kinetic, potential)

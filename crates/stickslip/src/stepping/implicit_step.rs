@@ -5,7 +5,7 @@
 //! `M̂ (v_{j+1} − v_j) = h F_θ(v_j) − M(v_j − v_k) + H p + Gᵀλ`, `M̂ = M + hθC + h²θ²(K + V″)`, which is
 //! exact after one solve when all forces are linear.
 
-use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use crate::algebra::{CholeskyFactor, SymmetricMatrix, add_scaled, assign, copy, dot};
 use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem};
 
 use super::moreau_jean_settings::InternalForce;
@@ -38,6 +38,8 @@ pub(crate) struct Character {
     /// One solve is exact: constant mass and no force that depends on the unknown velocity other
     /// than linearly.
     pub linear: bool,
+    /// The forces of a step are known before it: no linear part besides.
+    pub known_forces: bool,
 }
 
 impl Character {
@@ -47,14 +49,17 @@ impl Character {
         let covariant = system.has_covariant_force() && !coasting;
         let dependence = system.force_dependence();
         let force_of_state = dependence == ForceDependence::State;
+        let constant_mass = system.mass_is_constant();
+        let linear = potential == linear_potential && !covariant && !force_of_state;
         Self {
-            constant_mass: system.mass_is_constant(),
+            constant_mass,
             covariant,
             potential,
             linear_potential,
             force_of_time: dependence == ForceDependence::Time,
             force_of_state,
-            linear: potential == linear_potential && !covariant && !force_of_state,
+            linear,
+            known_forces: linear && constant_mass && system.linear_part().is_none(),
         }
     }
 }
@@ -77,6 +82,9 @@ pub(crate) struct ImplicitStep {
     pub factor: CholeskyFactor,
     /// Step length for which `impulse` is that of forces that never change.
     dead_load_for: Option<f64>,
+    /// Step length and θ for which `increment` is what forces that never change add to the velocity.
+    increment_for: Option<(f64, f64)>,
+    increment: Vec<f64>,
     hessian: SymmetricMatrix,
     has_hessian: bool,
     /// Symmetric part of −(hθ ∂f/∂v + h²θ² ∂f/∂q).
@@ -251,6 +259,9 @@ impl ImplicitStep {
     pub fn complete(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame, v: &[f64]) {
         self.mean_velocity(frame, v);
         self.place_end(system, frame, v);
+        if self.character.known_forces {
+            return;
+        }
         let linear = system.linear_part();
         if self.fused {
             if let Some(linear) = linear {
@@ -261,9 +272,52 @@ impl ImplicitStep {
         }
     }
 
+    /// Operator and increment of the velocity of a step whose forces are known before it: once per step length where
+    /// they never change. `Err` names a bad pivot.
+    #[inline]
+    pub fn know(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        internal: InternalForce,
+    ) -> Result<(), usize> {
+        let StepFrame { h, theta, .. } = *frame;
+        let known = |(for_h, for_theta): (f64, f64)| for_h == h && for_theta == theta;
+        if self.increment_for.is_some_and(known) && self.dead_load_for == Some(h) {
+            return Ok(());
+        }
+        self.learn(system, frame, internal)
+    }
+
+    #[inline(never)]
+    fn learn(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        internal: InternalForce,
+    ) -> Result<(), usize> {
+        self.begin(system, frame);
+        self.evaluate(system, frame, frame.v, internal);
+        self.factor(system, frame)?;
+        assign(&mut self.increment, &self.residual);
+        self.factor.solve_in_place(&mut self.increment);
+        let constant = self.dead_load_for == Some(frame.h);
+        self.increment_for = constant.then_some((frame.h, frame.theta));
+        Ok(())
+    }
+
+    /// Writes the end velocity of a step without contact and joints whose forces are known.
+    #[inline]
+    pub fn known_velocity(&self, frame: &StepFrame, out: &mut [f64]) {
+        copy(out, frame.v);
+        add_scaled(out, 1.0, &self.increment);
+    }
+
     /// The end of this step is the start of the next.
     pub fn advance(&mut self) {
-        std::mem::swap(&mut self.start, &mut self.end);
+        if self.fused {
+            std::mem::swap(&mut self.start, &mut self.end);
+        }
     }
 
     /// Forces at the start of the step of a linear mesh, which one solve turns into the free velocity.
@@ -301,7 +355,7 @@ impl ImplicitStep {
         let StepFrame { h, theta, .. } = *frame;
         let character = self.character;
         if self.dead_load_for == Some(h) && v == frame.v {
-            self.residual.copy_from_slice(&self.impulse);
+            copy(&mut self.residual, &self.impulse);
             for (scale, impulse) in self.scale.iter_mut().zip(&self.impulse) {
                 *scale = impulse.abs();
             }

@@ -192,7 +192,11 @@ impl JointSystem {
     }
 
     /// Work of the joint impulses on the velocity `v`.
+    #[inline]
     pub fn work(&self, v: &[f64]) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
         let n = v.len();
         (0..self.count)
             .map(|i| self.multipliers[i] * dot(&self.rows[i * n..(i + 1) * n], v))

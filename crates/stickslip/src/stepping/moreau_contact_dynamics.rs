@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::algebra::assign;
 use crate::laws::ImpactRule;
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
@@ -104,7 +105,7 @@ impl TimeSteppingScheme for MoreauContactDynamics {
         );
         let contacts = Contacts::Touching(self.gap_tolerance);
         if step.update_velocity(system, state, span, contacts, stage, record) {
-            step.q_end.clone_from(&step.q);
+            assign(&mut step.q_end, &step.q);
             step.complete(system, state, span, record);
         }
     }

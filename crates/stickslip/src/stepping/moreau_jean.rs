@@ -1,6 +1,7 @@
 //! The Moreau–Jean theta scheme and its energy-dissipating variant.
 
-use crate::algebra::SymmetricMatrix;
+use crate::algebra::{SymmetricMatrix, add_scaled, assign, assign_zeros, copy};
+use crate::contact::Certificate;
 use crate::laws::ImpactLaw;
 use crate::records::{StepOutcome, StepRecord};
 use crate::systems::{Instant, MechanicalSystem};
@@ -69,6 +70,8 @@ pub struct MoreauJean {
     pub(super) phases: ContactPhases,
     slip: SlipSpeeds,
     pub(super) sliding: Vec<f64>,
+    /// The certificate before the solve of a step that may have to be made again.
+    certificate: Certificate,
     pub(super) mass_end: SymmetricMatrix,
     pub(super) mass_start: SymmetricMatrix,
 }
@@ -99,6 +102,7 @@ impl MoreauJean {
     }
 
     /// Chooses the active contacts at the start of the step and writes their rows and biases.
+    #[inline]
     fn activate(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -109,7 +113,10 @@ impl MoreauJean {
     ) -> Result<(), StepOutcome> {
         let (h, t, q) = (frame.h, state.t, state.q.as_slice());
         self.assembly.prepare(system);
-        self.assembly.evaluate_gaps(system, t, q, &state.v)?;
+        let at_end = self.positions.ends_at.take() == Some(t) && self.step.q_end == q;
+        let known = at_end.then_some(self.positions.gaps.as_slice());
+        self.assembly
+            .evaluate_gaps(system, (t, q, &state.v), known)?;
         self.assembly.begin(system, &mut stage.problem);
         self.positions.chosen.clear();
         for c in 0..system.constraints().len() {
@@ -132,8 +139,24 @@ impl MoreauJean {
                 self.positions.chosen.push(c);
             }
         }
+        if self.positions.chosen.is_empty() {
+            return Ok(());
+        }
+        self.write_blocks(system, frame, (t, q), place, stage)
+    }
+
+    /// Writes rows and biases of the chosen contacts, of a step that starts at `start`.
+    #[inline(never)] // Steps without contact have no need of its frame.
+    fn write_blocks(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        (t, q): (f64, &[f64]),
+        place: Option<(f64, &[f64])>,
+        stage: &mut ContactStage,
+    ) -> Result<(), StepOutcome> {
         let (t_place, q_place) = place.unwrap_or((t, q));
-        if place.is_some() && !self.positions.chosen.is_empty() {
+        if place.is_some() {
             self.assembly.evaluate_gradients(system, t_place, q_place);
         }
         for &c in &self.positions.chosen {
@@ -175,6 +198,7 @@ impl MoreauJean {
     }
 
     /// Solves contact and forces together; returns the outcome and the worst contact residual.
+    #[inline(never)] // Steps without contact have no need of its frame.
     fn solve(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -185,10 +209,17 @@ impl MoreauJean {
         record: &mut StepRecord,
     ) -> (StepOutcome, f64) {
         let linear = self.step.character.linear;
-        self.velocity.clear();
-        self.velocity.extend_from_slice(frame.v);
+        assign(&mut self.velocity, frame.v);
         self.contact_impulse.resize(frame.v.len(), 0.0);
-        self.step.begin(system, frame);
+        let (known, internal) = (
+            self.step.character.known_forces,
+            self.settings.internal_force,
+        );
+        if !known {
+            self.step.begin(system, frame);
+        } else if self.step.know(system, frame, internal).is_err() {
+            return (StepOutcome::SingularMass, f64::NAN);
+        }
         match place {
             Some(place) => {
                 let start = (frame.t_start, frame.q);
@@ -200,8 +231,9 @@ impl MoreauJean {
             .set_target(self.settings.joint_velocity, frame.theta, frame.v);
         self.assembly
             .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
-        self.step
-            .evaluate(system, frame, &self.velocity, self.settings.internal_force);
+        if !known {
+            self.step.evaluate(system, frame, &self.velocity, internal);
+        }
 
         let mut previous = f64::INFINITY;
         let mut nonlinear = StepOutcome::Solved;
@@ -212,7 +244,7 @@ impl MoreauJean {
                 && iteration % SLOPE_EVERY == 0
                 && self.step.relinearise_force(system, frame);
             if iteration == 0 || steeper || !self.step.character.constant_mass {
-                if self.step.factor(system, frame).is_err() {
+                if !known && self.step.factor(system, frame).is_err() {
                     return (StepOutcome::SingularMass, f64::NAN);
                 }
                 self.joints.factor(&self.step.factor);
@@ -237,9 +269,7 @@ impl MoreauJean {
                 break;
             }
             // The balance is met when re-evaluating the forces changes nothing that matters.
-            let changed =
-                self.step
-                    .evaluate(system, frame, &self.velocity, self.settings.internal_force);
+            let changed = self.step.evaluate(system, frame, &self.velocity, internal);
             if !changed {
                 break;
             }
@@ -270,6 +300,30 @@ impl MoreauJean {
         (outcome, worst.max(residual))
     }
 
+    /// A step without contact and joints under forces known before it: one solve, and the contact problem is empty.
+    fn fly(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        stage: &mut ContactStage,
+    ) -> StepOutcome {
+        let internal = self.settings.internal_force;
+        if self.step.know(system, frame, internal).is_err() {
+            return StepOutcome::SingularMass;
+        }
+        self.velocity.resize(frame.v.len(), 0.0);
+        self.step.known_velocity(frame, &mut self.velocity);
+        self.step.complete(system, frame, &self.velocity);
+        assign_zeros(&mut self.contact_impulse, frame.v.len());
+        self.phases.without_contact(&self.velocity);
+        copy(stage.problem.velocity_free_mut(), &self.velocity);
+        stage.solve();
+        if self.velocity.iter().any(|v| !v.is_finite()) {
+            return StepOutcome::NonFinite;
+        }
+        stage.outcome()
+    }
+
     /// One contact solve from the current right-hand side; updates velocity and impulses. Returns
     /// the residual of the compression stage where there is one, or why no law covers the impact.
     fn solve_contact(
@@ -282,10 +336,12 @@ impl MoreauJean {
     ) -> Result<f64, StepOutcome> {
         // Free velocity of this iterate, on the joints.
         let free = stage.problem.velocity_free_mut();
-        free.copy_from_slice(&self.step.residual);
-        self.step.factor.solve_in_place(free);
-        for (f, v) in free.iter_mut().zip(&self.velocity) {
-            *f += v;
+        if self.step.character.known_forces {
+            self.step.known_velocity(frame, free);
+        } else {
+            copy(free, &self.step.residual);
+            self.step.factor.solve_in_place(free);
+            add_scaled(free, 1.0, &self.velocity);
         }
         self.joints.project_velocity(free);
         if stage.problem.blocks().is_empty() && self.joints.is_empty() {
@@ -324,9 +380,13 @@ impl MoreauJean {
         stage
             .problem
             .velocity(&stage.solution.impulse, &mut self.velocity);
-        self.contact_impulse.fill(0.0);
-        for (i, &p) in self.phases.impulse.iter().enumerate() {
-            stage.problem.row_add(i, p, &mut self.contact_impulse);
+        // Joints, forces that answer to the step and the account of momentum ask for it.
+        let character = &self.step.character;
+        if !self.joints.is_empty() || !character.linear || frame.coasting {
+            self.contact_impulse.fill(0.0);
+            for (i, &p) in self.phases.impulse.iter().enumerate() {
+                stage.problem.row_add(i, p, &mut self.contact_impulse);
+            }
         }
         if !self.joints.is_empty() {
             self.response.clear();
@@ -351,12 +411,21 @@ impl MoreauJean {
         self.step.prepare(system, &state.q, frame.coasting);
         self.positions.begin(system);
         loop {
-            let before = self.positions.corrected.then(|| stage.certificate.clone());
+            if self.positions.corrected {
+                self.certificate.clone_from(&stage.certificate);
+            }
             if let Err(outcome) = self.activate(system, frame, state, place, stage) {
                 record.outcome = outcome;
                 return false;
             }
-            let (outcome, residual) = self.solve(system, frame, state, place, stage, record);
+            let flies = self.step.character.known_forces
+                && stage.problem.blocks().is_empty()
+                && system.joints().is_empty();
+            let (outcome, residual) = if flies {
+                (self.fly(system, frame, stage), 0.0)
+            } else {
+                self.solve(system, frame, state, place, stage, record)
+            };
             record.outcome = outcome;
             record.residual = residual;
             record.unbalanced =
@@ -370,43 +439,59 @@ impl MoreauJean {
                 record.outcome = outcome;
                 return false;
             }
-            let Some(before) = before else {
-                return true;
-            };
-            if !self.positions.admit_crossed(&self.assembly, q_end) {
+            let corrected = self.positions.corrected;
+            if !(corrected && self.positions.admit_crossed(&self.assembly, q_end)) {
                 return true;
             }
-            stage.certificate = before;
+            stage.certificate.clone_from(&self.certificate);
         }
     }
 
-    /// Sliding velocity of every problem row: what the law read, u_{k+1} or u_{k+θ}.
-    pub(super) fn sliding_velocities(&mut self, frame: &StepFrame, stage: &ContactStage) -> f64 {
-        let problem = &stage.problem;
-        self.sliding.clear();
-        self.sliding.extend(
-            (0..problem.size())
-                .map(|i| problem.row_dot(i, &self.velocity) + self.assembly.drift[i]),
-        );
-        let mut jitter = 0.0f64;
-        for contact in &self.assembly.active {
-            let block = &problem.blocks()[contact.block];
-            if !matches!(contact.impact, ImpactLaw::Fremond { .. }) || frame.theta == 1.0 {
-                continue;
-            }
-            for i in block.start + 1..block.start + block.size {
-                let (before, after) = (self.assembly.before[i], self.sliding[i]);
-                self.sliding[i] = (1.0 - frame.theta) * before + frame.theta * after;
-                // A stuck contact that reverses its tangential velocity.
-                if self.phases.impulse[block.start] > 0.0
-                    && before * after < 0.0
-                    && self.sliding[i].abs() < 1e-6 * after.abs()
-                {
-                    jitter = jitter.max(after.abs());
-                }
-            }
+    /// The step whose frames are those of a place further along the path; false on a fatal outcome.
+    #[inline(never)] // Steps without a place of their own have no need of its frame.
+    fn step_along(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        state: &State,
+        (h, theta, t_end): (f64, f64, f64),
+        stage: &mut ContactStage,
+        record: &mut StepRecord,
+    ) -> bool {
+        // The place is lent to the step while its other parts change.
+        let (mut q_place, mut v_place) = self.positions.lend();
+        let ahead = (1.0 - theta) * h;
+        system.coast(&state.q, &state.v, ahead, &mut q_place, &mut v_place);
+        let coasting = self.positions.coasting;
+        let frame = StepFrame {
+            h,
+            theta,
+            t_start: state.t,
+            t_end,
+            q: if coasting { &q_place } else { &state.q },
+            v: if coasting { &v_place } else { &state.v },
+            coasting,
+        };
+        let place = Some((state.t + ahead, q_place.as_slice()));
+        let solved = self.step_from(system, &frame, state, place, stage, record);
+        self.positions.take_back(q_place, v_place);
+        solved
+    }
+
+    /// Solves and completes a step; false on a fatal outcome.
+    fn step_from(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        state: &State,
+        place: Option<(f64, &[f64])>,
+        stage: &mut ContactStage,
+        record: &mut StepRecord,
+    ) -> bool {
+        let solved = self.solve_with_activation(system, frame, state, place, stage, record);
+        if solved {
+            self.complete(system, frame, state, stage, record);
         }
-        jitter
+        solved
     }
 }
 
@@ -431,34 +516,30 @@ impl TimeSteppingScheme for MoreauJean {
                 .insert(self.settings.theta.unwrap_or_else(|| default_theta(system))),
         };
         self.positions.prepare(self.projection(), system);
-        let (moved, coasting) = (self.positions.moved, self.positions.coasting);
-        // The place of the middle is lent to the step while its other parts change.
-        let (mut q_place, mut v_place) = self.positions.lend();
-        if moved {
-            let ahead = (1.0 - theta) * h;
-            system.coast(&state.q, &state.v, ahead, &mut q_place, &mut v_place);
-        }
-        let frame = StepFrame {
-            h,
-            theta,
-            t_start: state.t,
-            t_end,
-            q: if coasting { &q_place } else { &state.q },
-            v: if coasting { &v_place } else { &state.v },
-            coasting,
+        let solved = if self.positions.moved {
+            self.step_along(system, state, (h, theta, t_end), stage, record)
+        } else {
+            let frame = StepFrame {
+                h,
+                theta,
+                t_start: state.t,
+                t_end,
+                q: &state.q,
+                v: &state.v,
+                coasting: false,
+            };
+            self.step_from(system, &frame, state, None, stage, record)
         };
-        let place = moved.then_some((state.t + (1.0 - theta) * h, q_place.as_slice()));
-        if self.solve_with_activation(system, &frame, state, place, stage, record) {
-            self.complete(system, &frame, state, stage, record);
+        if solved {
             state.t = t_end;
-            state.q.copy_from_slice(&record.q);
-            state.v.copy_from_slice(&record.velocity);
+            copy(&mut state.q, &record.q);
+            copy(&mut state.v, &record.velocity);
             state.kinetic = record.kinetic;
             state.potential = record.potential;
-            state.impulses.clone_from(&record.impulses);
+            assign(&mut state.impulses, &record.impulses);
             self.step.advance();
+            self.positions.ends_at = Some(t_end);
         }
-        self.positions.take_back(q_place, v_place);
     }
 
     fn position_correction(&self, system: &dyn MechanicalSystem) -> PositionCorrection {

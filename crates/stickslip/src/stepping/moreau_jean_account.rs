@@ -1,12 +1,14 @@
 //! The end of a theta step: record, energy account, projection.
 
-use crate::algebra::{dot, long_dot};
+use crate::algebra::{assign, dot, long_dot};
+use crate::laws::ImpactLaw;
 use crate::records::{EnergyEntry, Momentum, MomentumEntry, StepRecord};
 use crate::systems::MechanicalSystem;
 
 use super::assembly::ActiveContact;
 use super::implicit_step::StepFrame;
 use super::moreau_jean::MoreauJean;
+use super::step_energy::ContactWork;
 use super::{ContactStage, State, step_energy};
 
 /// A mean normal velocity below this part of the approach is that of a contact that stays closed.
@@ -22,37 +24,35 @@ impl MoreauJean {
         stage: &ContactStage,
         record: &mut StepRecord,
     ) {
-        record.stick_jitter = self.sliding_velocities(frame, stage);
-        self.assembly.fill_record(
-            &stage.problem,
-            &self.phases.impulse,
-            &self.step.v_theta,
-            (&self.sliding, stage.resting_speed()),
-            (&self.phases.left, &self.velocity),
-            record,
-        );
-        let (mut entry, mut kinetic, mut potential) = self.account(system, frame, state, record);
-        record.momentum = self.momentum(system, frame, state);
-        if self.leaves_constraints(frame, stage) {
-            let before = (kinetic, potential);
-            if self
-                .positions
-                .project(system, frame.t_end, &mut self.step.q_end)
-            {
-                (kinetic, potential) = self.energies_at_end(system, kinetic);
-                let change = (kinetic - before.0, potential - before.1);
-                entry.kinetic_change += change.0;
-                entry.potential_change += change.1;
-                entry.projection = change.0 + change.1;
-                self.move_momentum(system, record);
-            }
+        if self.assembly.active.is_empty() {
+            record.stick_jitter = 0.0;
+            self.assembly.fill_open(record);
+        } else {
+            record.stick_jitter = self.sliding_velocities(frame, stage);
+            self.assembly.fill_record(
+                &stage.problem,
+                &self.phases.impulse,
+                &self.step.v_theta,
+                (&self.sliding, stage.resting_speed()),
+                (&self.phases.left, &self.velocity),
+                record,
+            );
+        }
+        let (mut kinetic, mut potential) = self.account(system, frame, state, record);
+        if frame.coasting {
+            record.momentum = self.momentum(system, frame, state);
+        }
+        let overshoots = self.positions.overshoots && !self.assembly.active.is_empty();
+        if self.positions.corrected || overshoots {
+            (kinetic, potential) =
+                self.correct_end(system, frame, (kinetic, potential), stage, record);
         }
         self.positions.fill_record(record);
         record.t = frame.t_end;
         record.h = frame.h;
-        record.q.clone_from(&self.step.q_end);
-        record.velocity_left.clone_from(&self.phases.left);
-        record.velocity.clone_from(&self.velocity);
+        assign(&mut record.q, &self.step.q_end);
+        assign(&mut record.velocity_left, &self.phases.left);
+        assign(&mut record.velocity, &self.velocity);
         if frame.coasting {
             record.velocity.clone_from(&self.step.v_end);
             let (left, rest) = (&mut record.velocity_left, frame.theta * frame.h);
@@ -60,10 +60,64 @@ impl MoreauJean {
             system.coast(frame.q, &self.phases.left, rest, q, left);
         }
         record.energy_size = self.step.energy_size(frame);
-        record.joint_impulses.clone_from(&self.joints.multipliers);
-        record.energy = entry;
+        assign(&mut record.joint_impulses, &self.joints.multipliers);
         record.kinetic = kinetic;
         record.potential = potential;
+    }
+
+    /// Sliding velocity of every problem row: what the law read, u_{k+1} or u_{k+θ}.
+    fn sliding_velocities(&mut self, frame: &StepFrame, stage: &ContactStage) -> f64 {
+        let problem = &stage.problem;
+        self.sliding.clear();
+        self.sliding.extend(
+            (0..problem.size())
+                .map(|i| problem.row_dot(i, &self.velocity) + self.assembly.drift[i]),
+        );
+        let mut jitter = 0.0f64;
+        for contact in &self.assembly.active {
+            let block = &problem.blocks()[contact.block];
+            if !matches!(contact.impact, ImpactLaw::Fremond { .. }) || frame.theta == 1.0 {
+                continue;
+            }
+            for i in block.start + 1..block.start + block.size {
+                let (before, after) = (self.assembly.before[i], self.sliding[i]);
+                self.sliding[i] = (1.0 - frame.theta) * before + frame.theta * after;
+                // A stuck contact that reverses its tangential velocity.
+                if self.phases.impulse[block.start] > 0.0
+                    && before * after < 0.0
+                    && self.sliding[i].abs() < 1e-6 * after.abs()
+                {
+                    jitter = jitter.max(after.abs());
+                }
+            }
+        }
+        jitter
+    }
+
+    /// Projects an end position that left its constraints and enters what that does to the energies, which it returns.
+    #[inline(never)] // Most steps of flat systems have no need of its frame.
+    fn correct_end(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        frame: &StepFrame,
+        before: (f64, f64),
+        stage: &ContactStage,
+        record: &mut StepRecord,
+    ) -> (f64, f64) {
+        if !self.leaves_constraints(frame, stage) {
+            return before;
+        }
+        let q_end = &mut self.step.q_end;
+        if !self.positions.project(system, frame.t_end, q_end) {
+            return before;
+        }
+        let (kinetic, potential) = self.energies_at_end(system, before.0);
+        let change = (kinetic - before.0, potential - before.1);
+        record.energy.kinetic_change += change.0;
+        record.energy.potential_change += change.1;
+        record.energy.projection = change.0 + change.1;
+        self.move_momentum(system, record);
+        (kinetic, potential)
     }
 
     /// Whether the end position may have to be projected; chooses the contacts that stay closed.
@@ -81,8 +135,7 @@ impl MoreauJean {
                 let change = problem.w(row, row) * impulse[row];
                 impulse[row] > 0.0 && after.abs() <= STEADY * change
             };
-            return self.positions.overshoots
-                && self.positions.overshot(assembly, &self.step.q_end, rests);
+            return self.positions.overshot(assembly, &self.step.q_end, rests);
         }
         let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
         let scales = &stage.scales;
@@ -106,9 +159,6 @@ impl MoreauJean {
         frame: &StepFrame,
         state: &State,
     ) -> Option<MomentumEntry> {
-        if !frame.coasting {
-            return None;
-        }
         let before = system.momentum(&state.q, &state.v)?;
         let after = system.momentum(&self.step.q_end, &self.step.v_end)?;
         let supports = system.wrench(frame.q, &self.contact_impulse)?;
@@ -167,14 +217,14 @@ impl MoreauJean {
         )
     }
 
-    /// Energy entry of the completed step; also the new kinetic energy.
+    /// Writes the energy entry of the completed step; returns the new energies, kinetic and potential.
     fn account(
         &mut self,
         system: &dyn MechanicalSystem,
         frame: &StepFrame,
         state: &State,
-        record: &StepRecord,
-    ) -> (EnergyEntry, f64, f64) {
+        record: &mut StepRecord,
+    ) -> (f64, f64) {
         let (h, theta, n) = (frame.h, frame.theta, frame.v.len());
         let (v_theta, v1) = (&self.step.v_theta, &self.velocity);
         if self.step.fused {
@@ -248,7 +298,8 @@ impl MoreauJean {
             smooth_change = smooth_potential - before;
             potential_defect = smooth_change - h * dot(v_theta, &self.step.gradient);
         }
-        let entry = EnergyEntry {
+        let contacts = ContactWork::of(&record.contacts);
+        record.energy = EnergyEntry {
             kinetic_change: kinetic - state.kinetic,
             potential_change: smooth_change + elastic_change,
             external: h * long_dot(v_theta, &self.step.external),
@@ -259,11 +310,11 @@ impl MoreauJean {
             covariant_defect,
             projection: 0.0,
             joints: self.joints.work(v_theta),
-            supports: step_energy::supports(&record.contacts),
-            contact_normal: step_energy::contact_normal(&record.contacts),
-            contact_tangential: step_energy::contact_tangential(&record.contacts),
+            supports: contacts.supports,
+            contact_normal: contacts.normal,
+            contact_tangential: contacts.tangential,
         };
-        (entry, kinetic, smooth_potential + elastic)
+        (kinetic, smooth_potential + elastic)
     }
 
     /// The same for a linear mesh, from products at both ends of the step.
@@ -271,14 +322,15 @@ impl MoreauJean {
         &self,
         frame: &StepFrame,
         state: &State,
-        record: &StepRecord,
-    ) -> (EnergyEntry, f64, f64) {
+        record: &mut StepRecord,
+    ) -> (f64, f64) {
         let (h, v_theta) = (frame.h, &self.step.v_theta);
         let (start, end) = (&self.step.start, &self.step.end);
         let (kinetic, elastic) = (end.kinetic(), end.elastic_energy());
         let [mass, stiffness, damping] = start.between(end, h, frame.theta);
         let slack = 0.5 - frame.theta;
-        let entry = EnergyEntry {
+        let contacts = ContactWork::of(&record.contacts);
+        record.energy = EnergyEntry {
             kinetic_change: kinetic - state.kinetic,
             potential_change: elastic - state.potential,
             external: h * long_dot(v_theta, &self.step.external),
@@ -289,11 +341,11 @@ impl MoreauJean {
             covariant_defect: 0.0,
             projection: 0.0,
             joints: self.joints.work(v_theta),
-            supports: step_energy::supports(&record.contacts),
-            contact_normal: step_energy::contact_normal(&record.contacts),
-            contact_tangential: step_energy::contact_tangential(&record.contacts),
+            supports: contacts.supports,
+            contact_normal: contacts.normal,
+            contact_tangential: contacts.tangential,
         };
-        (entry, kinetic, elastic)
+        (kinetic, elastic)
     }
 }
 

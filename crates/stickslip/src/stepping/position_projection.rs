@@ -1,6 +1,8 @@
 //! Positions brought back to the admissible set and onto the joints.
 
-use crate::algebra::{CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix};
+use crate::algebra::{
+    CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix, assign, assign_zeros, copy,
+};
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 
@@ -150,8 +152,7 @@ impl PositionProjection {
         let n = system.dof();
         self.reset(n);
         self.displaced = true;
-        self.start.clear();
-        self.start.extend_from_slice(q);
+        assign(&mut self.start, q);
         self.members.clear();
         self.pushed.clear();
         self.sizes.clear();
@@ -161,11 +162,11 @@ impl PositionProjection {
         let (mut moved, mut weighed) = (false, false);
         let (mut first, mut previous) = (None, f64::INFINITY);
         for _ in 0..PASSES_MAX + system.constraints().len() {
-            self.gaps.clear();
             match gaps.take() {
-                Some(known) => self.gaps.extend_from_slice(known),
+                Some(known) => assign(&mut self.gaps, known),
                 None => {
                     let constraints = system.constraints().iter();
+                    self.gaps.clear();
                     self.gaps.extend(constraints.map(|c| c.gap().value(t, q)));
                 }
             }
@@ -196,7 +197,7 @@ impl PositionProjection {
             }
             self.moved.resize(q.len(), 0.0);
             system.displace(q, &self.step, 1.0, &mut self.moved);
-            q.copy_from_slice(&self.moved);
+            copy(q, &self.moved);
             moved = true;
         }
         q.copy_from_slice(&self.start);
@@ -210,6 +211,7 @@ impl PositionProjection {
     }
 
     /// No displacement as yet, of `n` velocities.
+    #[inline]
     pub fn reset(&mut self, n: usize) {
         if self.displaced || self.displacement.len() != n {
             self.displacement.clear();
@@ -315,10 +317,15 @@ impl PositionProjection {
     /// is left of it; contacts whose multiplier would pull are let go.
     fn solve(&mut self, n: usize) -> bool {
         let m = self.members.len();
-        self.responses.clear();
-        self.responses.resize(m * n, 0.0);
-        for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
-            self.rows.add_to(i, 1.0, response);
+        if self.rows.is_sparse() {
+            assign_zeros(&mut self.responses, m * n);
+            for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
+                self.rows.add_to(i, 1.0, response);
+            }
+        } else {
+            assign(&mut self.responses, self.rows.dense_rows());
+        }
+        for response in self.responses.chunks_mut(n.max(1)) {
             self.factor.solve_in_place(response);
         }
         let mut chosen = std::mem::take(&mut self.chosen);
@@ -388,8 +395,7 @@ impl PositionProjection {
 
     /// The displacement of the chosen members, and the step that is left of it.
     fn add_up(&mut self, n: usize) {
-        self.step.clear();
-        self.step.resize(n, 0.0);
+        assign_zeros(&mut self.step, n);
         self.pushed.clear();
         self.pushed.resize(self.members.len(), false);
         for (a, &i) in self.chosen.iter().enumerate() {

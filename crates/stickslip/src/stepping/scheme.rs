@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::algebra::assign;
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
@@ -42,9 +43,9 @@ impl Clone for State {
             impulses,
         } = other;
         (self.t, self.kinetic, self.potential) = (*t, *kinetic, *potential);
-        self.q.clone_from(q);
-        self.v.clone_from(v);
-        self.impulses.clone_from(impulses);
+        assign(&mut self.q, q);
+        assign(&mut self.v, v);
+        assign(&mut self.impulses, impulses);
     }
 }
 

@@ -17,20 +17,29 @@ pub(crate) fn potential(system: &dyn MechanicalSystem, q: &[f64]) -> f64 {
     system.potential(q) + elastic
 }
 
-/// Work that moving obstacles do through the contacts.
-pub(crate) fn supports(contacts: &[ContactRecord]) -> f64 {
-    contacts
-        .iter()
-        .map(|c| c.work_support[0] + c.work_support[1])
-        .sum()
+/// Works of the contacts: of moving obstacles through them, and of normal impulses and of friction on the velocities
+/// relative to the obstacles.
+pub(crate) struct ContactWork {
+    pub supports: f64,
+    pub normal: f64,
+    pub tangential: f64,
 }
 
-/// Work of normal impulses on velocities relative to the obstacles.
-pub(crate) fn contact_normal(contacts: &[ContactRecord]) -> f64 {
-    contacts.iter().map(|c| c.relative_works()[0]).sum()
-}
-
-/// Work of friction on velocities relative to the obstacles.
-pub(crate) fn contact_tangential(contacts: &[ContactRecord]) -> f64 {
-    contacts.iter().map(|c| c.relative_works()[1]).sum()
+impl ContactWork {
+    /// Sums over the contacts of a step.
+    #[inline]
+    pub fn of(contacts: &[ContactRecord]) -> Self {
+        let [mut supports, mut normal, mut tangential] = [0.0; 3];
+        for contact in contacts {
+            let relative = contact.relative_works();
+            supports += contact.work_support[0] + contact.work_support[1];
+            normal += relative[0];
+            tangential += relative[1];
+        }
+        Self {
+            supports,
+            normal,
+            tangential,
+        }
+    }
 }

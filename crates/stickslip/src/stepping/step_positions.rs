@@ -1,5 +1,6 @@
 //! Positions of one theta step: where its laws are read, which contacts it admits, and how its end is corrected.
 
+use crate::algebra::{assign, copy};
 use crate::records::{StepOutcome, StepRecord};
 use crate::systems::MechanicalSystem;
 
@@ -24,6 +25,8 @@ pub(crate) struct StepPositions {
     crossed: Vec<bool>,
     /// Gaps at the end of the step.
     pub gaps: Vec<f64>,
+    /// End of the last step that was completed, whose gaps are those at the start of the next.
+    pub ends_at: Option<f64>,
     held: Vec<usize>,
     place: Vec<f64>,
     velocity: Vec<f64>,
@@ -61,6 +64,7 @@ impl StepPositions {
     }
 
     /// Starts a step.
+    #[inline]
     pub fn begin(&mut self, system: &dyn MechanicalSystem) {
         if self.corrected {
             self.crossed.clear();
@@ -172,7 +176,7 @@ impl StepPositions {
             .projection
             .project(system, (t, Some(&self.gaps)), q, &self.held);
         if moved {
-            self.gaps.copy_from_slice(self.projection.gaps());
+            copy(&mut self.gaps, self.projection.gaps());
         }
         moved
     }
@@ -187,6 +191,6 @@ impl StepPositions {
         for contact in &mut record.contacts {
             contact.gap = self.gaps[contact.key.constraint()];
         }
-        record.projection.clone_from(&self.projection.displacement);
+        assign(&mut record.projection, &self.projection.displacement);
     }
 }

@@ -46,8 +46,9 @@ impl DenseDelassus {
     }
 
     pub(super) fn multiply_plus(&self, p: &[f64], q: &[f64], out: &mut [f64]) {
-        for (i, o) in out.iter_mut().enumerate() {
-            *o = q[i] + dot(self.row(i), p);
+        let rows = self.entries.chunks_exact(self.order.max(1));
+        for ((o, q), row) in out.iter_mut().zip(q).zip(rows) {
+            *o = q + dot(row, p);
         }
     }
 

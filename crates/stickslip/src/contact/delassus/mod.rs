@@ -92,8 +92,9 @@ impl Delassus {
             let mut sum = q[i];
             match self {
                 Self::Dense(w) => {
-                    for (j, (w, p)) in w.row(i).iter().zip(p).enumerate() {
-                        if !rows.contains(&j) {
+                    let row = w.row(i);
+                    for others in [0..rows.start, rows.end..row.len()] {
+                        for (w, p) in row[others.clone()].iter().zip(&p[others]) {
                             sum += w * p;
                         }
                     }
@@ -179,9 +180,19 @@ impl Delassus {
         }
     }
 
+    /// All entries, row-major, where they are kept.
+    #[inline]
+    pub fn entries(&self) -> Option<&[f64]> {
+        match self {
+            Self::Dense(w) => Some(w.entries()),
+            Self::Blocks(_) | Self::Bodies(_) => None,
+        }
+    }
+
     /// Sum of the diagonal entries of the given rows.
     pub fn trace(&self, rows: Range<usize>) -> f64 {
         match self {
+            Self::Dense(w) => rows.map(|i| w.entry(i, i)).sum(),
             Self::Bodies(w) => rows.map(|i| w.square(i)).sum(),
             _ => rows.map(|i| self.entry(i, i)).sum(),
         }

@@ -1,0 +1,102 @@
+//! Scalar products and copies of vectors that are mostly short: systems in generalized coordinates have one to three
+//! velocities, for which a call or the start of a vectorised loop costs more than the work.
+
+/// Scalar product, summed from the first to the last entry.
+#[inline]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    match (a, b) {
+        ([a], [x]) => a * x,
+        ([a, b], [x, y]) => a * x + b * y,
+        ([a, b, c], [x, y, z]) => a * x + b * y + c * z,
+        _ => a.iter().zip(b).map(|(x, y)| x * y).sum(),
+    }
+}
+
+/// Copies a vector into another of the same length.
+///
+/// # Panics
+/// If the lengths differ.
+#[inline]
+pub(crate) fn copy(to: &mut [f64], from: &[f64]) {
+    match (to, from) {
+        ([], []) => {}
+        ([a], [x]) => *a = *x,
+        ([a, b], [x, y]) => (*a, *b) = (*x, *y),
+        ([a, b, c], [x, y, z]) => (*a, *b, *c) = (*x, *y, *z),
+        (to, from) => to.copy_from_slice(from),
+    }
+}
+
+/// `to += factor x`.
+#[inline]
+pub(crate) fn add_scaled(to: &mut [f64], factor: f64, x: &[f64]) {
+    match (to, x) {
+        ([a], [x]) => *a += factor * x,
+        ([a, b], [x, y]) => {
+            *a += factor * x;
+            *b += factor * y;
+        }
+        ([a, b, c], [x, y, z]) => {
+            *a += factor * x;
+            *b += factor * y;
+            *c += factor * z;
+        }
+        (to, x) => {
+            for (to, x) in to.iter_mut().zip(x) {
+                *to += factor * x;
+            }
+        }
+    }
+}
+
+/// Makes a buffer a copy of a vector.
+#[inline]
+pub(crate) fn assign(to: &mut Vec<f64>, from: &[f64]) {
+    if to.len() == from.len() {
+        copy(to, from);
+    } else {
+        to.clear();
+        to.extend_from_slice(from);
+    }
+}
+
+/// Makes a buffer a vector of `n` zeros.
+#[inline]
+pub(crate) fn assign_zeros(to: &mut Vec<f64>, n: usize) {
+    if to.len() != n {
+        to.resize(n, 0.0);
+    }
+    match to.as_mut_slice() {
+        [] => {}
+        [a] => *a = 0.0,
+        [a, b] => (*a, *b) = (0.0, 0.0),
+        [a, b, c] => (*a, *b, *c) = (0.0, 0.0, 0.0),
+        long => long.fill(0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_vectors_have_the_bits_of_long_ones() {
+        let (a, b) = ([0.1, -0.7, 1e-3, 5.5, 0.3], [3.3, 0.9, -7e2, 0.2, -1.1]);
+        for n in 0..=a.len() {
+            let sum: f64 = a[..n].iter().zip(&b[..n]).map(|(x, y)| x * y).sum();
+            assert_eq!(dot(&a[..n], &b[..n]).to_bits(), sum.to_bits());
+            let mut buffer = vec![1.0; 2];
+            assign(&mut buffer, &a[..n]);
+            assert_eq!(buffer, a[..n]);
+            assign(&mut buffer, &b[..n]);
+            assert_eq!(buffer, b[..n]);
+            add_scaled(&mut buffer, 0.3, &a[..n]);
+            let sum = |i: usize| b[i] + 0.3 * a[i];
+            assert_eq!(buffer, (0..n).map(sum).collect::<Vec<_>>());
+            assign_zeros(&mut buffer, 4);
+            assert_eq!(buffer, [0.0; 4]);
+            assign_zeros(&mut buffer, n);
+            assert_eq!(buffer, vec![0.0; n]);
+        }
+    }
+}
