@@ -47,13 +47,28 @@ impl RunLock {
         &self.path
     }
 
-    /// Whether a folder holds files that are not those of a run: anything, without the manifest of a run.
+    /// Whether a folder holds files, and none that a run leaves in it: its lock, its manifest, a checkpoint. A run that was killed before it wrote its manifest
+    /// leaves its lock, and may be begun again.
     pub fn is_foreign(path: &Path) -> bool {
-        let Ok(entries) = fs::read_dir(path) else {
-            return false;
-        };
-        let other = |name: &std::ffi::OsStr| name != FILE;
-        let filled = entries.flatten().any(|entry| other(&entry.file_name()));
-        filled && !path.join("run.json").exists() && !path.join("checkpoint.json").exists()
+        let filled = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+        let own = [FILE, "run.json", "checkpoint.json"];
+        filled && !own.iter().any(|name| path.join(name).exists())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_left_that_died_at_once_is_its_own_and_other_files_are_not() {
+        let folder = std::env::temp_dir().join(format!("stickslip-lock-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        assert!(!RunLock::is_foreign(&folder), "an empty folder");
+        fs::write(folder.join("scene.new"), "title").unwrap();
+        assert!(RunLock::is_foreign(&folder), "somebody's file");
+        drop(RunLock::acquire(&folder).unwrap());
+        assert!(!RunLock::is_foreign(&folder), "a run that died early");
+        fs::remove_dir_all(&folder).unwrap();
     }
 }
