@@ -359,7 +359,8 @@ fn runs_by_other_schemes_and_laws_are_accepted() {
     assert!(judged > 100, "{judged}");
 }
 
-/// Loads that jump in time, a stop on a slope that pulls back, a start on a curve, a mesh that touches at the start.
+/// Loads that jump in time, a stop on a slope that pulls back, a start on a curve, a mesh that touches at the start, gaps in which
+/// nothing moves, a contact that only the impact of another drives into its obstacle, an elastic impact in an explicit step.
 #[test]
 fn runs_that_jump_stop_and_start_on_curves_are_accepted() {
     for (name, law, scheme, until) in [
@@ -367,6 +368,12 @@ fn runs_that_jump_stop_and_start_on_curves_are_accepted() {
         ("block-on-incline", "argmin", "moreau-jean", 0.3),
         ("ring-slide", "frictionless", "sweeping-process", 0.5),
         ("elastic-bar", "frictionless", "moreau", 0.02),
+        ("acute-corner", "frictionless", "moreau-jean", 0.4),
+        ("acute-corner", "coulomb", "moreau", 0.4),
+        ("coulomb-plate", "argmin", "sweeping-process", 0.01),
+        ("chain", "frictionless", "moreau-jean", 0.275),
+        ("newtons-cradle", "coulomb", "moreau", 0.3),
+        ("newtons-cradle", "frictionless", "sweeping-process", 0.3),
     ] {
         let source = find_in_gallery(name).expect("a scene").source();
         let changes = Changes::new().key("law", law).key("scheme", scheme);

@@ -78,6 +78,7 @@ impl Judge<'_> {
         };
         self.displacement(&path, after, report);
         self.momentum(&path, after, report);
+        self.path_passages(&path, (before, after), report);
         // Gaps between the nodes, where the path is known.
         if path.quadrature != Quadrature::Free {
             for s in Path::looks() {
