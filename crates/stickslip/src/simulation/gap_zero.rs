@@ -82,7 +82,7 @@ pub(super) fn passed_through(
     } else {
         v.iter().map(|v| h * v).collect()
     };
-    let mut along = GapAlong {
+    let along = GapAlong {
         system,
         gap,
         place: &|s, q| straight(system, (q0, q1), s, q),
@@ -93,7 +93,6 @@ pub(super) fn passed_through(
     };
     let mut q = Vec::new();
     let ends = [0.0, 1.0].map(|s| along.station(s, &mut q).steepness);
-    along.rounding = PASSED * ends[0].max(ends[1]);
-    let passages = along.passages();
-    passages.iter().any(|passage| passage.crosses(&weights))
+    let least = PASSED * ends[0].max(ends[1]);
+    along.valley().is_some_and(|gap| gap <= least)
 }

@@ -19,9 +19,6 @@ pub const DRIFT_LIMIT: f64 = 1e-6;
 /// Drift within this many units of the rounding of its function is none.
 const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
 
-/// A gap is at most this many times as steep at the start of a step as at its end, where only that is looked at.
-const STEEPER: f64 = 2.0;
-
 /// Largest value of one function of the position, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Largest {
@@ -79,6 +76,9 @@ pub struct PositionWatch {
     last_velocity: Vec<f64>,
     #[serde(default)]
     weights: Vec<f64>,
+    /// Per constraint: size of the gradient of the gap at the last position; infinite where it is not known.
+    #[serde(skip)]
+    steep: Vec<f64>,
     #[serde(skip)]
     rows: Covectors,
     #[serde(skip)]
@@ -174,6 +174,7 @@ impl PositionWatch {
         if self.last.len() != record.q.len() {
             return;
         }
+        self.steep.resize(system.constraints().len(), f64::INFINITY);
         self.free.clone_from(&record.q);
         let projected = record.projection.iter().any(|&x| x != 0.0);
         if projected {
@@ -213,18 +214,20 @@ impl PositionWatch {
         gradient(system, gap, (record.t, &self.free), &mut self.rows);
         let drift = gap.rate(record.t, &self.free) * h;
         let slope_after = self.rows.dot(0, &self.moved) + drift;
-        let steepness_after = self.steepness(drift);
-        // Most steps are far from most obstacles: half of what is known tells so.
-        if !WayEnds::is_near([before, after], STEEPER * steepness_after) {
+        let (steep, length) = self.measure();
+        // Most steps are far from most obstacles.
+        let steepest = steep.max(std::mem::replace(&mut self.steep[c], steep));
+        if !WayEnds::is_near([before, after], steepest * length + drift.abs()) {
             return false;
         }
         let last = std::mem::take(&mut self.rows);
         gradient(system, gap, (t0, &self.last), &mut self.rows);
-        let drift = gap.rate(t0, &self.last) * h;
+        let drift_before = gap.rate(t0, &self.last) * h;
+        let steepest = steep.max(self.measure().0);
         let known = WayEnds {
             gaps: [before, after],
-            slopes: [self.rows.dot(0, &self.moved) + drift, slope_after],
-            steepness: steepness_after.max(self.steepness(drift)),
+            slopes: [self.rows.dot(0, &self.moved) + drift_before, slope_after],
+            steepness: steepest * length + drift.abs().max(drift_before.abs()),
             cosine: self.cosine(&last),
         };
         let rounding = self.rounding(gap, (t0, &self.last));
@@ -236,15 +239,15 @@ impl PositionWatch {
         })
     }
 
-    /// What the way of the step could move a gap with the present gradient at most.
-    fn steepness(&self, drift: f64) -> f64 {
+    /// Size of the present gradient, and length of the way of the step in the coordinates that it has.
+    fn measure(&self) -> (f64, f64) {
         let part = |(i, g): (usize, f64)| {
             let m = self.weight(i);
             (g * g / m, m * self.moved[i] * self.moved[i])
         };
         let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
-        let (steep, speed) = entries(&self.rows).map(part).fold((0.0, 0.0), add);
-        (steep * speed).sqrt() + drift.abs()
+        let (steep, square) = entries(&self.rows).map(part).fold((0.0, 0.0), add);
+        (steep.sqrt(), square.sqrt())
     }
 
     /// Cosine of the angle between the present gradient and another.

@@ -379,9 +379,9 @@ impl Simulation {
     }
 
     /// Stops where a constraint was passed through without contact: its gap fell to zero, stayed positive at both ends,
-    /// and its normal turned round within the step. Schemes that locate their events do so themselves.
+    /// and its normal turned round within the step.
     fn watch_passages(&mut self) {
-        if self.world.is_some() || self.record.located.is_some() {
+        if self.world.is_some() {
             return;
         }
         let passed = self.uniqueness.passages(&self.record).find(|&c| {

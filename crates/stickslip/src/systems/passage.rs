@@ -66,7 +66,8 @@ impl WayEnds {
 /// of the way apart, and the gap falls steadily before each of them.
 ///
 /// # Behaviour to know
-/// A needle in a gap that is constant up to it is seen only if it is as wide as 1/256 of the way.
+/// A needle in a gap that is constant up to it is seen only if it is as wide as 1/256 of the way; a step that slides along
+/// a surface ([`WayEnds`]) is looked at in three places, so that a fin of the same gap must be as wide as a quarter of it.
 ///
 /// # Cost
 /// A few values far from obstacles; up to 256, with gradients, near them.
@@ -246,6 +247,26 @@ impl GapAlong<'_> {
             });
         }
         found
+    }
+
+    /// Whether the normals at both ends of the way point away from each other, and the lowest gap that lies between them
+    /// where it falls first and rises last.
+    pub fn valley(&self) -> Option<f64> {
+        let mut q = Vec::new();
+        let (mut a, mut b) = (self.station(0.0, &mut q), self.station(1.0, &mut q));
+        let turned = inner(&a.normal, &b.normal, self.weights) < 0.0;
+        if !(turned && a.slope < 0.0 && b.slope > 0.0) {
+            return None;
+        }
+        while let Some(s) = between(a.s, b.s) {
+            let middle = self.station(s, &mut q);
+            if middle.slope < 0.0 {
+                a = middle;
+            } else {
+                b = middle;
+            }
+        }
+        Some(a.value.min(b.value))
     }
 
     fn is_inside(&self, station: &Station) -> bool {
