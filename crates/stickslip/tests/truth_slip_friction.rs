@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use stickslip::records::StepOutcome;
 use stickslip::scene::{Scene, SourceText};
+use stickslip::simulation::verify::{Line, Motion, MotionNode, Violation};
 use stickslip::simulation::{RunEnd, Simulation};
 
 fn text(extra: &str, friction: &str, (v0, step, until): (f64, f64, f64)) -> String {
@@ -120,5 +121,53 @@ fn laws_and_schemes_that_do_not_compute_it_refuse_it() {
             panic!("{extra} was accepted")
         };
         assert!(error.to_string().contains("slip speed"), "{error}");
+    }
+}
+
+/// A particle of 2 kg that a force keeps sliding at 1 m/s along (0.6, 0.8), with the friction `factor` times that of its slip speed.
+fn steady_slide(factor: f64) -> (Scene, Motion) {
+    let weight = 2.0 * 9.81;
+    let friction = factor * (0.2 + 0.3 * (-2.0f64).exp()) * weight;
+    let text = format!(
+        "title = \"steady\"\nstep = 1e-3\nuntil = 1\n[system]\ncoordinates = [\"x\", \"y\", \"z\"]\n\
+         kinetic_energy = \"x'^2 + y'^2 + z'^2\"\npotential = \"2*9.81*z\"\n\
+         forces = {{ x = \"{:?}\", y = \"{:?}\" }}\n[[contacts]]\nname = \"floor\"\ngap = \"z\"\npoint = [\"x\", \"y\", \"z\"]\n\
+         friction = \"0.2 + 0.3*exp(-s/0.5)\"\n[initial]\nx_dot = 0.6\ny_dot = 0.8\n",
+        0.6 * friction,
+        0.8 * friction
+    );
+    let node = |k: u32| {
+        let t = 0.1 * f64::from(k);
+        let reaction = [weight, -0.6 * friction, -0.8 * friction].map(|f| 0.1 * f);
+        let v = vec![0.6, 0.8, 0.0];
+        MotionNode {
+            t,
+            q: v.iter().map(|v| v * t).collect(),
+            v_left: v.clone(),
+            v_right: v,
+            smooth: if k > 0 { reaction.to_vec() } else { Vec::new() },
+            ..MotionNode::default()
+        }
+    };
+    let motion = Motion {
+        nodes: (0..=10).map(node).collect(),
+        ..Motion::default()
+    };
+    let scene = Scene::parse(SourceText::new("steady.toml", &text));
+    (scene.unwrap_or_else(|e| panic!("{e}")), motion)
+}
+
+#[test]
+fn a_motion_file_is_judged_with_the_friction_of_its_slip_speed() {
+    let (scene, motion) = steady_slide(1.0);
+    let report = scene.verify(&motion, None).expect("a formulation");
+    assert!(report.accepted(), "{:?}", report.violations);
+    // The friction at rest, at infinite speed, and one percent more.
+    let moving = 0.2 + 0.3 * (-2.0f64).exp();
+    for factor in [0.5 / moving, 0.2 / moving, 1.01] {
+        let (scene, motion) = steady_slide(factor);
+        let report = scene.verify(&motion, None).expect("a formulation");
+        let line = |v: &Violation| matches!(v.line, Line::FrictionCone | Line::FrictionLaw);
+        assert!(report.violations.iter().any(line), "{factor}: {report:?}");
     }
 }

@@ -428,7 +428,7 @@ fn what_happens_between_nodes_is_judged() {
     }
     assert_eq!(
         lines(&scene, &dive, Formulation::P2),
-        [Line::NonPenetration]
+        [Line::NonPenetration, Line::Passage]
     );
 }
 

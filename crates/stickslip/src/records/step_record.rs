@@ -97,7 +97,8 @@ pub enum StepOutcome {
     },
     /// The mass matrix lost definiteness at this configuration.
     SingularMass,
-    /// A constraint was passed through although its gap stayed positive: its normal turned within the step.
+    /// A constraint was passed through although its gap stayed positive, or a spring was pressed through it: its normal
+    /// turned within the step.
     DegenerateGap {
         /// The contact.
         contact: ContactKey,

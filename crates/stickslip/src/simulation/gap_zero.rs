@@ -1,6 +1,7 @@
 //! Whether a gap vanishes together with its gradient.
 
 use crate::systems::MechanicalSystem;
+use crate::systems::passage::{GapAlong, straight};
 
 /// How a gap goes through zero, as Newton's method sees it from a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,17 +60,39 @@ pub(super) fn gap_zero(
     GapZero::NotReached
 }
 
-/// Whether the normal of a constraint turned by more than a right angle between two configurations.
-pub(super) fn normal_turned(
+/// A gap that falls to this part of what a step can move it, and then rises, was passed.
+const PASSED: f64 = 1e-2;
+
+/// Whether the straight way between two configurations goes through a constraint: its gap all but reaches zero on it, and
+/// its normal turns by more than a right angle there.
+pub(super) fn passed_through(
     system: &dyn MechanicalSystem,
     constraint: usize,
     (t0, q0): (f64, &[f64]),
     (t1, q1): (f64, &[f64]),
+    v: &[f64],
 ) -> bool {
     let gap = system.constraints()[constraint].gap();
-    let n = system.dof();
-    let (mut before, mut after) = (vec![0.0; n], vec![0.0; n]);
-    gap.gradient(t0, q0, &mut before);
-    gap.gradient(t1, q1, &mut after);
-    before.iter().zip(&after).map(|(a, b)| a * b).sum::<f64>() < 0.0
+    let (n, h) = (system.dof(), t1 - t0);
+    let mut mass = system.new_matrix();
+    system.mass(q0, &mut mass);
+    let weights: Vec<f64> = (0..n).map(|i| mass.get(i, i)).collect();
+    let moved: Vec<f64> = if system.coordinate_count() == n {
+        q1.iter().zip(q0).map(|(b, a)| b - a).collect()
+    } else {
+        v.iter().map(|v| h * v).collect()
+    };
+    let along = GapAlong {
+        system,
+        gap,
+        place: &|s, q| straight(system, (q0, q1), s, q),
+        moved: &|_, out| out.copy_from_slice(&moved),
+        time: (t0, h),
+        weights: &weights,
+        rounding: 0.0,
+    };
+    let mut q = Vec::new();
+    let ends = [0.0, 1.0].map(|s| along.station(s, &mut q).steepness);
+    let least = PASSED * ends[0].max(ends[1]);
+    along.valley().is_some_and(|gap| gap <= least)
 }

@@ -11,15 +11,13 @@ use crate::algebra::{Covectors, assign};
 use crate::records::{ContactMode, StepRecord};
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
+use crate::systems::passage::{GapAlong, Passage, WayEnds, straight};
 
 /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
 pub const DRIFT_LIMIT: f64 = 1e-6;
 
 /// Drift within this many units of the rounding of its function is none.
 const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
-
-/// Points of a step at which a gap is looked at for a dip between two open ends.
-const DIP_SAMPLES: usize = 16;
 
 /// Largest value of one function of the position, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,7 +36,7 @@ impl Largest {
     }
 }
 
-/// An obstacle that a step went through from one open side to the other.
+/// An obstacle that a step went through: it came out on another side than it went in, or met it without contact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Crossing {
     /// End of the step.
@@ -73,12 +71,20 @@ pub struct PositionWatch {
     /// Whether some gap is not affine, so that a step may dip through it.
     #[serde(skip)]
     curved: Option<bool>,
+    /// The last velocity, and the diagonal of the mass at the start.
+    #[serde(default)]
+    last_velocity: Vec<f64>,
+    #[serde(default)]
+    weights: Vec<f64>,
+    /// Per constraint: size of the gradient of the gap at the last position; infinite where it is not known.
+    #[serde(skip)]
+    steep: Vec<f64>,
     #[serde(skip)]
     rows: Covectors,
     #[serde(skip)]
-    between: Vec<f64>,
-    #[serde(skip)]
     moved: Vec<f64>,
+    #[serde(skip)]
+    free: Vec<f64>,
 }
 
 impl PositionWatch {
@@ -108,6 +114,11 @@ impl PositionWatch {
         let curved = *self
             .curved
             .get_or_insert_with(|| constraints.iter().any(|c| !c.gap().is_affine()));
+        if self.weights.is_empty() {
+            let mut mass = system.new_matrix();
+            system.mass(&record.q, &mut mass);
+            self.weights = (0..system.dof()).map(|i| mass.get(i, i)).collect();
+        }
         let mut next = 0;
         for contact in &record.contacts {
             // Points of a constraint share its gap.
@@ -119,9 +130,6 @@ impl PositionWatch {
             let before = std::mem::replace(&mut self.gaps[c], contact.gap);
             if contact.gap >= 0.0 {
                 self.overshoot[c] = 0.0;
-                if curved && record.h > 0.0 && !acted(record, c) {
-                    self.look_between(system, c, record);
-                }
             } else {
                 // Forces speed a contact up within the step in which it closes.
                 let fell = if before >= 0.0 {
@@ -141,12 +149,17 @@ impl PositionWatch {
                 self.drift[c].update(-contact.gap - self.overshoot[c], record.t);
             }
         }
+        // What locates its events by itself is no straight way from record to record.
+        if curved && record.h > 0.0 && record.located.is_none() {
+            self.look_between(system, record);
+        }
         for (joint, worst) in joints.iter().zip(&mut self.joints) {
             let value = joint.function().value(record.t, &record.q);
             worst.update(value.abs(), record.t);
         }
         if curved {
             assign(&mut self.last, &record.q);
+            assign(&mut self.last_velocity, &record.velocity);
         }
     }
 
@@ -166,79 +179,154 @@ impl PositionWatch {
         self.joints = vec![Largest::default(); system.joints().len()];
     }
 
-    /// Whether the gap of an open contact was negative on the way from the last position.
-    fn look_between(&mut self, system: &dyn MechanicalSystem, c: usize, record: &StepRecord) {
+    /// Looks for obstacles on the way from the last position to the end of the step before it was projected, and on
+    /// from there.
+    fn look_between(&mut self, system: &dyn MechanicalSystem, record: &StepRecord) {
         if self.last.len() != record.q.len() {
             return;
         }
-        let gap = system.constraints()[c].gap();
-        if gap.is_affine() {
-            return;
+        self.steep.resize(system.constraints().len(), f64::INFINITY);
+        self.free.clone_from(&record.q);
+        let projected = record.projection.iter().any(|&x| x != 0.0);
+        if projected {
+            system.displace(&record.q, &record.projection, -1.0, &mut self.free);
         }
+        self.moved.clear();
+        if system.coordinate_count() == system.dof() {
+            let ends = self.free.iter().zip(&self.last);
+            self.moved.extend(ends.map(|(b, a)| b - a));
+        } else {
+            self.moved
+                .extend(record.velocity.iter().map(|v| record.h * v));
+        }
+        for (c, constraint) in system.constraints().iter().enumerate() {
+            if !constraint.gap().is_affine() && self.may_pass(system, c, (record, projected)) {
+                self.look_along(system, c, record);
+            }
+        }
+    }
+
+    /// Whether a step can have gone through a gap, by what is known of it at both ends: it is not too far away, and does
+    /// not slide along it.
+    fn may_pass(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        c: usize,
+        (record, projected): (&StepRecord, bool),
+    ) -> bool {
+        let gap = system.constraints()[c].gap();
         let (t0, h) = (record.t - record.h, record.h);
         let before = gap.value(t0, &self.last);
+        let after = if projected {
+            gap.value(record.t, &self.free)
+        } else {
+            contact_gap(record, c)
+        };
+        gradient(system, gap, (record.t, &self.free), &mut self.rows);
+        let drift = gap.rate(record.t, &self.free) * h;
+        let slope_after = self.rows.dot(0, &self.moved) + drift;
+        let (steep, length) = self.measure();
+        // Most steps are far from most obstacles.
+        let steepest = steep.max(std::mem::replace(&mut self.steep[c], steep));
+        if !WayEnds::is_near([before, after], steepest * length + drift.abs()) {
+            return false;
+        }
+        let last = std::mem::take(&mut self.rows);
         gradient(system, gap, (t0, &self.last), &mut self.rows);
-        let numbers = self.rows.absolute_dot(0, &self.last) + gap.magnitude(t0, &self.last);
-        let closed = ROUNDING_UNITS * numbers;
-        // A contact that is closed at one end was met; the chord of a turning normal dips between two touches.
-        if before.min(contact_gap(record, c)) <= closed {
-            return;
-        }
-        // It dips only if it falls at the start and rises at the end, steeply enough to meet below zero.
-        let [fall, rise] = [(t0, 0.0), (record.t, 1.0)].map(|(t, s)| {
-            self.interpolate(record, s);
-            self.slope(system, gap, t, record)
+        let drift_before = gap.rate(t0, &self.last) * h;
+        let steepest = steep.max(self.measure().0);
+        let known = WayEnds {
+            gaps: [before, after],
+            slopes: [self.rows.dot(0, &self.moved) + drift_before, slope_after],
+            steepness: steepest * length + drift.abs().max(drift_before.abs()),
+            cosine: self.cosine(&last),
+        };
+        let rounding = self.rounding(gap, (t0, &self.last));
+        let ends = (self.last.as_slice(), self.free.as_slice());
+        let mut q = vec![0.0; ends.0.len()];
+        known.may_pass(acted(record, c), rounding, |s| {
+            straight(system, ends, s, &mut q);
+            gap.value(t0 + s * h, &q)
+        })
+    }
+
+    /// Size of the present gradient, and length of the way of the step in the coordinates that it has.
+    fn measure(&self) -> (f64, f64) {
+        let part = |(i, g): (usize, f64)| {
+            let m = self.weight(i);
+            (g * g / m, m * self.moved[i] * self.moved[i])
+        };
+        let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
+        let (steep, square) = entries(&self.rows).map(part).fold((0.0, 0.0), add);
+        (steep.sqrt(), square.sqrt())
+    }
+
+    /// Cosine of the angle between the present gradient and another.
+    fn cosine(&self, other: &Covectors) -> f64 {
+        let mut dense = vec![0.0; self.weights.len()];
+        other.add_to(0, 1.0, &mut dense);
+        let weigh = |(i, g): (usize, f64)| {
+            let m = self.weight(i);
+            (g * g / m, g * dense[i] / m)
+        };
+        let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
+        let (own, product) = entries(&self.rows).map(weigh).fold((0.0, 0.0), add);
+        let others = dense.iter().zip(&self.weights);
+        let others: f64 = others.map(|(g, m)| g * g / m.max(f64::MIN_POSITIVE)).sum();
+        product / (own * others).sqrt()
+    }
+
+    /// Rounding of a gap with the present gradient.
+    fn rounding(&self, gap: &dyn ScalarFunction, (t, q): (f64, &[f64])) -> f64 {
+        ROUNDING_UNITS * (self.rows.absolute_dot(0, q) + gap.magnitude(t, q))
+    }
+
+    /// Enters what the way of a step passes of a gap.
+    fn look_along(&mut self, system: &dyn MechanicalSystem, c: usize, record: &StepRecord) {
+        let gap = system.constraints()[c].gap();
+        let (t0, h) = (record.t - record.h, record.h);
+        gradient(system, gap, (t0, &self.last), &mut self.rows);
+        let rounding = self.rounding(gap, (t0, &self.last));
+        let (ends, moved) = ((self.last.as_slice(), self.free.as_slice()), &self.moved);
+        let along = GapAlong {
+            system,
+            gap,
+            place: &|s, q| straight(system, ends, s, q),
+            moved: &|_, out| out.copy_from_slice(moved),
+            time: (t0, h),
+            weights: &self.weights,
+            rounding,
+        };
+        let passages = along.passages();
+        let after = along.at(1.0, &record.q);
+        let start_open = gap.value(t0, &self.last) > rounding;
+        let missed = |passage: &Passage| {
+            // Velocities that change in the step bend its way off the straight line.
+            let pairs = record.velocity.iter().zip(&self.last_velocity);
+            let bend: f64 = (pairs.zip(&self.weights))
+                .map(|((b, a), m)| m * (b - a) * (b - a))
+                .sum();
+            let normal = passage.entry.normal.iter().zip(&self.weights);
+            let steep: f64 = normal.map(|(g, m)| g * g / m.max(f64::MIN_POSITIVE)).sum();
+            start_open
+                && after.value > rounding
+                && passage.is_whole()
+                && !acted(record, c)
+                && passage.depth < -(rounding + 0.125 * h * (bend * steep).sqrt())
+        };
+        let crossed = passages.iter().find(|passage| {
+            passage.crosses(&self.weights)
+                || (passage.is_open() && passage.leaves(&after, &self.weights))
+                || missed(passage)
         });
-        // Where the tangents at both ends meet: before + s h fall = after − (1 − s) h rise.
-        let after = contact_gap(record, c);
-        let meets = (h * rise + before - after) / (h * (rise - fall));
-        if !(fall < 0.0 && rise > 0.0 && before + meets * h * fall < 0.0) {
-            return;
-        }
-        let depth = (1..DIP_SAMPLES)
-            .map(|k| k as f64 / DIP_SAMPLES as f64)
-            .chain([meets])
-            .map(|s| {
-                self.interpolate(record, s);
-                gap.value(t0 + s * h, &self.between)
-            })
-            .fold(f64::INFINITY, f64::min);
-        let size = before + after;
-        if depth < -ROUNDING_UNITS * size {
+        if let Some(passage) = crossed {
             self.crossings += 1;
             let crossing = Crossing {
                 t: record.t,
                 constraint: c,
-                depth,
+                depth: passage.depth,
             };
             self.first_crossing.get_or_insert(crossing);
-        }
-    }
-
-    /// The place at part `s` of the way from the last position; quaternions stay near length one in a step.
-    fn interpolate(&mut self, record: &StepRecord, s: f64) {
-        self.between.clear();
-        let ends = self.last.iter().zip(&record.q);
-        self.between
-            .extend(ends.map(|(a, b)| (1.0 - s) * a + s * b));
-    }
-
-    /// Rate of a gap along the way, at the place between.
-    fn slope(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        gap: &dyn ScalarFunction,
-        t: f64,
-        record: &StepRecord,
-    ) -> f64 {
-        gradient(system, gap, (t, &self.between), &mut self.rows);
-        if system.coordinate_count() == system.dof() {
-            self.moved.clear();
-            let ends = record.q.iter().zip(&self.last);
-            self.moved.extend(ends.map(|(b, a)| b - a));
-            self.rows.dot(0, &self.moved) / record.h + gap.rate(t, &self.between)
-        } else {
-            self.rows.dot(0, &record.velocity) + gap.rate(t, &self.between)
         }
     }
 
@@ -267,7 +355,17 @@ impl PositionWatch {
         let ranges: Vec<f64> = (0..system.dof()).map(|i| self.range(system, i)).collect();
         let numbers = rows.absolute_dot(0, q) + function.magnitude(t, q);
         let size = rows.absolute_dot(0, &ranges);
-        (size, ROUNDING_UNITS * (numbers + size))
+        // A function in which nothing moves has the rounding of the whole motion.
+        let squares = ranges.iter().zip(&self.weights).map(|(x, m)| m * x * x);
+        let length = squares.sum::<f64>().sqrt();
+        let steep = entries(&rows).map(|(i, g)| g * g / self.weight(i));
+        let whole = steep.sum::<f64>().sqrt() * length;
+        (size, ROUNDING_UNITS * (numbers + size + whole))
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        let own = self.weights.get(i).copied().unwrap_or(1.0);
+        own.max(f64::MIN_POSITIVE)
     }
 
     /// The verdict on the positions so far, at time t and position q.
@@ -316,6 +414,16 @@ fn contact_gap(record: &StepRecord, c: usize) -> f64 {
         .iter()
         .find(|contact| contact.key.constraint() == c);
     own.map_or(f64::NAN, |contact| contact.gap)
+}
+
+/// Indices and entries of the only row of a list.
+fn entries(rows: &Covectors) -> Box<dyn Iterator<Item = (usize, f64)> + '_> {
+    if rows.is_sparse() {
+        let (index, value) = rows.sparse(0);
+        Box::new(index.iter().map(|&i| i as usize).zip(value.iter().copied()))
+    } else {
+        Box::new(rows.dense(0).iter().copied().enumerate())
+    }
 }
 
 fn gradient(

@@ -117,7 +117,7 @@ fn position_warnings(summary: &RunSummary) -> Vec<String> {
     if positions.crossings > 0 {
         let first = &positions.first_crossing;
         warnings.push(format!(
-            "{} steps went through an obstacle from one open side to the other, first contact {} at t = {} (gap {} \
+            "{} steps went through an obstacle, first contact {} at t = {} (gap {} \
              on the way): take steps shorter than its thickness over the speed",
             positions.crossings,
             first.contact,

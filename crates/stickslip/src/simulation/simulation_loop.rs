@@ -15,7 +15,7 @@ use crate::stepping::{ContactLayout, ContactScales, ContactStage, State, TimeSte
 use crate::systems::past_motion::{Interpolation, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem};
 
-use super::gap_zero::normal_turned;
+use super::gap_zero::passed_through;
 use super::positions::PositionWatch;
 use super::simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 use super::step_control::{CoordinateSizes, StepControl};
@@ -378,8 +378,8 @@ impl Simulation {
         &self.record
     }
 
-    /// Stops where a constraint was passed through without contact: its gap fell towards zero, stayed positive, and its
-    /// normal turned round within the step.
+    /// Stops where a constraint was passed through without contact: its gap fell to zero, stayed positive at both ends,
+    /// and its normal turned round within the step.
     fn watch_passages(&mut self) {
         if self.world.is_some() {
             return;
@@ -387,7 +387,7 @@ impl Simulation {
         let passed = self.uniqueness.passages(&self.record).find(|&c| {
             let before = (self.saved.t, &self.saved.q[..]);
             let after = (self.state.t, &self.state.q[..]);
-            normal_turned(self.system.as_ref(), c, before, after)
+            passed_through(self.system.as_ref(), c, before, after, &self.state.v)
         });
         if let Some(constraint) = passed {
             self.state.clone_from(&self.saved);

@@ -291,7 +291,7 @@ pub struct PositionSummary {
     pub joint: WorstOf,
     /// The same as a part of the size of the motion.
     pub joint_drift: WorstOf,
-    /// Steps that went through an obstacle from one open side to the other.
+    /// Steps that went through an obstacle: out on another side than in, or past a contact between two open ends.
     pub crossings: u64,
     /// The first of them: most negative gap on the way.
     pub first_crossing: WorstOf,
@@ -510,8 +510,8 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
             contact_name(simulation, contact)
         ),
         StepOutcome::DegenerateGap { contact } => format!(
-            "contact `{}` was passed through: its gap does not change sign there, or its gradient vanishes where the gap \
-             does (as that of y^2)",
+            "contact `{}` was passed through: its gap does not change sign there, its gradient vanishes where the gap \
+             does (as that of y^2), or it was pressed through to another side of its obstacle",
             contact_name(simulation, contact)
         ),
         StepOutcome::SeveralLayers { contact } => format!(

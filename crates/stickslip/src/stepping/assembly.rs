@@ -148,20 +148,6 @@ impl ContactAssembly {
         Ok(())
     }
 
-    /// Approach rates at (t, q) for the velocity v, into `approach`; gaps stay as they are.
-    pub fn evaluate_approach(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-    ) {
-        self.evaluate_gradients(system, t, q);
-        for (c, constraint) in system.constraints().iter().enumerate() {
-            self.approach[c] = self.gradients.dot(c, v) + constraint.gap().rate(t, q);
-        }
-    }
-
     /// Gradients of all gaps at (t, q): the normal rows of contacts activated from here on.
     pub fn evaluate_gradients(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) {
         if self.affine && self.gradients.len() == system.constraints().len() {

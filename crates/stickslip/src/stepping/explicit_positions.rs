@@ -77,9 +77,12 @@ impl ExplicitPositions {
         if problem.generalized_rule().is_some() {
             return;
         }
-        let approach = std::mem::take(&mut assembly.approach);
-        assembly.approach.resize(approach.len(), 0.0);
-        assembly.evaluate_approach(system, t - 0.5 * h, &self.middle, v);
+        // Open contacts have no approach but that at q. Gradients stay those of q, of which the normal rows are multiples.
+        for contact in &assembly.active {
+            let c = assembly.layout.slots()[contact.slot].key.constraint();
+            let gap = system.constraints()[c].gap();
+            assembly.approach[c] = rate(gap, (t - 0.5 * h, &self.middle), v, &mut self.row);
+        }
         assembly.split_turning(problem);
         // A contact that touched without being pressed tells the approach of the start of the chord: its first chord is
         // that of the velocity there.
@@ -96,15 +99,6 @@ impl ExplicitPositions {
             // The end of the chord was projected, which moves its start off the surface by what the normal turns.
             if gap.value(t - h, &self.start) <= rounding + h * turned.abs() {
                 assembly.approach[c] = before;
-            }
-        }
-        // Open contacts have no approach but that at q.
-        for (c, &own) in approach.iter().enumerate() {
-            let active = |a: &&super::assembly::ActiveContact| {
-                assembly.layout.slots()[a.slot].key.constraint() == c
-            };
-            if !assembly.active.iter().any(|a| active(&a)) {
-                assembly.approach[c] = own;
             }
         }
     }

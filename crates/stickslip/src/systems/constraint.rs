@@ -66,7 +66,8 @@ impl ContactPoint {
         }
     }
 
-    fn section_without_slip(&self, at: &Instant) -> Result<FrictionSection, ContactLawError> {
+    /// The friction section at an instant without what the slip speed makes of it.
+    pub fn section_without_slip(&self, at: &Instant) -> Result<FrictionSection, ContactLawError> {
         let section = self.law.section_at(at.t, at.q)?;
         let Some(memory) = &self.memory else {
             return Ok(section);

@@ -16,6 +16,7 @@ pub mod functions;
 pub mod generalized;
 pub mod joint;
 mod linear_part;
+pub(crate) mod passage;
 pub mod past_motion;
 pub mod rigid;
 mod system;

@@ -9,7 +9,7 @@ use crate::stepping::{PositionCorrection, State};
 use crate::systems::past_motion::PastMotion;
 use crate::systems::{MechanicalSystem, World};
 
-use super::super::positions::PositionVerdict;
+use super::super::positions::{LargestOf, PositionVerdict};
 use super::super::world_monitors::WorldMonitors;
 use super::super::{ControlLoop, ElasticAccounts, ElasticLedger, WorldAccounts, world_files};
 use super::Simulation;
@@ -76,13 +76,19 @@ impl Simulation {
         &self.painleve
     }
 
-    /// How far positions left their constraints so far; compliant contacts are exempt, their penetration is their law.
+    /// How far positions left their constraints so far, and what they went through. The penetration of compliant
+    /// contacts is their law; joints and the sides of obstacles are theirs as well.
     pub fn positions(&self) -> PositionVerdict {
-        if self.scheme.is_compliant() {
-            return PositionVerdict::default();
-        }
         let at = (self.state.t, self.state.q.as_slice());
-        self.positions.verdict(self.system.as_ref(), at)
+        let verdict = self.positions.verdict(self.system.as_ref(), at);
+        if !self.scheme.is_compliant() {
+            return verdict;
+        }
+        PositionVerdict {
+            penetration: LargestOf::default(),
+            drift: LargestOf::default(),
+            ..verdict
+        }
     }
 
     /// What the scheme does about positions.

@@ -27,9 +27,11 @@ impl Judge<'_> {
         }
         let (system, free) = (self.system, self.before_projection(b));
         let before = Place::at(system, b.t, &free, &b.v_right);
-        // Newton's method ends within rounding of the gap, or a small part of what it brought back.
+        // Newton's method ends within rounding of the gap, or a small part of what it brought back; a gap in which nothing
+        // moves has the rounding of the whole motion.
         let closed = |c: usize| {
             let slack = self.gap_slack(there, c) + 16.0 * there.roundings[c];
+            let slack = slack + self.motion_rounding(there, c);
             there.gaps[c].abs() <= slack + 1e-6 * before.gaps[c].abs()
         };
         let closed: Vec<usize> = (0..there.gaps.len()).filter(|&c| closed(c)).collect();
@@ -126,7 +128,8 @@ impl Judge<'_> {
         let middle = Place::at(system, end.t - 0.5 * chord, &q, v);
         let mut points = system.constraints().iter().flat_map(|c| c.points());
         if !points.any(|point| point.law.flow_rule().generalized().is_some()) {
-            place.split_turning(v, &rates(&middle, v), &middle.gradients);
+            let gradients = place.gradients.clone();
+            place.split_turning(v, &rates(&middle, v), &gradients);
         }
         place.judge_gaps_of(tested);
         place
@@ -165,12 +168,15 @@ impl Judge<'_> {
         }
     }
 
-    /// Contacts that a corrected step may admit besides those of its forecast: what it can reach.
+    /// Contacts that a corrected step may admit besides those of its forecast: what it can reach, also by the impulses of
+    /// others if the contact had none of its own.
     pub(super) fn admit(&self, place: &mut Place, (a, b): (&MotionNode, &MotionNode)) {
         let h = b.t - a.t;
         let approach: Vec<f64> = (0..place.gaps.len())
             .map(|c| {
-                let rates = [&a.v_right, &b.v_left, &b.v_right].map(|v| place.gap_rate(c, v).abs());
+                let alone = place.without(c, &b.atom, &b.v_right);
+                let rates = [&a.v_right, &b.v_left, &b.v_right, &alone];
+                let rates = rates.map(|v| place.gap_rate(c, v).abs());
                 rates.into_iter().fold(0.0, f64::max)
             })
             .collect();

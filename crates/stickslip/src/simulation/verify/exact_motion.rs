@@ -1,6 +1,7 @@
 //! The lines of a motion that is given as it is: densities on intervals, atoms at nodes.
 
 use crate::algebra::dot;
+use crate::systems::Instant;
 
 use super::friction::{Reads, mean};
 use super::judge::Judge;
@@ -24,7 +25,7 @@ impl Judge<'_> {
             if let Some(before) = &last {
                 self.interval(k, (before, &place), report);
             }
-            self.atom(k, &place, report);
+            self.atom(k, &mut place, report);
             last = Some(place);
         }
     }
@@ -78,6 +79,7 @@ impl Judge<'_> {
         };
         self.displacement(&path, after, report);
         self.momentum(&path, after, report);
+        self.path_passages(&path, (before, after), report);
         // Gaps between the nodes, where the path is known.
         if path.quadrature != Quadrature::Free {
             for s in Path::looks() {
@@ -101,6 +103,7 @@ impl Judge<'_> {
             let closed = ends && (!known || place.gaps[c] <= limit);
             (closed, closed)
         });
+        self.read_slip_along(&path, &mut middle);
         let first = middle.local(&a.v_right);
         let local = middle.local(&path.mean_velocity());
         let last = middle.local(&b.v_left);
@@ -117,6 +120,42 @@ impl Judge<'_> {
         };
         self.reaction_laws(&middle, &reaction, report);
         self.dissipation(b.t, dot(&b.smooth, &local), report);
+    }
+
+    /// Gives contacts whose friction depends on the slip speed the mean of their sections along the path.
+    fn read_slip_along(&self, path: &Path, place: &mut Place) {
+        let points = || self.system.constraints().iter().flat_map(|c| c.points());
+        if points().all(|point| point.slip.is_none()) {
+            return;
+        }
+        let (a, b) = (path.from, path.to);
+        for (contact, point) in place.contacts.iter_mut().zip(points()) {
+            let Some(slip) = &point.slip else { continue };
+            let factor = path.mean(|s| {
+                let (q, v) = (path.configuration(s), path.velocity(s));
+                let local = path.place(s).local(&v);
+                let at = Instant::new(a.t + s * (b.t - a.t), &q, &v);
+                slip.factor(&at, contact.slip_speed(&local))
+            });
+            let (q, v) = (path.configuration(0.5), path.velocity(0.5));
+            let at = Instant::new(0.5 * (a.t + b.t), &q, &v);
+            if let Ok(section) = point.section_without_slip(&at) {
+                contact.section = section.scaled(factor);
+            }
+        }
+    }
+
+    /// The same for the velocity that friction reads at an instant, in the rows of its contacts.
+    fn read_slip_at(&self, node: &MotionNode, local: &[f64], place: &mut Place) {
+        let points = self.system.constraints().iter().flat_map(|c| c.points());
+        for (contact, point) in place.contacts.iter_mut().zip(points) {
+            let at = Instant::new(node.t, &node.q, &node.v_right);
+            if point.slip.is_some()
+                && let Ok(section) = point.section_at_slip(&at, contact.slip_speed(local))
+            {
+                contact.section = section;
+            }
+        }
     }
 
     /// Positions: the displacement is the integral of the velocity.
@@ -166,7 +205,7 @@ impl Judge<'_> {
     }
 
     /// Impact equation and laws at node k.
-    fn atom(&self, k: usize, place: &Place, report: &mut Verification) {
+    fn atom(&self, k: usize, place: &mut Place, report: &mut Verification) {
         let node = &self.motion.nodes[k];
         self.impact_equation(place, node, report);
         let (before, after) = (place.local(&node.v_left), place.local(&node.v_right));
@@ -184,14 +223,15 @@ impl Judge<'_> {
         }
         if node.atom.iter().any(|&p| p != 0.0) {
             let mean = mean(&before, &after);
+            let read = match self.formulation {
+                super::Formulation::Fremond => &mean,
+                _ => &after,
+            };
+            self.read_slip_at(node, read, place);
             let reaction = Reaction {
                 t: node.t,
                 impulse: &node.atom,
-                reads: Reads::One(if self.formulation == super::Formulation::Fremond {
-                    &mean
-                } else {
-                    &after
-                }),
+                reads: Reads::One(read),
                 after: &after,
             };
             self.reaction_laws(place, &reaction, report);

@@ -21,6 +21,14 @@ pub(super) struct Contact {
     pub sure: bool,
 }
 
+impl Contact {
+    /// Slip speed in these local velocities.
+    pub fn slip_speed(&self, local: &[f64]) -> f64 {
+        let tangents = &local[self.start + 1..self.start + self.size];
+        tangents.iter().map(|u| u * u).sum::<f64>().sqrt()
+    }
+}
+
 /// What is wrong with a reaction, relative to its size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FrictionDefect {

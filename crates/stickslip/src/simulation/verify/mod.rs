@@ -14,6 +14,7 @@ mod generalized;
 mod judge;
 mod motion;
 mod motion_source;
+mod passages;
 mod past;
 mod path;
 mod place;

@@ -86,6 +86,11 @@ impl Path<'_> {
         Place::at(self.system, t, &self.configuration(s), &self.velocity(s))
     }
 
+    /// Mean of a function of the part of the interval.
+    pub fn mean(&self, mut function: impl FnMut(f64) -> f64) -> f64 {
+        GAUSS.iter().map(|&(s, weight)| weight * function(s)).sum()
+    }
+
     /// Parts of the interval at which gaps are looked at.
     pub fn looks() -> impl Iterator<Item = f64> {
         GAUSS.into_iter().map(|(s, _)| s)

@@ -159,6 +159,34 @@ impl Place {
         }
     }
 
+    /// Per constraint: whether one of its contacts is closed or has an impulse.
+    pub fn taking_part(&self, impulse: &[f64]) -> Vec<bool> {
+        let mut taking = vec![false; self.gaps.len()];
+        for contact in &self.contacts {
+            let pushed = impulse.get(contact.start).is_some_and(|&p| p != 0.0);
+            taking[contact.constraint] |= contact.closed || pushed;
+        }
+        taking
+    }
+
+    /// The velocity v without what the impulses of a constraint gave it.
+    pub fn without(&self, constraint: usize, impulse: &[f64], v: &[f64]) -> Vec<f64> {
+        let mut own = vec![0.0; v.len()];
+        let contacts = self.contacts.iter().filter(|c| c.constraint == constraint);
+        for i in contacts.flat_map(|c| c.start..c.start + c.size) {
+            let p = impulse.get(i).copied().unwrap_or(0.0);
+            own.iter_mut()
+                .zip(&self.rows[i])
+                .for_each(|(o, r)| *o += p * r);
+        }
+        let mut factor = CholeskyFactor::default();
+        if own.iter().all(|&x| x == 0.0) || factor.factor(&self.mass).is_err() {
+            return v.to_vec();
+        }
+        factor.solve_in_place(&mut own);
+        v.iter().zip(&own).map(|(v, o)| v - o).collect()
+    }
+
     /// Gaps, rates and friction sections are those of `other`; rows stay.
     pub fn judge_gaps_of(&mut self, other: &Self) {
         self.gaps.clone_from(&other.gaps);

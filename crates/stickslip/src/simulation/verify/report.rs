@@ -27,6 +27,8 @@ pub enum Line {
     Joints,
     /// Gaps are not negative.
     NonPenetration,
+    /// The way between two nodes goes through no obstacle.
+    Passage,
     /// Velocities after do not close an active contact.
     Admissible,
     /// Reactions act at closed contacts only.
@@ -66,6 +68,7 @@ impl Line {
             Self::ImpactEquation => "equation of motion at an impact",
             Self::Joints => "a joint does not hold",
             Self::NonPenetration => "non-penetration",
+            Self::Passage => "an obstacle is passed through on the way between two instants",
             Self::Admissible => "right velocity closes a contact",
             Self::Complementarity => "a reaction without contact",
             Self::NormalSign => "a normal reaction that pulls",

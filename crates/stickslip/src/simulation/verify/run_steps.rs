@@ -106,6 +106,7 @@ impl Judge<'_> {
             None => &mut *here,
         };
         self.close(place, rule, b.t - a.t, &a.v_right);
+        let took_part = place.taking_part(&b.atom);
         if path {
             self.admit(place, (a, b));
         }
@@ -118,6 +119,7 @@ impl Judge<'_> {
         } else {
             self.contact_laws(place, rule, &a.v_right, b, report);
         }
+        self.step_passages((here, &there), (a, b), &took_part, report);
         past.enter(b);
         *here = if past.is_read() && !rule.at_end() {
             past.reading(|s| Place::at(s, b.t, &b.q, &b.v_right))
@@ -215,7 +217,7 @@ impl Judge<'_> {
                 depth.max(h * approach).max(fell)
             };
             let drift = DRIFT_LIMIT * self.size_of_motion(&there.gradients[c]);
-            let slack = drift + self.gap_slack(here, c);
+            let slack = drift + self.gap_slack(here, c) + self.motion_rounding(there, c);
             if there.gaps[c] < -(*depth + slack) {
                 let size = -there.gaps[c] - *depth;
                 report.note(Line::NonPenetration, b.t, size, self.name(c));
@@ -380,7 +382,8 @@ impl Judge<'_> {
         self.impact_law(place, &reaction, &before, &rebound, report);
         // The work of an impulse is that of the jump. An implicit step has two accounts besides, of its displacement and
         // of its kinetic energy, whose difference is the damping of the scheme: contact gives energy if all say so. Over
-        // a step in which friction stops a body that forces would have turned back, the jump alone knows that.
+        // a step in which friction stops a body that forces would have turned back, the jump alone knows that. Laws of an
+        // explicit step read the velocity of its start, and so does its account.
         let mut left = place.local(&b.v_left);
         let turning = left.iter_mut().zip(&place.turning);
         turning.for_each(|(u, turning)| *u -= turning);
@@ -391,7 +394,7 @@ impl Judge<'_> {
                 jump.min(step(0.5)).min(step(rule.weight()))
             }
             true => step(0.5).min(step(rule.weight())),
-            false => jump,
+            false => jump.min(step(0.5)),
         };
         self.dissipation(b.t, least, report);
     }

@@ -3,10 +3,14 @@
 use crate::algebra::dot;
 use crate::algebra::root::bracketed_root;
 use crate::systems::MechanicalSystem;
+use crate::systems::passage::GapAlong;
 
 use super::integrator::Integrator;
 use super::modes::Friction;
 use super::scales::STOPPED;
+
+/// A gap above this part of what the step could move it is open beyond the error of the way in between.
+const CLEAR: f64 = 1e-6;
 
 /// What can end a smooth piece of the motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,12 +125,18 @@ impl Integrator {
                     }
                 }
                 Watch::Gap(c) => {
-                    let dip = dips.iter().find(|dip| dip.0 == c).map(|dip| dip.1);
+                    let found = dips.iter().find(|dip| dip.0 == c);
+                    let dip = found.map(|dip| dip.1);
                     if stop >= -self.accelerations.gap_rounding[c] && dip.is_none() {
                         None
                     } else {
                         let b = dip.unwrap_or(h);
-                        self.crossing(system, watch, start, b)
+                        let at = self.crossing(system, watch, start, b);
+                        // The way dips where the step itself does not: thinner than either can tell.
+                        if let (None, Some(&(_, dip, true))) = (at, found) {
+                            self.passed = Some((c, dip));
+                        }
+                        at
                     }
                 }
                 _ if stop < 0.0 => self.crossing(system, watch, start, h),
@@ -141,17 +151,19 @@ impl Integrator {
         first
     }
 
-    /// Open constraints that dip below zero inside the step, with the time of the dip: on the cubic through
-    /// coordinates and their rates at both ends, sampled, and at every minimum that the rates of the gap enclose.
+    /// Open constraints that dip below zero inside the step, with the time of the dip and whether it leads to another side: on the cubic through
+    /// coordinates and their rates at both ends, sampled, and at every minimum that the rates of the gap enclose; from
+    /// a start that is clearly open, the first part below zero, however thin. Constraints that were passed through
+    /// without one are noted.
     pub(super) fn gap_dips(
-        &self,
+        &mut self,
         system: &dyn MechanicalSystem,
         h: f64,
         end: &[f64],
-    ) -> Vec<(usize, f64)> {
+    ) -> Vec<(usize, f64, bool)> {
         const PIECES: usize = 8;
         let (nq, turning) = (self.nq, self.nq != self.n);
-        let mut dips = Vec::new();
+        let mut dips: Vec<(usize, f64, bool)> = Vec::new();
         let (first, last) = (&self.step.k[0], &self.step.k[6]);
         // Coordinates at the part u of the step.
         let place = |u: f64, q: &mut [f64]| {
@@ -162,13 +174,53 @@ impl Integrator {
                 *x = x0 + u * (v0 + u * (a + u * b));
             }
         };
+        // Velocity there, over the step.
+        let (v0, v1) = (&self.y[nq..nq + self.n], &end[nq..nq + self.n]);
+        let moved = |u: f64, out: &mut [f64]| {
+            for ((x, a), b) in out.iter_mut().zip(v0).zip(v1) {
+                *x = h * ((1.0 - u) * a + u * b);
+            }
+        };
         let mut q = vec![0.0; nq];
+        let (mut passed, mut weights) = (None, Vec::new());
         for (s, mode) in self.modes.iter().enumerate() {
             let c = self.accelerations.layout.slots()[s].key.constraint();
-            if mode.closed || dips.iter().any(|&(d, _)| d == c) {
+            let gap = system.constraints()[c].gap();
+            let soft = !self.accelerations.springs.is_empty() && !gap.is_affine();
+            if (mode.closed && !soft) || dips.iter().any(|&(d, ..)| d == c) {
                 continue;
             }
-            let gap = system.constraints()[c].gap();
+            if weights.is_empty() && !gap.is_affine() {
+                let mut mass = system.new_matrix();
+                system.mass(&self.y[..nq], &mut mass);
+                weights.extend((0..self.n).map(|i| mass.get(i, i)));
+            }
+            let along = GapAlong {
+                system,
+                gap,
+                place: &place,
+                moved: &moved,
+                time: (self.t, h),
+                weights: &weights,
+                rounding: (4.0 * self.accelerations.gap_rounding[c]).max(1e-300),
+            };
+            if mode.closed {
+                // A spring that is pressed through to the other side of its obstacle.
+                let passages = along.passages();
+                let through = passages.iter().find(|p| p.crosses(&weights));
+                passed = passed.or(through.map(|p| (c, h * p.exit.s)));
+                continue;
+            }
+            // From a start that is clearly open the first part below zero is found, however thin.
+            let start = (!gap.is_affine()).then(|| along.station(0.0, &mut q));
+            if start.is_some_and(|at| at.value > CLEAR * at.steepness) {
+                let first = along.passages().into_iter().next();
+                let wall = first.as_ref().filter(|p| !(p.depth < -along.rounding));
+                passed = passed.or(wall.map(|p| (c, h * p.lowest)));
+                let dip = first.filter(|p| p.depth < -along.rounding);
+                dips.extend(dip.map(|p| (c, h * p.lowest, p.crosses(&weights))));
+                continue;
+            }
             let mut value = |u: f64| {
                 place(u, &mut q);
                 gap.value(self.t + u * h, &q)
@@ -204,8 +256,9 @@ impl Integrator {
                 let u = 0.5 * (a + b);
                 found = (value(u) < below).then_some(u);
             }
-            dips.extend(found.map(|u| (c, u * h)));
+            dips.extend(found.map(|u| (c, u * h, false)));
         }
+        self.passed = passed;
         dips
     }
 

@@ -1,6 +1,7 @@
 //! The motion from event to event.
 
 use crate::algebra::dot;
+use crate::contact::ContactKey;
 use crate::records::StepOutcome;
 use crate::stepping::ContactStage;
 use crate::stepping::{MoreauJean, MoreauJeanSettings};
@@ -56,6 +57,8 @@ pub(super) struct Integrator {
     pub(super) step_limit: f64,
     pub(super) slow: usize,
     pub resume: Option<Resume>,
+    /// A constraint that the last step passed through without an event, and after what time.
+    pub passed: Option<(usize, f64)>,
 }
 
 impl Integrator {
@@ -87,6 +90,7 @@ impl Integrator {
             step_limit: f64::INFINITY,
             slow: 0,
             resume: None,
+            passed: None,
         }
     }
 
@@ -302,6 +306,12 @@ impl Integrator {
                 };
             }
             let event = self.first_event(system, h, &before);
+            if let Some((constraint, at)) = self.passed
+                && event.is_none_or(|(first, _)| first >= at)
+            {
+                let contact = ContactKey::declared(constraint, 0);
+                return StepOutcome::DegenerateGap { contact };
+            }
             let (length, watch) = event.map_or((h, None), |(h, watch)| (h, Some(watch)));
             if watch.is_some() {
                 self.take(system, length);
