@@ -79,8 +79,15 @@ pub struct PositionWatch {
     /// Per constraint: size of the gradient of the gap at the last position; infinite where it is not known.
     #[serde(skip)]
     steep: Vec<f64>,
+    /// Gradient of a gap at one place of a step, and at another.
     #[serde(skip)]
     rows: Covectors,
+    #[serde(skip)]
+    other_rows: Covectors,
+    #[serde(skip)]
+    between: Vec<f64>,
+    #[serde(skip)]
+    dense: Vec<f64>,
     #[serde(skip)]
     moved: Vec<f64>,
     #[serde(skip)]
@@ -231,7 +238,7 @@ impl PositionWatch {
         if !WayEnds::is_near([before, after], steepest * length + drift.abs()) {
             return false;
         }
-        let last = std::mem::take(&mut self.rows);
+        std::mem::swap(&mut self.rows, &mut self.other_rows);
         gradient(system, gap, (t0, &self.last), &mut self.rows);
         let drift_before = gap.rate(t0, &self.last) * h;
         let steepest = steep.max(self.measure().0);
@@ -239,40 +246,44 @@ impl PositionWatch {
             gaps: [before, after],
             slopes: [self.rows.dot(0, &self.moved) + drift_before, slope_after],
             steepness: steepest * length + drift.abs().max(drift_before.abs()),
-            cosine: self.cosine(&last),
+            cosine: self.cosine(),
         };
         let rounding = self.rounding(gap, (t0, &self.last));
         let ends = (self.last.as_slice(), self.free.as_slice());
-        let mut q = vec![0.0; ends.0.len()];
+        let q = &mut self.between;
+        q.resize(ends.0.len(), 0.0);
         known.may_pass(acted(record, c), rounding, |s| {
-            straight(system, ends, s, &mut q);
-            gap.value(t0 + s * h, &q)
+            straight(system, ends, s, q);
+            gap.value(t0 + s * h, q)
         })
     }
 
     /// Size of the present gradient, and length of the way of the step in the coordinates that it has.
     fn measure(&self) -> (f64, f64) {
-        let part = |(i, g): (usize, f64)| {
+        let (mut steep, mut square) = (0.0, 0.0);
+        for_each_entry(&self.rows, |i, g| {
             let m = self.weight(i);
-            (g * g / m, m * self.moved[i] * self.moved[i])
-        };
-        let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
-        let (steep, square) = entries(&self.rows).map(part).fold((0.0, 0.0), add);
+            steep += g * g / m;
+            square += m * self.moved[i] * self.moved[i];
+        });
         (steep.sqrt(), square.sqrt())
     }
 
-    /// Cosine of the angle between the present gradient and another.
-    fn cosine(&self, other: &Covectors) -> f64 {
-        let mut dense = vec![0.0; self.weights.len()];
-        other.add_to(0, 1.0, &mut dense);
-        let weigh = |(i, g): (usize, f64)| {
+    /// Cosine of the angle between the two gradients.
+    fn cosine(&mut self) -> f64 {
+        let mut dense = std::mem::take(&mut self.dense);
+        dense.clear();
+        dense.resize(self.weights.len(), 0.0);
+        self.other_rows.add_to(0, 1.0, &mut dense);
+        let (mut own, mut product) = (0.0, 0.0);
+        for_each_entry(&self.rows, |i, g| {
             let m = self.weight(i);
-            (g * g / m, g * dense[i] / m)
-        };
-        let add = |a: (f64, f64), b: (f64, f64)| (a.0 + b.0, a.1 + b.1);
-        let (own, product) = entries(&self.rows).map(weigh).fold((0.0, 0.0), add);
+            own += g * g / m;
+            product += g * dense[i] / m;
+        });
         let others = dense.iter().zip(&self.weights);
         let others: f64 = others.map(|(g, m)| g * g / m.max(f64::MIN_POSITIVE)).sum();
+        self.dense = dense;
         product / (own * others).sqrt()
     }
 
@@ -358,8 +369,9 @@ impl PositionWatch {
         // A function in which nothing moves has the rounding of the whole motion.
         let squares = ranges.iter().zip(&self.weights).map(|(x, m)| m * x * x);
         let length = squares.sum::<f64>().sqrt();
-        let steep = entries(&rows).map(|(i, g)| g * g / self.weight(i));
-        let whole = steep.sum::<f64>().sqrt() * length;
+        let mut steep = 0.0;
+        for_each_entry(&rows, |i, g| steep += g * g / self.weight(i));
+        let whole = f64::sqrt(steep) * length;
         (size, ROUNDING_UNITS * (numbers + size + whole))
     }
 
@@ -417,12 +429,16 @@ fn contact_gap(record: &StepRecord, c: usize) -> f64 {
 }
 
 /// Indices and entries of the only row of a list.
-fn entries(rows: &Covectors) -> Box<dyn Iterator<Item = (usize, f64)> + '_> {
+fn for_each_entry(rows: &Covectors, mut f: impl FnMut(usize, f64)) {
     if rows.is_sparse() {
         let (index, value) = rows.sparse(0);
-        Box::new(index.iter().map(|&i| i as usize).zip(value.iter().copied()))
+        for (&i, &g) in index.iter().zip(value) {
+            f(i as usize, g);
+        }
     } else {
-        Box::new(rows.dense(0).iter().copied().enumerate())
+        for (i, &g) in rows.dense(0).iter().enumerate() {
+            f(i, g);
+        }
     }
 }
 

@@ -32,7 +32,7 @@ impl WayEnds {
     }
 
     /// Whether the way can have gone through the obstacle: it is near, and does not slide along a surface whose normal
-    /// turns a little, which tells the gap in between. `gap` gives that at a part of the way.
+    /// turns a little, which tells the gap in between. `gap` gives that at a part of the way. Only a way that is open at both ends can miss a contact in between.
     pub fn may_pass(&self, acted: bool, rounding: f64, mut gap: impl FnMut(f64) -> f64) -> bool {
         let reach = STEEPER * self.steepness;
         if !Self::is_near(self.gaps, self.steepness) || reach <= rounding {
@@ -42,7 +42,7 @@ impl WayEnds {
         let low = self.gaps[0].min(self.gaps[1]) - 0.25 * (b - a).abs();
         let slides = self.cosine > 0.5
             && a.abs().max(b.abs()) <= SLIDING * self.steepness
-            && (acted || low > 0.0);
+            && (acted || low > 0.0 || self.gaps[0].min(self.gaps[1]) <= rounding);
         !(slides
             && [0.25, 0.5, 0.75]
                 .into_iter()
