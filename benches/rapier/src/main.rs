@@ -47,7 +47,8 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-fn run(mut scene: Scene, compare: bool) -> f64 {
+/// Runs a scene and prints its figures; the median time of a step, and the mean of a sweep.
+fn run(mut scene: Scene, compare: bool) -> (f64, f64) {
     let start = cpu_time();
     let run = ours::settle(&mut scene);
     let settled = cpu_time() - start;
@@ -82,7 +83,18 @@ fn run(mut scene: Scene, compare: bool) -> f64 {
         );
         println!("  ratio   {:8.2}    median {:8.2} mean", a / c, b / d);
     }
-    median(&ours.times)
+    (median(&ours.times), ours.phases[2] / mean(&ours.sweeps))
+}
+
+/// How the time of a step and that of a sweep grow from 1,000 to 20,000 balls.
+fn growth(name: &str, scene: impl Fn(usize) -> Scene) {
+    let [few, many] = [1000, 20_000].map(|count| run(scene(count), false));
+    let exponent = |a: f64, b: f64| (b / a).ln() / 20f64.ln();
+    println!(
+        "growth of {name}: step {:.2}, sweep {:.2}",
+        exponent(few.0, many.0),
+        exponent(few.1, many.1)
+    );
 }
 
 fn main() {
@@ -108,20 +120,21 @@ fn main() {
     }
     for word in scenes {
         match word {
-            "pack1000" => run(scene::pack(1000), compare),
-            "compacting" => run(scene::compacting(1000), compare),
-            "pack5000" => run(scene::pack(5000), compare),
-            "pyramid" => run(scene::pyramid(13), compare),
-            "wall" => run(scene::wall(10, 10), compare),
-            "towers" => run(scene::towers(16, 10), compare),
-            "heavy" => run(scene::heavy_tower(10), compare),
-            "column" => run(scene::column(1000), compare),
-            "drum" => run(scene::drum(1000), compare),
+            "pack1000" => _ = run(scene::pack(1000), compare),
+            "compacting" => _ = run(scene::compacting(1000), compare),
+            "pack5000" => _ = run(scene::pack(5000), compare),
+            "pyramid" => _ = run(scene::pyramid(13), compare),
+            "wall" => _ = run(scene::wall(10, 10), compare),
+            "towers" => _ = run(scene::towers(16, 10), compare),
+            "heavy" => _ = run(scene::heavy_tower(10), compare),
+            "column" => _ = run(scene::column(1000), compare),
+            "drum" => _ = run(scene::drum(1000), compare),
             "growth" => {
-                let times: Vec<f64> = [1000, 20_000].map(|n| run(scene::pack(n), false)).to_vec();
-                let exponent = (times[1] / times[0]).ln() / 20f64.ln();
-                println!("growth exponent of packs {exponent:.2}");
-                exponent
+                growth("packs", scene::pack);
+                growth("flow", |count| scene::Scene {
+                    steps: 60,
+                    ..scene::column(count)
+                });
             }
             other => {
                 eprintln!("no scene {other}");

@@ -95,6 +95,16 @@ impl Island {
 
     /// |F|² and |r|².
     pub(super) fn measure(&self, r: &[Vector], v: &mut Vec<f64>) -> (f64, f64) {
+        self.measure_each(r, v, |_| {})
+    }
+
+    /// The same; `each` is told |F|² of every contact in turn.
+    pub(super) fn measure_each(
+        &self,
+        r: &[Vector],
+        v: &mut Vec<f64>,
+        mut each: impl FnMut(f64),
+    ) -> (f64, f64) {
         self.velocity(r, v);
         let (mut map, mut size) = (0.0, 0.0);
         for (index, (r, c)) in r.iter().zip(&self.contacts).enumerate() {
@@ -102,20 +112,32 @@ impl Island {
             let mut z: Vector = std::array::from_fn(|k| r[k] - c.rho * u[k]);
             z[0] -= c.rho * c.mu * slip(&u);
             let d = difference(r, &on_cone::<3>(&z, c.mu));
-            map += dot(&d, &d);
+            let error = dot(&d, &d);
+            each(error);
+            map += error;
             size += dot(r, r);
         }
         (map, size)
     }
 
-    /// |F|/max(|r|, |ρ q|).
-    pub(super) fn residual(&self, r: &[Vector], v: &mut Vec<f64>) -> f64 {
-        let (map, size) = self.measure(r, v);
+    /// max(|r|, |ρ q|) of impulses with that |r|².
+    pub(super) fn scale(&self, size: f64) -> f64 {
+        size.max(self.free_size).sqrt()
+    }
+
+    /// |F|/max(|r|, |ρ q|) from |F|² and |r|².
+    pub(super) fn relative(&self, map: f64, size: f64) -> f64 {
         if map == 0.0 {
             0.0
         } else {
-            (map / size.max(self.free_size)).sqrt()
+            map.sqrt() / self.scale(size)
         }
+    }
+
+    /// |F|/max(|r|, |ρ q|).
+    pub(super) fn residual(&self, r: &[Vector], v: &mut Vec<f64>) -> f64 {
+        let (map, size) = self.measure(r, v);
+        self.relative(map, size)
     }
 }
 

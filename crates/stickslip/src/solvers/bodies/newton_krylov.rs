@@ -4,9 +4,7 @@
 //!
 //! Rounds of three parts. *Newton*: at z = r − ρ u a contact is open (z_N ≤ 0: its impulse becomes zero), sticks (ρ u = 0) or slides
 //! (ρ u_N = 0, r_T = μ z_N d with d = z_T/|z_T|); the linearised conditions are solved by GMRES on I − G, where G is one sweep of the
-//! linearised problem, and the step is shortened until the residual does not double. *Ray*: where plain sweeps keep adding the same
-//! change, impulses drift along a direction on which W vanishes, and nothing happens until a cone is reached; the step goes there
-//! at once. *Sweeps* as in [`drive`](super::drive).
+//! linearised problem, and the step is shortened until the residual does not double. *Ray*: that of [`ray`](super::ray). *Sweeps* as in [`drive`](super::drive).
 //!
 //! # Source
 //!
@@ -30,11 +28,11 @@
 //! `solvers/bodies/tests.rs`.
 
 use super::gmres::Gmres;
-use super::krylov_island::{Island, Vector, difference, dot, inner, sum};
+use super::krylov_island::{Island, Vector};
 use super::linearised::Linearised;
+use super::ray::Ray;
 use super::rest::on_cone;
-use super::solver::BodySweepSolver;
-use crate::solvers::one_contact::{LocalScratch, OneContact, solve_coulomb};
+use super::solver::{BodySweepSolver, OnlySweeps};
 
 /// Sweeps of a round. Measured on steps of drums and columns: 20 to 60 sweeps do alike.
 const SWEEPS: u32 = 40;
@@ -47,8 +45,9 @@ const WEIGHTS: [f64; 6] = [0.0, 0.003, 0.0, 0.01, 0.0, 0.001];
 const INCONSISTENT: f64 = 0.5;
 /// Residual below which the ray is tried after a round that has not halved it.
 const NEAR: f64 = 2e-6;
-/// Cone boundaries to go to, in turn: the first one, the second, the fourth, the eighth.
+/// Cone boundaries to go to, in turn: the first one, the second, the fourth, the eighth; and the plain sweeps before.
 const BOUNDARIES: [usize; 4] = [0, 1, 3, 7];
+const PLAIN: usize = 8;
 
 /// The iteration, with memory that is kept from island to island.
 #[derive(Debug, Default)]
@@ -61,11 +60,12 @@ pub(super) struct NewtonKrylov {
     best: Vec<Vector>,
     trial: Vec<Vector>,
     velocity: Vec<f64>,
-    changes: [Vec<Vector>; 2],
-    boundaries: Vec<f64>,
+    /// What one sweep changes, and no change.
+    first: Vec<Vector>,
+    zero: Vec<Vector>,
+    ray: Ray,
     /// Impulses row by row.
     pub(super) flat: Vec<f64>,
-    scratch: LocalScratch,
 }
 
 impl NewtonKrylov {
@@ -92,7 +92,8 @@ impl NewtonKrylov {
             let weight = WEIGHTS[idle % WEIGHTS.len()];
             let inconsistency = self.newton(&mut r, effort, weight);
             if inconsistency > INCONSISTENT || (idle >= 1 && best_residual < NEAR) {
-                self.ray(&mut r, BOUNDARIES[rays % BOUNDARIES.len()]);
+                let boundary = BOUNDARIES[rays % BOUNDARIES.len()];
+                self.ray.follow(&self.island, &mut r, (boundary, PLAIN));
                 rays += 1;
             }
             let residual = self.sweeps(&mut r, tolerance);
@@ -115,49 +116,22 @@ impl NewtonKrylov {
         Some(measured)
     }
 
-    /// Visits a contact whose velocity without its own change is known through `v`; its new impulse.
-    fn visit(&mut self, index: usize, y: &Vector, v: &[f64]) -> Vector {
-        let u = sum(&self.island.product(index, v), &self.island.free[index]);
-        let c = &self.island.contacts[index];
-        let m = c.rows;
-        let q: Vector = std::array::from_fn(|k| u[k] - dot(&c.w[k], y));
-        let mut w = [0.0; 9];
-        for i in 0..m {
-            w[i * m..(i + 1) * m].copy_from_slice(&c.w[i][..m]);
-        }
-        let contact = OneContact {
-            w: &w[..m * m],
-            q: &q[..m],
-            section: &self.island.problem.blocks[index].section,
-            normal_impulse_min: 0.0,
-        };
-        let mut p = *y;
-        solve_coulomb(&contact, &mut p[..m], &mut self.scratch);
-        if p.iter().all(|p| p.is_finite()) {
-            p
-        } else {
-            *y
-        }
-    }
-
     /// Sweeps of four contacts at a time; leaves the best point measured and returns its residual.
     fn sweeps(&mut self, r: &mut [Vector], tolerance: f64) -> f64 {
         let problem = &self.island.problem;
         for (block, r) in problem.blocks.iter().zip(r.iter()) {
             self.flat[block.range()].copy_from_slice(&r[..block.size]);
         }
-        let residual = self.sweeper.only_sweep(
-            &problem.operator,
-            &problem.free,
-            &problem.blocks,
-            (tolerance, SWEEPS),
+        let outcome = self.sweeper.only_sweep(
+            (&problem.operator, &problem.free, &problem.blocks),
+            &OnlySweeps::adaptive(tolerance, SWEEPS),
             &mut self.flat,
         );
         let contacts = problem.blocks.iter().zip(&self.island.contacts);
         for (r, (block, c)) in r.iter_mut().zip(contacts) {
             *r = on_cone::<3>(&self.flat[block.range()], c.mu);
         }
-        residual
+        outcome.residual
     }
 
     /// One Newton step; what GMRES left of the right-hand side.
@@ -168,7 +142,8 @@ impl NewtonKrylov {
             gmres,
             trial,
             velocity,
-            changes: [first, zero],
+            first,
+            zero,
             ..
         } = self;
         let before = island.residual(r, velocity);
@@ -193,83 +168,4 @@ impl NewtonKrylov {
         }
         left
     }
-
-    /// Follows the constant change of plain sweeps to the `which`-th boundary of a cone.
-    fn ray(&mut self, r: &mut [Vector], which: usize) {
-        let mut v = std::mem::take(&mut self.velocity);
-        let mut changes = std::mem::take(&mut self.changes);
-        self.island.velocity(r, &mut v);
-        for change in &mut changes {
-            change.resize(r.len(), [0.0; 3]);
-        }
-        for sweep in 0..8 {
-            for (index, out) in changes[sweep % 2].iter_mut().enumerate() {
-                let p = self.visit(index, &r[index], &v);
-                *out = difference(&p, &r[index]);
-                self.island.push(index, out, &mut v);
-                r[index] = p;
-            }
-        }
-        if let Some(length) = self.length_of_ray(r, &changes, which) {
-            for ((r, d), c) in r.iter_mut().zip(&changes[1]).zip(&self.island.contacts) {
-                *r = on_cone::<3>(
-                    &std::array::from_fn::<f64, 3, _>(|k| r[k] + length * d[k]),
-                    c.mu,
-                );
-            }
-        }
-        self.velocity = v;
-        self.changes = changes;
-    }
-
-    /// How many times the last change is to be added; `None` where the last two changes do not repeat each other.
-    fn length_of_ray(
-        &mut self,
-        r: &[Vector],
-        [first, second]: &[Vec<Vector>; 2],
-        which: usize,
-    ) -> Option<f64> {
-        let (n1, n2) = (inner(first, first).sqrt(), inner(second, second).sqrt());
-        let (cosine, ratio) = (inner(first, second) / (n1 * n2), n2 / n1);
-        if !(cosine > 0.99 && ratio > 0.9) {
-            return None;
-        }
-        self.boundaries.clear();
-        let contacts = r.iter().zip(second).zip(&self.island.contacts);
-        self.boundaries
-            .extend(contacts.filter_map(|((r, d), c)| boundary(r, d, c.mu)));
-        self.boundaries.sort_unstable_by(f64::total_cmp);
-        // A change that shrinks geometrically ends by itself.
-        let end = if ratio < 1.0 {
-            ratio / (1.0 - ratio)
-        } else {
-            f64::INFINITY
-        };
-        let boundary = self.boundaries.get(which);
-        let length = boundary.map_or(f64::INFINITY, |t| 1.0001 * t).min(end);
-        length.is_finite().then_some(length)
-    }
-}
-
-/// The first t > 0 at which r + t d leaves the inside of its cone, or a sliding impulse vanishes.
-fn boundary(r: &Vector, d: &Vector, mu: f64) -> Option<f64> {
-    if r[0] <= 0.0 {
-        return None;
-    }
-    let square = mu * mu;
-    let a = d[1] * d[1] + d[2] * d[2] - square * d[0] * d[0];
-    let b = r[1] * d[1] + r[2] * d[2] - square * r[0] * d[0];
-    let c = r[1] * r[1] + r[2] * r[2] - square * r[0] * r[0];
-    if c >= -1e-9 * square * r[0] * r[0] {
-        return (d[0] < 0.0).then(|| -r[0] / d[0]);
-    }
-    let discriminant = b * b - a * c;
-    if !(discriminant >= 0.0) {
-        return None;
-    }
-    let root = discriminant.sqrt();
-    [(-b + root) / a, (-b - root) / a]
-        .into_iter()
-        .filter(|t| *t > 0.0 && t.is_finite())
-        .min_by(f64::total_cmp)
 }

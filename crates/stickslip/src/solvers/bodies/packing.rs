@@ -179,36 +179,45 @@ impl<const R: usize, const F: usize> Prepared<R, F> {
         local.rho[lane] = 1.0 / self.weight;
         batch.lambda[lane] = 0.0;
         batch.damping[lane] = 0.0;
-        let x = self.start(impulse);
-        for r in 0..R {
-            batch.x[r][lane] = x[r];
-            batch.previous[r][lane] = x[r];
-        }
+        restart(batch, lane, self.turn, impulse);
     }
+}
 
-    /// The impulse in the tangents of the batch, projected on the cone.
-    fn start(&self, impulse: &[f64]) -> [f64; R] {
-        let mut x = [0.0; R];
-        if impulse.iter().all(|x| x.is_finite()) {
-            x[..impulse.len()].copy_from_slice(impulse);
-        }
-        let [cos, sin] = self.turn;
-        if R == 3 {
-            (x[1], x[R - 1]) = (cos * x[1] + sin * x[R - 1], cos * x[R - 1] - sin * x[1]);
-        }
-        let size = x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-        let mu = self.mu;
-        if mu * size <= -x[0] {
-            return [0.0; R];
-        }
-        if size > mu * x[0] {
-            let normal = (x[0] + mu * size) / (1.0 + mu * mu);
-            let factor = mu * normal / size;
-            x[0] = normal;
-            x[1..].iter_mut().for_each(|x| *x *= factor);
-        }
-        x
+/// Writes an impulse in the tangents of the problem into a lane, and forgets what its momentum was.
+pub(super) fn restart<const R: usize, const F: usize>(
+    batch: &mut Batch<R, F>,
+    lane: usize,
+    turn: [f64; 2],
+    impulse: &[f64],
+) {
+    let x = start::<R>(turn, batch.local.mu[lane], impulse);
+    for r in 0..R {
+        batch.x[r][lane] = x[r];
+        batch.previous[r][lane] = x[r];
     }
+}
+
+/// An impulse in the tangents of the batch, projected on the cone.
+fn start<const R: usize>(turn: [f64; 2], mu: f64, impulse: &[f64]) -> [f64; R] {
+    let mut x = [0.0; R];
+    if impulse.iter().all(|x| x.is_finite()) {
+        x[..impulse.len()].copy_from_slice(impulse);
+    }
+    let [cos, sin] = turn;
+    if R == 3 {
+        (x[1], x[R - 1]) = (cos * x[1] + sin * x[R - 1], cos * x[R - 1] - sin * x[1]);
+    }
+    let size = x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
+    if mu * size <= -x[0] {
+        return [0.0; R];
+    }
+    if size > mu * x[0] {
+        let normal = (x[0] + mu * size) / (1.0 + mu * mu);
+        let factor = mu * normal / size;
+        x[0] = normal;
+        x[1..].iter_mut().for_each(|x| *x *= factor);
+    }
+    x
 }
 
 /// Impulse of a lane in the tangents of the problem.

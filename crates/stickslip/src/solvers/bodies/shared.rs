@@ -6,6 +6,7 @@ use super::drive::drive;
 use super::finish::FIRST_SWEEPS;
 use super::group::{Group, Segment, Slot};
 use super::islands::Islands;
+use super::patches;
 use super::team::SpinBarrier;
 use super::track::Track;
 use crate::solvers::sweep::Instructions;
@@ -48,10 +49,12 @@ const VISITS: u32 = 3_000_000;
 /// Which sweeps are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The first ones of all groups; all of groups that Newton's method is not for.
+    /// The first ones of all groups, before other methods are tried.
     First,
     /// Those left of groups that are not solved.
     Rest,
+    /// All of them: no other method follows.
+    Only,
 }
 
 /// The workspace as the threads of a solve see it.
@@ -106,9 +109,11 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
         } = own;
         let sweeps_max = match self.stage {
             Stage::First if few_bodies => FIRST_SWEEPS.min(self.sweeps_max),
-            Stage::First => self.sweeps_max,
+            Stage::First if self.patient => patches::FIRST_SWEEPS.min(self.sweeps_max),
+            Stage::First | Stage::Only => self.sweeps_max,
             Stage::Rest if tracks.iter().all(|track| track.done || !track.present) => return,
-            Stage::Rest => self.sweeps_of(contacts).saturating_sub(swept),
+            Stage::Rest if few_bodies => self.sweeps_of(contacts).saturating_sub(swept),
+            Stage::Rest => self.sweeps_max.saturating_sub(swept),
         };
         let group = Group {
             how: self.how,

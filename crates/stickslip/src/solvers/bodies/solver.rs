@@ -53,8 +53,8 @@ pub struct BodySweepOutcome {
 /// # What it computes
 /// Impulses of u = W r + q under the laws of the blocks, W a [`BodyOperator`]. Every island (connected by bodies) is swept with momentum
 /// until its own residual |F|₂/max(|r|₂, |ρ q|₂) is within the tolerance, F the natural map with ρ_i = rows/tr W_ii. Islands of at most 400 bodies on which
-/// 150 sweeps are not enough go to Newton's method where a factorisation costs less than that; larger ones that all sweeps have left go to Newton's method
-/// without a matrix.
+/// 150 sweeps are not enough go to Newton's method where a factorisation costs less than that; larger ones that 250 sweeps have left because of a few contacts are
+/// solved around these, and what all sweeps have left goes to Newton's method without a matrix.
 ///
 /// # Source
 /// Own: order-preserving batches, whitened velocities, fused momentum; the exact one-contact solutions of
@@ -142,34 +142,51 @@ impl BodySweepSolver {
     }
 }
 
+/// Sweeps and no other method.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnlySweeps {
+    pub(super) tolerance: f64,
+    pub(super) sweeps_max: u32,
+    /// Whether momentum keeps its strength where the changes of the sweeps grow.
+    pub(super) full: bool,
+}
+
+impl OnlySweeps {
+    /// With momentum that adapts.
+    pub(super) fn adaptive(tolerance: f64, sweeps_max: u32) -> Self {
+        Self {
+            tolerance,
+            sweeps_max,
+            full: false,
+        }
+    }
+
+    /// With full momentum.
+    pub(super) fn full(tolerance: f64, sweeps_max: u32) -> Self {
+        Self {
+            full: true,
+            ..Self::adaptive(tolerance, sweeps_max)
+        }
+    }
+}
+
 impl BodySweepSolver {
-    /// At most `sweeps_max` sweeps from the impulses given, and no other method; leaves the best point checked and returns its
-    /// residual.
+    /// Sweeps from the impulses given, on one thread; leaves the best point checked.
     pub(super) fn only_sweep(
         &mut self,
-        operator: &BodyOperator,
-        free: &[f64],
-        blocks: &[ContactBlock],
-        (tolerance, sweeps_max): (f64, u32),
+        (operator, free, blocks): (&BodyOperator, &[f64], &[ContactBlock]),
+        sweeps: &OnlySweeps,
         impulse: &mut [f64],
-    ) -> f64 {
+    ) -> BodySweepOutcome {
         let problem = Problem {
             operator,
             free,
             blocks,
         };
-        let settings = BodySweepSettings {
-            tolerance,
-            sweeps_max,
-            rounds_max: 0,
-            threads: 1,
-        };
         if operator.freedoms() == 6 {
-            self.space
-                .only_sweep(&problem, &settings, self.how, impulse)
+            self.space.only_sweep(&problem, sweeps, self.how, impulse)
         } else {
-            self.plane
-                .only_sweep(&problem, &settings, self.how, impulse)
+            self.plane.only_sweep(&problem, sweeps, self.how, impulse)
         }
     }
 }

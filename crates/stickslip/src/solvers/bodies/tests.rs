@@ -1,7 +1,9 @@
 //! The solver against the scalar one, its bits, its laws and its islands.
 
 use super::finish::IslandProblem;
+use super::krylov_island::Island;
 use super::newton_krylov::NewtonKrylov;
+use super::ray::Ray;
 use super::*;
 use crate::algebra::dot;
 use crate::contact::{BlockKind, BodyOperator, ContactBlock, ContactKey, NO_BODY};
@@ -595,5 +597,95 @@ fn rounding_does_not_grow_with_the_momentum_of_a_thousand_sweeps() {
         above += mass;
         let error = (impulse[ball] - above).abs();
         assert!(error < 2e-10 * slack * size, "ball {ball}: {error:e}");
+    }
+}
+
+/// Velocity that gravity gains in a step, and that of two walls that part.
+const FALL: f64 = 0.01;
+const PARTING: f64 = 1e-6;
+
+impl Sample {
+    /// A contact of a ball of unit mass, without arms: the axis of its normal and its sign, the ball on the other side, and the velocities without impulses.
+    fn axis(&mut self, sides: [u32; 2], (axis, sign): (usize, f64), mu: f64, free: [f64; 3]) {
+        let numbers = self.operator.push(3, sides);
+        for (r, row) in numbers.chunks_exact_mut(12).enumerate() {
+            let k = (axis + r) % 3;
+            for (s, side) in sides.into_iter().enumerate() {
+                if side != NO_BODY {
+                    row[6 * s + k] = if r == 0 { sign } else { 1.0 } * [1.0, -1.0][s];
+                }
+            }
+        }
+        self.blocks.push(block(self.free.len(), 3, disc(mu, 2)));
+        self.free.extend(free);
+    }
+
+    /// A ball that falls between two walls that part, pinched by unit impulses: they drift down to nothing, two millionths a sweep.
+    fn pinched(&mut self, ball: u32, impulse: &mut Vec<f64>) {
+        for sign in [1.0, -1.0] {
+            self.axis([ball, NO_BODY], (0, sign), 0.5, [PARTING, 0.0, -FALL]);
+            impulse.extend([1.0, 0.0, 0.5 * FALL]);
+        }
+    }
+}
+
+#[test]
+fn a_ray_leads_impulses_that_drift_to_their_cones() {
+    let (mut sample, mut impulse) = (Sample::new(6, 1), Vec::new());
+    sample.pinched(0, &mut impulse);
+    let mut island = Island::default();
+    island.problem = IslandProblem {
+        operator: sample.operator,
+        free: sample.free,
+        blocks: sample.blocks,
+        impulse,
+    };
+    island.prepare().expect("discs");
+    let mut r = vec![[1.0, 0.0, 0.5 * FALL]; 2];
+    assert!(Ray::default().follow(&island, &mut r, (0, 20)));
+    // Friction carries half of the ball at each side: r_T = FALL/2 = r_N/2.
+    for r in r {
+        assert!((r[0] - FALL).abs() < 1e-3 * FALL, "{r:?}");
+        assert!((r[2] - 0.5 * FALL).abs() < 1e-3 * FALL, "{r:?}");
+    }
+}
+
+#[test]
+fn a_large_island_that_two_contacts_hold_up_is_solved_around_them() {
+    let (bodies, pinched) = (600, 300);
+    let (mut sample, mut impulse) = (Sample::new(6, bodies as usize), Vec::new());
+    for ball in 0..bodies {
+        if ball == pinched {
+            sample.pinched(ball, &mut impulse);
+        } else {
+            sample.axis([ball, NO_BODY], (2, 1.0), 0.3, [-FALL, 0.0, 0.0]);
+            impulse.extend([FALL, 0.0, 0.0]);
+        }
+        if ball > 0 {
+            // Neighbours along y, which the next step may close.
+            sample.axis([ball, ball - 1], (1, 1.0), 0.3, [1.0, 0.0, 0.0]);
+            impulse.extend([0.0; 3]);
+        }
+    }
+    let solve = |impulse: &mut [f64], rounds_max: u32| {
+        let settings = BodySweepSettings {
+            rounds_max,
+            ..BodySweepSettings::default()
+        };
+        let (operator, free) = (&sample.operator, &sample.free);
+        BodySweepSolver::new(settings).solve(operator, free, &sample.blocks, impulse)
+    };
+    // A thousand sweeps do not get there.
+    assert_eq!(solve(&mut impulse.clone(), 0).unsolved, 1);
+    let outcome = solve(&mut impulse, 20);
+    assert_eq!((outcome.unsolved, outcome.newton), (0, 0), "{outcome:?}");
+    let residual = sample.residual(&impulse);
+    assert!(residual <= 1.01e-8, "{residual:e}");
+    // The walls part, so the ball falls freely.
+    for (contact, block) in sample.blocks.iter().enumerate() {
+        if sample.operator.sides(contact) == [pinched, NO_BODY] {
+            let r = &impulse[block.range()];
+            assert!(r.iter().all(|r| r.abs() < 1e-5), "{r:?}");
+        }
     }
 }

@@ -53,6 +53,8 @@ pub(super) struct Track {
     pub(super) elsewhere: bool,
     /// Σ |ρ q|².
     pub(super) free_size: f64,
+    /// Whether momentum keeps its strength where the changes of the sweeps grow.
+    pub(super) full: bool,
     /// Residual and sweep at the last halving.
     mark: (f64, u32),
     idle: bool,
@@ -132,7 +134,7 @@ impl Track {
 
     /// Momentum of the next sweep, from the sign and the change of the last one.
     fn steer(&mut self, against: f64) {
-        if self.raw > GROWTH * self.least {
+        if self.raw > GROWTH * self.least && !self.full {
             self.cap = (SHRINKING * self.cap.min(self.beta.max(LEAST_CAP))).max(LEAST_CAP);
             self.restart();
         } else if against > 0.0 {

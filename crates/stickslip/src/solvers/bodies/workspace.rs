@@ -6,12 +6,13 @@ use super::finish::MOST_BODIES;
 use super::group::{Segment, Slot};
 use super::islands::Islands;
 use super::newton_krylov::NewtonKrylov;
-use super::packing::{Prepared, batch_friction, read};
+use super::packing::{Prepared, batch_friction, read, restart};
 use super::partition::{Partition, levels};
+use super::patches::Patches;
 use super::rest::{Rest, Sums};
 use super::schedule::Schedule;
 use super::shared::{Part, Shared, Stage};
-use super::solver::{BodySweepOutcome, BodySweepSettings};
+use super::solver::{BodySweepOutcome, BodySweepSettings, OnlySweeps};
 use super::team::SpinBarrier;
 use super::track::Track;
 use crate::contact::{BodyOperator, ContactBlock};
@@ -63,6 +64,8 @@ pub(super) struct Workspace<const R: usize, const F: usize> {
     elsewhere: Vec<bool>,
     /// Newton's method for islands that sweeps do not solve, once one was met.
     krylov: Option<Box<NewtonKrylov>>,
+    /// Patches of large islands, once one was met that the first sweeps do not solve.
+    patches: Option<Box<Patches>>,
     /// Contacts of a split island by segment.
     sorted: Vec<(u32, u32, u32)>,
     /// Bodies of the problem; the ground is the one behind the last.
@@ -103,21 +106,30 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         outcome
     }
 
-    /// Sweeps all islands as often as the settings allow; the residual.
+    /// Sweeps all islands and tries nothing else.
     pub(super) fn only_sweep(
         &mut self,
         problem: &Problem,
-        settings: &BodySweepSettings,
+        sweeps: &OnlySweeps,
         how: Instructions,
         impulse: &mut [f64],
-    ) -> f64 {
+    ) -> BodySweepOutcome {
+        let settings = BodySweepSettings {
+            tolerance: sweeps.tolerance,
+            sweeps_max: sweeps.sweeps_max,
+            rounds_max: 0,
+            threads: 1,
+        };
         self.islands.find(problem.operator);
         self.elsewhere.clear();
         self.elsewhere.resize(self.islands.count(), false);
         self.pack(problem, impulse);
-        self.run(settings, how, settings.tolerance, Stage::First);
+        for part in &mut self.parts {
+            part.tracks.iter_mut().for_each(|t| t.full = sweeps.full);
+        }
+        self.run(&settings, how, sweeps.tolerance, Stage::Only);
         self.write(problem, impulse);
-        self.outcome(settings.tolerance).residual
+        self.outcome(sweeps.tolerance)
     }
 
     /// Sweeps the islands that are not solved elsewhere.
@@ -134,9 +146,18 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         let mut newton = 0;
         // Islands of few bodies on which sweeps crawl are left to Newton's method; the others are swept on.
         self.run(settings, how, tolerance, Stage::First);
-        if self.parts.iter().any(|part| part.crawls()) {
+        let mut left = self.parts.iter().any(|part| part.crawls());
+        if left {
             self.write(problem, impulse);
             newton = self.finish(problem, settings, tolerance, impulse, |part| part.crawls());
+        }
+        // Large ones that a few contacts hold up are solved around these.
+        if settings.rounds_max > 0 && self.parts.iter().any(|part| part.stalled()) {
+            self.write(problem, impulse);
+            self.solve_patches(problem, tolerance, impulse);
+            left = true;
+        }
+        if left {
             self.run(settings, how, tolerance, Stage::Rest);
         }
         // What all sweeps have left: large islands.
@@ -414,6 +435,53 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             }
         }
         tried
+    }
+
+    /// Large islands that the first sweeps have left, around the contacts that hold them up; what is better than before is gone on with.
+    fn solve_patches(&mut self, problem: &Problem, tolerance: f64, impulse: &mut [f64]) {
+        let own = self.patches.get_or_insert_default();
+        for part in self.parts.iter_mut().filter(|part| part.stalled()) {
+            let (track, island) = (&mut part.tracks[0], part.islands[0] as usize);
+            let contacts = self.islands.contacts(island);
+            let bodies = &self.islands.bodies()[self.islands.body_range(island)];
+            let copy = &mut own.island.problem;
+            if copy.copy(problem, contacts, bodies, impulse).is_none() {
+                continue;
+            }
+            let Some((map, size)) = own.run(tolerance) else {
+                continue;
+            };
+            let residual = track.residual(map, size);
+            if !(residual < track.best) {
+                continue;
+            }
+            let mut at = 0;
+            for &contact in contacts {
+                let rows = problem.operator.rows_of(contact as usize);
+                let size = rows.len();
+                impulse[rows].copy_from_slice(&own.island.problem.impulse[at..at + size]);
+                at += size;
+            }
+            if residual <= tolerance {
+                track.set_elsewhere(map, size);
+                self.elsewhere[island] = true;
+                continue;
+            }
+            for segment in &self.segments[part.segments.clone()] {
+                for batch in segment.batches.clone() {
+                    for (lane, &(contact, turn)) in self.lanes[batch].iter().enumerate() {
+                        if contact != u32::MAX {
+                            let rows = problem.operator.rows_of(contact as usize);
+                            restart(&mut self.batches[batch], lane, turn, &impulse[rows]);
+                        }
+                    }
+                }
+                for alone in &mut self.alone[segment.alone.clone()] {
+                    let rows = problem.operator.rows_of(alone.contact);
+                    alone.x.copy_from_slice(&impulse[rows]);
+                }
+            }
+        }
     }
 
     /// Sweeps groups to the tolerance: large islands by all threads together, the others one thread each.
