@@ -141,6 +141,16 @@ impl Covectors {
         }
     }
 
+    /// `row i · x` for several x.
+    #[inline]
+    pub fn dots<const N: usize>(&self, i: usize, x: [&[f64]; N]) -> [f64; N] {
+        if self.sparse {
+            return x.map(|x| self.sparse_dot(i, x));
+        }
+        let row = self.dense(i);
+        x.map(|x| dot(row, x))
+    }
+
     fn sparse_dot(&self, i: usize, x: &[f64]) -> f64 {
         let (index, value) = self.sparse(i);
         let products = index.iter().zip(value).map(|(&j, a)| a * x[j as usize]);

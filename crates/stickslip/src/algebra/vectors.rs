@@ -12,6 +12,31 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
+/// `Σ m_i x_i²`, summed from the first to the last entry that both have.
+#[inline]
+pub(crate) fn weighted_square(m: &[f64], x: &[f64]) -> f64 {
+    match (m, x) {
+        ([a], [x]) => a * x * x,
+        ([a, b], [x, y]) => a * x * x + b * y * y,
+        ([a, b, c], [x, y, z]) => a * x * x + b * y * y + c * z * z,
+        _ => m.iter().zip(x).map(|(m, x)| m * x * x).sum(),
+    }
+}
+
+/// Makes a buffer the difference of two vectors of the same length.
+#[inline]
+pub(crate) fn assign_difference(to: &mut Vec<f64>, a: &[f64], b: &[f64]) {
+    match (to.as_mut_slice(), a, b) {
+        ([to], [a], [b]) => *to = a - b,
+        ([to, too], [a, c], [b, d]) => (*to, *too) = (a - b, c - d),
+        ([x, y, z], [a, c, e], [b, d, f]) => (*x, *y, *z) = (a - b, c - d, e - f),
+        _ => {
+            to.clear();
+            to.extend(a.iter().zip(b).map(|(a, b)| a - b));
+        }
+    }
+}
+
 /// Copies a vector into another of the same length.
 ///
 /// # Panics
@@ -88,6 +113,14 @@ mod tests {
             let mut buffer = vec![1.0; 2];
             assign(&mut buffer, &a[..n]);
             assert_eq!(buffer, a[..n]);
+            let square: f64 = a[..n].iter().zip(&b[..n]).map(|(m, x)| m * x * x).sum();
+            let short = weighted_square(&a[..n], &b[..n]);
+            assert_eq!(short.to_bits(), square.to_bits());
+            let difference: Vec<f64> = a[..n].iter().zip(&b[..n]).map(|(x, y)| x - y).collect();
+            assign_difference(&mut buffer, &a[..n], &b[..n]);
+            assert_eq!(buffer, difference);
+            assign_difference(&mut buffer, &b[..n], &a[..n]);
+            assert!(buffer.iter().zip(&difference).all(|(x, y)| *x == -y));
             assign(&mut buffer, &b[..n]);
             assert_eq!(buffer, b[..n]);
             add_scaled(&mut buffer, 0.3, &a[..n]);

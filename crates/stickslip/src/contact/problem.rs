@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::algebra::sparse_cholesky::SparseCholesky;
-use crate::algebra::{CholeskyFactor, Compliance, Covectors, add_scaled, assign_zeros, copy};
+use crate::algebra::{
+    CholeskyFactor, Compliance, Covectors, add_scaled, assign, assign_zeros, copy,
+};
 use crate::laws::{FlowRule, FrictionSection, GeneralizedRule};
 
 #[cfg(doc)]
@@ -176,30 +178,29 @@ impl ContactProblem {
     pub fn condense(&mut self, mut solve: impl FnMut(&mut [f64])) {
         let (n, m) = (self.dof, self.bias.len());
         self.condensed_generation = 0;
-        self.responses.clear();
-        if m == 0 {
-            self.dense_mut().resize(0);
-            return;
+        if !matches!(self.delassus, Delassus::Dense(_)) {
+            self.delassus = Delassus::default();
         }
-        let mut dense = std::mem::take(self.dense_mut());
+        let Delassus::Dense(dense) = &mut self.delassus else {
+            unreachable!("made dense above");
+        };
         let entries = dense.resize(m);
         if self.rows.is_sparse() {
-            self.responses.resize(m * n, 0.0);
+            assign_zeros(&mut self.responses, m * n);
             for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
                 self.rows.add_to(i, 1.0, response);
             }
         } else {
-            self.responses.extend_from_slice(self.rows.dense_rows());
+            assign(&mut self.responses, self.rows.dense_rows());
         }
-        self.responses.chunks_mut(n.max(1)).for_each(&mut solve);
-        for (j, response) in self.responses.chunks(n.max(1)).enumerate() {
+        for (j, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
+            solve(response);
             for i in j..m {
                 let entry = self.rows.dot(i, response);
                 entries[i * m + j] = entry;
                 entries[j * m + i] = entry;
             }
         }
-        self.delassus = Delassus::Dense(dense);
     }
 
     /// The dense form, for writing.
@@ -322,6 +323,12 @@ impl ContactProblem {
     #[inline]
     pub fn row_dot(&self, i: usize, v: &[f64]) -> f64 {
         self.rows.dot(i, v)
+    }
+
+    /// `(Hᵀ v)_i` for several v.
+    #[inline]
+    pub(crate) fn row_dots<const N: usize>(&self, i: usize, v: [&[f64]; N]) -> [f64; N] {
+        self.rows.dots(i, v)
     }
 
     /// `row i · row j` of a list of covectors of the same kind, dense or sparse.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::algebra::{Covectors, assign};
+use crate::algebra::{Covectors, assign, assign_difference, weighted_square};
 use crate::records::{ContactMode, ContactRecord, StepRecord};
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
@@ -114,9 +114,12 @@ impl PassageWatch {
         gaps: &[f64],
         curved: &[usize],
     ) {
-        write_moved(system, record, (&self.last, &record.q), &mut self.moved);
+        write_moved(record, (&self.last, &record.q), &mut self.moved);
         let length = self.length(&self.moved);
-        let projection = self.length(&record.projection);
+        let projection = match record.projection.as_slice() {
+            [] => 0.0,
+            projection => self.length(projection),
+        };
         // Forth and back.
         let steps = (length + 2.0 * projection, record.h);
         let known = projection <= BESIDE * length;
@@ -154,7 +157,7 @@ impl PassageWatch {
             system.displace(&record.q, &record.projection, -1.0, &mut self.free);
             gaps[1] = gap.value(record.t, &self.free);
         }
-        write_moved(system, record, (&self.last, &self.free), &mut self.moved);
+        write_moved(record, (&self.last, &self.free), &mut self.moved);
         gradient(system, gap, (record.t, &self.free), &mut self.rows);
         let rate = gap.rate(record.t, &self.free);
         let slope = self.rows.dot(0, &self.moved) + rate * h;
@@ -194,8 +197,7 @@ impl PassageWatch {
 
     /// Kinetic length of a displacement.
     fn length(&self, displacement: &[f64]) -> f64 {
-        let parts = displacement.iter().zip(&self.weights);
-        parts.map(|(x, m)| m * x * x).sum::<f64>().sqrt()
+        weighted_square(&self.weights, displacement).sqrt()
     }
 
     /// Size of a gradient, and length of the way of the step in the coordinates that it has.
@@ -316,16 +318,11 @@ fn read_contacts(contacts: &mut std::slice::Iter<ContactRecord>, constraint: usi
 }
 
 /// The displacement from one position to another, as a velocity.
-fn write_moved(
-    system: &dyn MechanicalSystem,
-    record: &StepRecord,
-    (from, to): (&[f64], &[f64]),
-    moved: &mut Vec<f64>,
-) {
-    moved.clear();
-    if system.coordinate_count() == system.dof() {
-        moved.extend(to.iter().zip(from).map(|(b, a)| b - a));
+fn write_moved(record: &StepRecord, (from, to): (&[f64], &[f64]), moved: &mut Vec<f64>) {
+    if to.len() == record.velocity.len() {
+        assign_difference(moved, to, from);
     } else {
+        moved.clear();
         moved.extend(record.velocity.iter().map(|v| record.h * v));
     }
 }
