@@ -1,6 +1,6 @@
 //! A list of covectors, dense for small systems and sparse for meshes.
 
-use super::{add_scaled, dot};
+use super::{absolute_dot, add_scaled, dot};
 
 /// Rows of a Jacobian, stored one after the other, all dense or all sparse.
 ///
@@ -25,6 +25,16 @@ impl Covectors {
     pub fn clear_sparse(&mut self, dimension: usize) {
         self.clear(dimension, true);
         self.start.push(0);
+    }
+
+    /// Makes it a list of dense rows for writing, which hold anything.
+    #[inline]
+    pub fn rewrite_dense(&mut self, dimension: usize, rows: usize) -> &mut [f64] {
+        if self.sparse || self.dimension != dimension || self.count != rows {
+            self.clear_dense(dimension);
+            self.push_dense(rows);
+        }
+        &mut self.value
     }
 
     fn clear(&mut self, dimension: usize, sparse: bool) {
@@ -147,8 +157,11 @@ impl Covectors {
         if self.sparse {
             return x.map(|x| self.sparse_dot(i, x));
         }
-        let row = self.dense(i);
-        x.map(|x| dot(row, x))
+        let (row, mut out) = (self.dense(i), [0.0; N]);
+        for k in 0..N {
+            out[k] = dot(row, x[k]);
+        }
+        out
     }
 
     fn sparse_dot(&self, i: usize, x: &[f64]) -> f64 {
@@ -158,10 +171,16 @@ impl Covectors {
     }
 
     /// `row i · row j` of another list of the same kind.
+    #[inline]
     pub fn dot_row(&self, i: usize, other: &Self, j: usize) -> f64 {
-        if !self.sparse {
-            return dot(self.dense(i), other.dense(j));
+        if self.sparse {
+            self.sparse_dot_row(i, other, j)
+        } else {
+            dot(self.dense(i), other.dense(j))
         }
+    }
+
+    fn sparse_dot_row(&self, i: usize, other: &Self, j: usize) -> f64 {
         let ((a, x), (b, y)) = (self.sparse(i), other.sparse(j));
         let same = |k: &u32| {
             b.iter()
@@ -179,11 +198,7 @@ impl Covectors {
         if self.sparse {
             return self.sparse_absolute_dot(i, x);
         }
-        let mut sum = 0.0;
-        for (a, x) in self.dense(i).iter().zip(x) {
-            sum += (a * x).abs();
-        }
-        sum
+        absolute_dot(self.dense(i), x)
     }
 
     fn sparse_absolute_dot(&self, i: usize, x: &[f64]) -> f64 {

@@ -42,5 +42,6 @@ pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::SymmetricMatrix;
 pub use vectors::dot;
 pub(crate) use vectors::{
-    add_scaled, assign, assign_difference, assign_zeros, copy, weighted_square,
+    absolute_dot, add_scaled, assign, assign_difference, assign_middle, assign_zeros, copy,
+    weighted_square,
 };

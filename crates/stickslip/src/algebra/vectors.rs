@@ -12,6 +12,17 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
+/// `Σ |a_i x_i|`, summed from the first to the last entry that both have.
+#[inline]
+pub(crate) fn absolute_dot(a: &[f64], x: &[f64]) -> f64 {
+    match (a, x) {
+        ([a], [x]) => (a * x).abs(),
+        ([a, b], [x, y]) => (a * x).abs() + (b * y).abs(),
+        ([a, b, c], [x, y, z]) => (a * x).abs() + (b * y).abs() + (c * z).abs(),
+        _ => a.iter().zip(x).fold(0.0, |sum, (a, x)| sum + (a * x).abs()),
+    }
+}
+
 /// `Σ m_i x_i²`, summed from the first to the last entry that both have.
 #[inline]
 pub(crate) fn weighted_square(m: &[f64], x: &[f64]) -> f64 {
@@ -33,6 +44,20 @@ pub(crate) fn assign_difference(to: &mut Vec<f64>, a: &[f64], b: &[f64]) {
         _ => {
             to.clear();
             to.extend(a.iter().zip(b).map(|(a, b)| a - b));
+        }
+    }
+}
+
+/// Makes a buffer the middle between two vectors of the same length.
+#[inline]
+pub(crate) fn assign_middle(to: &mut Vec<f64>, a: &[f64], b: &[f64]) {
+    match (to.as_mut_slice(), a, b) {
+        ([x, y, z], [a, c, e], [b, d, f]) => {
+            (*x, *y, *z) = (0.5 * a + 0.5 * b, 0.5 * c + 0.5 * d, 0.5 * e + 0.5 * f);
+        }
+        _ => {
+            to.clear();
+            to.extend(a.iter().zip(b).map(|(a, b)| 0.5 * a + 0.5 * b));
         }
     }
 }
@@ -113,6 +138,20 @@ mod tests {
             let mut buffer = vec![1.0; 2];
             assign(&mut buffer, &a[..n]);
             assert_eq!(buffer, a[..n]);
+            let size: f64 = a[..n].iter().zip(&b[..n]).map(|(x, y)| (x * y).abs()).sum();
+            assert_eq!(
+                absolute_dot(&a[..n], &b[..n]).to_bits(),
+                size.abs().to_bits()
+            );
+            let middle: Vec<f64> = a[..n]
+                .iter()
+                .zip(&b[..n])
+                .map(|(x, y)| 0.5 * x + 0.5 * y)
+                .collect();
+            assign_middle(&mut buffer, &b[..n], &a[..n]);
+            assert_eq!(buffer, middle);
+            assign_middle(&mut buffer, &a[..n], &b[..n]);
+            assert_eq!(buffer, middle);
             let square: f64 = a[..n].iter().zip(&b[..n]).map(|(m, x)| m * x * x).sum();
             let short = weighted_square(&a[..n], &b[..n]);
             assert_eq!(short.to_bits(), square.to_bits());

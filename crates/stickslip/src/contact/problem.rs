@@ -237,8 +237,8 @@ impl ContactProblem {
 
     /// Computes `q = Hᵀ v_free + bias` after the free velocity or the bias changed.
     pub fn refresh(&mut self) {
-        self.free.resize(self.bias.len(), 0.0);
         if let Delassus::Bodies(operator) = &mut self.delassus {
+            self.free.resize(self.bias.len(), 0.0);
             operator.measure_rows();
             for contact in 0..operator.contacts() {
                 let free = &mut self.free[operator.rows_of(contact)];
@@ -249,8 +249,10 @@ impl ContactProblem {
             }
             return;
         }
-        for (i, free) in self.free.iter_mut().enumerate() {
-            *free = self.rows.dot(i, &self.velocity_free) + self.bias[i];
+        self.free.clear();
+        for (i, bias) in self.bias.iter().enumerate() {
+            let free = self.rows.dot(i, &self.velocity_free) + bias;
+            self.free.push(free);
         }
     }
 
@@ -344,6 +346,7 @@ impl ContactProblem {
 
     /// Generalized velocity `A⁻¹ H e_i` caused by a unit impulse in row `i` (not kept by
     /// [`Self::condense_sparse`]).
+    #[inline]
     pub fn response(&self, i: usize) -> &[f64] {
         &self.responses[i * self.dof..(i + 1) * self.dof]
     }
@@ -399,9 +402,9 @@ impl ContactProblem {
             }
             return;
         }
-        for (response, &p) in self.responses.chunks(self.dof.max(1)).zip(impulse) {
+        for (i, &p) in impulse.iter().enumerate() {
             if p != 0.0 {
-                add_scaled(out, p, response);
+                add_scaled(out, p, self.response(i));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::algebra::{Covectors, assign, assign_difference, weighted_square};
+use crate::algebra::{Covectors, assign, assign_difference, assign_middle, weighted_square};
 use crate::records::{ContactMode, ContactRecord, StepRecord};
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
@@ -135,8 +135,12 @@ impl PassageWatch {
             };
             let middle = || {
                 let q = &mut self.between;
-                q.resize(record.q.len(), 0.0);
-                straight(system, (&self.last, &record.q), 0.5, q);
+                if record.q.len() == record.velocity.len() {
+                    assign_middle(q, &self.last, &record.q);
+                } else {
+                    q.resize(record.q.len(), 0.0);
+                    straight(system, (&self.last, &record.q), 0.5, q);
+                }
                 way.gap().value(record.t - 0.5 * record.h, q)
             };
             if !(known && self.seen[k].settles(steps, way.gaps, acted, middle)) {

@@ -155,16 +155,20 @@ impl ContactAssembly {
         }
         let n = system.dof();
         let sparse = system.sparsity().is_some();
-        if sparse {
-            self.gradients.clear_sparse(n);
-        } else {
-            self.gradients.clear_dense(n);
+        if !sparse {
+            let constraints = system.constraints();
+            let mut rows = self.gradients.rewrite_dense(n, constraints.len());
+            for constraint in constraints {
+                let (row, rest) = rows.split_at_mut(n);
+                constraint.gap().gradient(t, q, row);
+                rows = rest;
+            }
+            return;
         }
+        self.gradients.clear_sparse(n);
         for constraint in system.constraints() {
             let gap = constraint.gap();
-            if !sparse {
-                gap.gradient(t, q, self.gradients.push_dense(1));
-            } else if !gap.sparse_gradient(t, q, &mut self.gradients) {
+            if !gap.sparse_gradient(t, q, &mut self.gradients) {
                 self.rows.clear();
                 self.rows.resize(n, 0.0);
                 gap.gradient(t, q, &mut self.rows);
@@ -272,11 +276,16 @@ impl ContactAssembly {
                 };
                 problem.push_sparse(block, &self.sparse_rows, 0);
             } else {
-                self.rows.resize(all * n, 0.0);
                 let gradient = self.gradients.dense(c);
-                point.frame.rows(t, q, gradient, &mut self.rows);
                 let (rows, _) = problem.push(slot.key, slot.size, section, flow_rule, kind);
-                rows.copy_from_slice(&self.rows[..slot.size * n]);
+                if slot.size == all {
+                    point.frame.rows(t, q, gradient, rows);
+                } else {
+                    // The law has fewer directions than the frame.
+                    self.rows.resize(all * n, 0.0);
+                    point.frame.rows(t, q, gradient, &mut self.rows);
+                    rows.copy_from_slice(&self.rows[..slot.size * n]);
+                }
             }
             for i in start..start + slot.size {
                 self.before.push(problem.row_dot(i, v) + self.drift[i]);

@@ -1,7 +1,8 @@
 //! Positions brought back to the admissible set and onto the joints.
 
 use crate::algebra::{
-    CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix, assign, assign_zeros, copy,
+    CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix, add_scaled, assign, assign_zeros,
+    copy,
 };
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
@@ -401,9 +402,7 @@ impl PositionProjection {
         for (a, &i) in self.chosen.iter().enumerate() {
             self.pushed[i] = true;
             let response = &self.responses[i * n..(i + 1) * n];
-            for (s, r) in self.step.iter_mut().zip(response) {
-                *s += self.multipliers[a] * r;
-            }
+            add_scaled(&mut self.step, self.multipliers[a], response);
         }
         for (step, total) in self.step.iter_mut().zip(&mut self.displacement) {
             (*step, *total) = (*step - *total, *step);
