@@ -1,6 +1,6 @@
 //! A list of covectors, dense for small systems and sparse for meshes.
 
-use super::{absolute_dot, add_scaled, dot};
+use super::{absolute_dot, add_scaled, assign_zeros, dot};
 
 /// Rows of a Jacobian, stored one after the other, all dense or all sparse.
 ///
@@ -27,13 +27,14 @@ impl Covectors {
         self.start.push(0);
     }
 
-    /// Makes it a list of dense rows for writing, which hold anything.
+    /// Makes it a list of dense zero rows and returns them for writing.
     #[inline]
-    pub fn rewrite_dense(&mut self, dimension: usize, rows: usize) -> &mut [f64] {
-        if self.sparse || self.dimension != dimension || self.count != rows {
+    pub fn reset_dense(&mut self, dimension: usize, rows: usize) -> &mut [f64] {
+        if self.sparse || self.dimension != dimension {
             self.clear_dense(dimension);
-            self.push_dense(rows);
         }
+        self.count = rows;
+        assign_zeros(&mut self.value, rows * dimension);
         &mut self.value
     }
 
@@ -124,6 +125,13 @@ impl Covectors {
     pub fn dense(&self, i: usize) -> &[f64] {
         debug_assert!(!self.sparse);
         &self.value[i * self.dimension..(i + 1) * self.dimension]
+    }
+
+    /// Row `i` of a dense list, for writing.
+    #[inline]
+    pub fn dense_mut(&mut self, i: usize) -> &mut [f64] {
+        debug_assert!(!self.sparse);
+        &mut self.value[i * self.dimension..(i + 1) * self.dimension]
     }
 
     /// All rows of a dense list, one after the other.

@@ -157,7 +157,7 @@ impl ContactAssembly {
         let sparse = system.sparsity().is_some();
         if !sparse {
             let constraints = system.constraints();
-            let mut rows = self.gradients.rewrite_dense(n, constraints.len());
+            let mut rows = self.gradients.reset_dense(n, constraints.len());
             for constraint in constraints {
                 let (row, rest) = rows.split_at_mut(n);
                 constraint.gap().gradient(t, q, row);

@@ -215,8 +215,7 @@ impl PositionProjection {
     #[inline]
     pub fn reset(&mut self, n: usize) {
         if self.displaced || self.displacement.len() != n {
-            self.displacement.clear();
-            self.displacement.resize(n, 0.0);
+            assign_zeros(&mut self.displacement, n);
             self.displaced = false;
         }
     }
@@ -270,7 +269,7 @@ impl PositionProjection {
         if sparse {
             self.rows.clear_sparse(n);
         } else {
-            self.rows.clear_dense(n);
+            self.rows.reset_dense(n, self.members.len());
         }
         self.defects.clear();
         let mut worst = 0.0f64;
@@ -278,7 +277,7 @@ impl PositionProjection {
             let member = self.members[i];
             let function = member.function(system);
             if !sparse {
-                function.gradient(t, q, self.rows.push_dense(1));
+                function.gradient(t, q, self.rows.dense_mut(i));
             } else if !function.sparse_gradient(t, q, &mut self.rows) {
                 self.dense.clear();
                 self.dense.resize(n, 0.0);
