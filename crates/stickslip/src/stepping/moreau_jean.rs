@@ -141,7 +141,7 @@ impl MoreauJean {
 
         let mut previous = f64::INFINITY;
         let mut nonlinear = StepOutcome::Solved;
-        let mut residual = 0.0;
+        let mut residual;
         let mut iteration = 0;
         loop {
             // A slope that has changed much since the start of the step is taken again now and then.
