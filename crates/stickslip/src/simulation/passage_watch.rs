@@ -99,6 +99,8 @@ impl PassageWatch {
             if straight && self.last.len() == record.q.len() {
                 self.seen.resize(curved.len(), SeenGap::default());
                 self.look_between(system, record, gaps, &curved);
+            } else {
+                self.seen.clear();
             }
             assign(&mut self.last, &record.q);
             assign(&mut self.last_velocity, &record.velocity);
@@ -193,10 +195,13 @@ impl PassageWatch {
         });
         if passes {
             self.look_along(way, rounding);
-            seen
-        } else {
-            seen.sliding(self.length(&self.moved), turned)
+            return seen;
         }
+        // The way of a whole mesh says little of that of one node.
+        if self.rows.is_sparse() {
+            return seen;
+        }
+        seen.sliding(self.length(&self.moved), turned)
     }
 
     /// Kinetic length of a displacement.

@@ -61,8 +61,8 @@ impl WayEnds {
 ///
 /// # What it computes
 /// Whether a step can be left alone without a gradient: the obstacle is farther away than all ways since the look could
-/// reach, the way is shorter than the rounding of the gap, or a contact slides on as it did and its gap in the middle of the
-/// way is that of a surface whose normal turns as it turned before.
+/// reach, the way is shorter than the rounding of the gap, or a contact slides on as it did: its gap at
+/// the end and in the middle of the way is that of a surface whose normal turns as it turned before.
 ///
 /// # Source
 /// Ours, after the bounds of [`GapAlong`].
@@ -158,7 +158,8 @@ impl SeenGap {
             return false;
         }
         let tilt = STEEPER * self.turning * length * length;
-        (after - before).abs() + tilt <= SLIDING * self.steep * length
+        (after - before).abs() <= tilt + self.rounding
+            && tilt <= SLIDING * self.steep * length
             && middle() >= low - 0.25 * tilt - self.rounding
     }
 }
