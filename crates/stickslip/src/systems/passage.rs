@@ -18,6 +18,8 @@ const SLIDING: f64 = 0.25;
 /// latest after so many ways.
 const TURNS: f64 = 0.05;
 const LATEST: f64 = 64.0;
+/// A gap that changes by less than this part of what it could stays as it is.
+const LEVEL: f64 = 1e-6;
 
 /// What is known of a gap at both ends of a straight way.
 #[derive(Clone, Copy, Debug)]
@@ -157,10 +159,14 @@ impl SeenGap {
         if !(acted && self.slide > 0.0 && self.rate == 0.0) {
             return false;
         }
-        let tilt = STEEPER * self.turning * length * length;
-        (after - before).abs() <= tilt + self.rounding
-            && tilt <= SLIDING * self.steep * length
-            && middle() >= low - 0.25 * tilt - self.rounding
+        let (tilt, most) = (
+            STEEPER * self.turning * length * length,
+            self.steep * length,
+        );
+        let little = self.rounding + LEVEL * most;
+        (after - before).abs() <= tilt + little
+            && tilt <= SLIDING * most
+            && middle() >= low - 0.25 * tilt - little
     }
 }
 
