@@ -1,6 +1,6 @@
 //! A list of covectors, dense for small systems and sparse for meshes.
 
-use super::{add_scaled, dot};
+use super::{absolute_dot, add_scaled, assign_zeros, dot};
 
 /// Rows of a Jacobian, stored one after the other, all dense or all sparse.
 ///
@@ -25,6 +25,17 @@ impl Covectors {
     pub fn clear_sparse(&mut self, dimension: usize) {
         self.clear(dimension, true);
         self.start.push(0);
+    }
+
+    /// Makes it a list of dense zero rows and returns them for writing.
+    #[inline]
+    pub fn reset_dense(&mut self, dimension: usize, rows: usize) -> &mut [f64] {
+        if self.sparse || self.dimension != dimension {
+            self.clear_dense(dimension);
+        }
+        self.count = rows;
+        assign_zeros(&mut self.value, rows * dimension);
+        &mut self.value
     }
 
     fn clear(&mut self, dimension: usize, sparse: bool) {
@@ -116,6 +127,13 @@ impl Covectors {
         &self.value[i * self.dimension..(i + 1) * self.dimension]
     }
 
+    /// Row `i` of a dense list, for writing.
+    #[inline]
+    pub fn dense_mut(&mut self, i: usize) -> &mut [f64] {
+        debug_assert!(!self.sparse);
+        &mut self.value[i * self.dimension..(i + 1) * self.dimension]
+    }
+
     /// All rows of a dense list, one after the other.
     #[inline]
     pub fn dense_rows(&self) -> &[f64] {
@@ -141,6 +159,19 @@ impl Covectors {
         }
     }
 
+    /// `row i · x` for several x.
+    #[inline]
+    pub fn dots<const N: usize>(&self, i: usize, x: [&[f64]; N]) -> [f64; N] {
+        if self.sparse {
+            return x.map(|x| self.sparse_dot(i, x));
+        }
+        let (row, mut out) = (self.dense(i), [0.0; N]);
+        for k in 0..N {
+            out[k] = dot(row, x[k]);
+        }
+        out
+    }
+
     fn sparse_dot(&self, i: usize, x: &[f64]) -> f64 {
         let (index, value) = self.sparse(i);
         let products = index.iter().zip(value).map(|(&j, a)| a * x[j as usize]);
@@ -148,10 +179,16 @@ impl Covectors {
     }
 
     /// `row i · row j` of another list of the same kind.
+    #[inline]
     pub fn dot_row(&self, i: usize, other: &Self, j: usize) -> f64 {
-        if !self.sparse {
-            return dot(self.dense(i), other.dense(j));
+        if self.sparse {
+            self.sparse_dot_row(i, other, j)
+        } else {
+            dot(self.dense(i), other.dense(j))
         }
+    }
+
+    fn sparse_dot_row(&self, i: usize, other: &Self, j: usize) -> f64 {
         let ((a, x), (b, y)) = (self.sparse(i), other.sparse(j));
         let same = |k: &u32| {
             b.iter()
@@ -169,11 +206,7 @@ impl Covectors {
         if self.sparse {
             return self.sparse_absolute_dot(i, x);
         }
-        let mut sum = 0.0;
-        for (a, x) in self.dense(i).iter().zip(x) {
-            sum += (a * x).abs();
-        }
-        sum
+        absolute_dot(self.dense(i), x)
     }
 
     fn sparse_absolute_dot(&self, i: usize, x: &[f64]) -> f64 {

@@ -214,6 +214,11 @@ impl SymmetricMatrix {
     pub fn bilinear(&self, x: &[f64], y: &[f64]) -> f64 {
         let n = self.order;
         match &self.storage {
+            Storage::Dense(values) if n == 3 && x.len() == 3 && y.len() == 3 => {
+                x[0] * dot(&values[..3], y)
+                    + x[1] * dot(&values[3..6], y)
+                    + x[2] * dot(&values[6..9], y)
+            }
             Storage::Dense(values) => values
                 .chunks_exact(n.max(1))
                 .zip(x)

@@ -12,6 +12,56 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
+/// `Σ |a_i x_i|`, summed from the first to the last entry that both have.
+#[inline]
+pub(crate) fn absolute_dot(a: &[f64], x: &[f64]) -> f64 {
+    match (a, x) {
+        ([a], [x]) => (a * x).abs(),
+        ([a, b], [x, y]) => (a * x).abs() + (b * y).abs(),
+        ([a, b, c], [x, y, z]) => (a * x).abs() + (b * y).abs() + (c * z).abs(),
+        _ => a.iter().zip(x).fold(0.0, |sum, (a, x)| sum + (a * x).abs()),
+    }
+}
+
+/// `Σ m_i x_i²`, summed from the first to the last entry that both have.
+#[inline]
+pub(crate) fn weighted_square(m: &[f64], x: &[f64]) -> f64 {
+    match (m, x) {
+        ([a], [x]) => a * x * x,
+        ([a, b], [x, y]) => a * x * x + b * y * y,
+        ([a, b, c], [x, y, z]) => a * x * x + b * y * y + c * z * z,
+        _ => m.iter().zip(x).map(|(m, x)| m * x * x).sum(),
+    }
+}
+
+/// Makes a buffer the difference of two vectors of the same length.
+#[inline]
+pub(crate) fn assign_difference(to: &mut Vec<f64>, a: &[f64], b: &[f64]) {
+    match (to.as_mut_slice(), a, b) {
+        ([to], [a], [b]) => *to = a - b,
+        ([to, too], [a, c], [b, d]) => (*to, *too) = (a - b, c - d),
+        ([x, y, z], [a, c, e], [b, d, f]) => (*x, *y, *z) = (a - b, c - d, e - f),
+        _ => {
+            to.clear();
+            to.extend(a.iter().zip(b).map(|(a, b)| a - b));
+        }
+    }
+}
+
+/// Makes a buffer the middle between two vectors of the same length.
+#[inline]
+pub(crate) fn assign_middle(to: &mut Vec<f64>, a: &[f64], b: &[f64]) {
+    match (to.as_mut_slice(), a, b) {
+        ([x, y, z], [a, c, e], [b, d, f]) => {
+            (*x, *y, *z) = (0.5 * a + 0.5 * b, 0.5 * c + 0.5 * d, 0.5 * e + 0.5 * f);
+        }
+        _ => {
+            to.clear();
+            to.extend(a.iter().zip(b).map(|(a, b)| 0.5 * a + 0.5 * b));
+        }
+    }
+}
+
 /// Copies a vector into another of the same length.
 ///
 /// # Panics
@@ -88,6 +138,28 @@ mod tests {
             let mut buffer = vec![1.0; 2];
             assign(&mut buffer, &a[..n]);
             assert_eq!(buffer, a[..n]);
+            let size: f64 = a[..n].iter().zip(&b[..n]).map(|(x, y)| (x * y).abs()).sum();
+            assert_eq!(
+                absolute_dot(&a[..n], &b[..n]).to_bits(),
+                size.abs().to_bits()
+            );
+            let middle: Vec<f64> = a[..n]
+                .iter()
+                .zip(&b[..n])
+                .map(|(x, y)| 0.5 * x + 0.5 * y)
+                .collect();
+            assign_middle(&mut buffer, &b[..n], &a[..n]);
+            assert_eq!(buffer, middle);
+            assign_middle(&mut buffer, &a[..n], &b[..n]);
+            assert_eq!(buffer, middle);
+            let square: f64 = a[..n].iter().zip(&b[..n]).map(|(m, x)| m * x * x).sum();
+            let short = weighted_square(&a[..n], &b[..n]);
+            assert_eq!(short.to_bits(), square.to_bits());
+            let difference: Vec<f64> = a[..n].iter().zip(&b[..n]).map(|(x, y)| x - y).collect();
+            assign_difference(&mut buffer, &a[..n], &b[..n]);
+            assert_eq!(buffer, difference);
+            assign_difference(&mut buffer, &b[..n], &a[..n]);
+            assert!(buffer.iter().zip(&difference).all(|(x, y)| *x == -y));
             assign(&mut buffer, &b[..n]);
             assert_eq!(buffer, b[..n]);
             add_scaled(&mut buffer, 0.3, &a[..n]);

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::algebra::sparse_cholesky::SparseCholesky;
-use crate::algebra::{CholeskyFactor, Compliance, Covectors, add_scaled, assign_zeros, copy};
+use crate::algebra::{
+    CholeskyFactor, Compliance, Covectors, add_scaled, assign, assign_zeros, copy,
+};
 use crate::laws::{FlowRule, FrictionSection, GeneralizedRule};
 
 #[cfg(doc)]
@@ -176,30 +178,29 @@ impl ContactProblem {
     pub fn condense(&mut self, mut solve: impl FnMut(&mut [f64])) {
         let (n, m) = (self.dof, self.bias.len());
         self.condensed_generation = 0;
-        self.responses.clear();
-        if m == 0 {
-            self.dense_mut().resize(0);
-            return;
+        if !matches!(self.delassus, Delassus::Dense(_)) {
+            self.delassus = Delassus::default();
         }
-        let mut dense = std::mem::take(self.dense_mut());
+        let Delassus::Dense(dense) = &mut self.delassus else {
+            unreachable!("made dense above");
+        };
         let entries = dense.resize(m);
         if self.rows.is_sparse() {
-            self.responses.resize(m * n, 0.0);
+            assign_zeros(&mut self.responses, m * n);
             for (i, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
                 self.rows.add_to(i, 1.0, response);
             }
         } else {
-            self.responses.extend_from_slice(self.rows.dense_rows());
+            assign(&mut self.responses, self.rows.dense_rows());
         }
-        self.responses.chunks_mut(n.max(1)).for_each(&mut solve);
-        for (j, response) in self.responses.chunks(n.max(1)).enumerate() {
+        for (j, response) in self.responses.chunks_mut(n.max(1)).enumerate() {
+            solve(response);
             for i in j..m {
                 let entry = self.rows.dot(i, response);
                 entries[i * m + j] = entry;
                 entries[j * m + i] = entry;
             }
         }
-        self.delassus = Delassus::Dense(dense);
     }
 
     /// The dense form, for writing.
@@ -236,8 +237,8 @@ impl ContactProblem {
 
     /// Computes `q = Hᵀ v_free + bias` after the free velocity or the bias changed.
     pub fn refresh(&mut self) {
-        self.free.resize(self.bias.len(), 0.0);
         if let Delassus::Bodies(operator) = &mut self.delassus {
+            self.free.resize(self.bias.len(), 0.0);
             operator.measure_rows();
             for contact in 0..operator.contacts() {
                 let free = &mut self.free[operator.rows_of(contact)];
@@ -248,8 +249,10 @@ impl ContactProblem {
             }
             return;
         }
-        for (i, free) in self.free.iter_mut().enumerate() {
-            *free = self.rows.dot(i, &self.velocity_free) + self.bias[i];
+        self.free.clear();
+        for (i, bias) in self.bias.iter().enumerate() {
+            let free = self.rows.dot(i, &self.velocity_free) + bias;
+            self.free.push(free);
         }
     }
 
@@ -324,6 +327,12 @@ impl ContactProblem {
         self.rows.dot(i, v)
     }
 
+    /// `(Hᵀ v)_i` for several v.
+    #[inline]
+    pub(crate) fn row_dots<const N: usize>(&self, i: usize, v: [&[f64]; N]) -> [f64; N] {
+        self.rows.dots(i, v)
+    }
+
     /// `row i · row j` of a list of covectors of the same kind, dense or sparse.
     pub fn row_product(&self, i: usize, covectors: &Covectors, j: usize) -> f64 {
         self.rows.dot_row(i, covectors, j)
@@ -337,6 +346,7 @@ impl ContactProblem {
 
     /// Generalized velocity `A⁻¹ H e_i` caused by a unit impulse in row `i` (not kept by
     /// [`Self::condense_sparse`]).
+    #[inline]
     pub fn response(&self, i: usize) -> &[f64] {
         &self.responses[i * self.dof..(i + 1) * self.dof]
     }
@@ -392,9 +402,9 @@ impl ContactProblem {
             }
             return;
         }
-        for (response, &p) in self.responses.chunks(self.dof.max(1)).zip(impulse) {
+        for (i, &p) in impulse.iter().enumerate() {
             if p != 0.0 {
-                add_scaled(out, p, response);
+                add_scaled(out, p, self.response(i));
             }
         }
     }

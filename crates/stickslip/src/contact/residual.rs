@@ -124,11 +124,12 @@ impl ContactResidual {
         }
         if let Some(residual) = alone(problem, impulse, self.noise) {
             self.blocks.push(residual);
+            self.total = sum([&residual]);
         } else {
             self.read_velocity(problem, impulse);
             self.measure_blocks(problem, impulse);
+            self.add_up();
         }
-        self.add_up();
     }
 
     /// Measures of all blocks, the velocity being known.
@@ -203,15 +204,7 @@ impl ContactResidual {
     }
 
     fn add_up(&mut self) {
-        let mut total = BlockResidual::default();
-        for block in &self.blocks {
-            total.natural_map += block.natural_map * block.natural_map;
-            total.cone = larger(total.cone, block.cone);
-            total.signorini = larger(total.signorini, block.signorini);
-            total.dissipation = larger(total.dissipation, block.dissipation);
-        }
-        total.natural_map = total.natural_map.sqrt();
-        self.total = total;
+        self.total = sum(&self.blocks);
     }
 
     /// Measures per block.
@@ -228,6 +221,20 @@ impl ContactResidual {
     pub fn worst(&self) -> f64 {
         self.total.worst()
     }
+}
+
+/// The natural map over all blocks, the other parts at their worst block.
+#[inline]
+fn sum<'a>(blocks: impl IntoIterator<Item = &'a BlockResidual>) -> BlockResidual {
+    let mut total = BlockResidual::default();
+    for block in blocks {
+        total.natural_map += block.natural_map * block.natural_map;
+        total.cone = larger(total.cone, block.cone);
+        total.signorini = larger(total.signorini, block.signorini);
+        total.dissipation = larger(total.dissipation, block.dissipation);
+    }
+    total.natural_map = total.natural_map.sqrt();
+    total
 }
 
 /// ρ of a block: rows over trace of its diagonal block; where nothing moves it, that of the whole problem.

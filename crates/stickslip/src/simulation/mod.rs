@@ -35,6 +35,7 @@ mod default_run;
 mod elastic_ledger;
 mod gap_zero;
 mod hypotheses;
+mod passage_watch;
 mod positions;
 mod run_folder;
 mod run_lock;
@@ -56,7 +57,8 @@ pub use elastic_ledger::{
     BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount, contact_fields,
 };
 pub use hypotheses::{Hypotheses, Hypothesis, SceneFacts, Status, TheoremCover};
-pub use positions::{Crossing, DRIFT_LIMIT, Largest, LargestOf, PositionVerdict};
+pub use passage_watch::Crossing;
+pub use positions::{DRIFT_LIMIT, Largest, LargestOf, PositionVerdict};
 pub use run_folder::{RunFolder, RunFolderError};
 pub(crate) use run_lock::RunLock;
 pub use simulation_loop::Simulation;

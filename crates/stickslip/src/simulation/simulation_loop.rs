@@ -7,7 +7,7 @@ mod step_lengths;
 
 use std::ops::ControlFlow;
 
-use crate::contact::{ContactKey, ContactSolver};
+use crate::contact::{ContactKey, ContactProblem, ContactSolution, ContactSolver};
 use crate::records::{
     EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepOutcome, StepRecord,
 };
@@ -24,6 +24,15 @@ use super::uniqueness_watch::{UniquenessWatch, Wanted};
 use super::world_monitors::WorldMonitors;
 use super::{ControlLoop, ElasticLedger, WorldAccounts};
 
+/// Buffers of trial steps, which leave no trace.
+#[derive(Default)]
+struct Spare {
+    state: State,
+    record: StepRecord,
+    problem: ContactProblem,
+    solution: ContactSolution,
+}
+
 /// A run: system, scheme and solver with the current state and its accounts.
 pub struct Simulation {
     system: Box<dyn MechanicalSystem>,
@@ -34,6 +43,7 @@ pub struct Simulation {
     past: Option<PastMotion>,
     state: State,
     saved: State,
+    spare: Spare,
     record: StepRecord,
     ledger: EnergyLedger,
     events: EventLog,
@@ -139,6 +149,7 @@ impl Simulation {
             layout,
             past,
             saved: state.clone(),
+            spare: Spare::default(),
             state,
             record: StepRecord::default(),
             ledger: EnergyLedger::new(kinetic + potential),
@@ -447,25 +458,26 @@ impl Simulation {
     fn tangential_impact(&mut self, h: f64) -> Option<usize> {
         let contact = self.events.suspect(&self.record)?;
         let whole = self.record.impulse(contact)[0];
-        let (problem, solution) = (
-            std::mem::take(&mut self.stage.problem),
-            std::mem::take(&mut self.stage.solution),
-        );
-        let (state, record) = (self.state.clone(), self.record.clone());
         let certificate = self.stage.certificate.clone();
-        let found = self.trial(&[0.5 * h]).is_some() && {
-            let half = self.record.impulse(contact)[0];
-            half > 0.75 * whole
-        };
+        self.swap_with_trial();
+        let made = self.trial(&[0.5 * h]);
+        let found = made && self.record.impulse(contact)[0] > 0.75 * whole;
         self.retract();
+        self.swap_with_trial();
         self.stage.certificate = certificate;
-        (self.stage.problem, self.stage.solution) = (problem, solution);
-        self.state = state;
-        self.record = record;
         if let Some(past) = &mut self.past {
             past.push(self.state.t, &self.state.q);
         }
         found.then_some(contact)
+    }
+
+    /// Lays the step just made aside for a trial step, or takes it up again.
+    fn swap_with_trial(&mut self) {
+        let (spare, stage) = (&mut self.spare, &mut self.stage);
+        std::mem::swap(&mut self.state, &mut spare.state);
+        std::mem::swap(&mut self.record, &mut spare.record);
+        std::mem::swap(&mut stage.problem, &mut spare.problem);
+        std::mem::swap(&mut stage.solution, &mut spare.solution);
     }
 
     /// Sums that a world records.

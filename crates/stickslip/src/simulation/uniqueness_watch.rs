@@ -260,7 +260,13 @@ fn enter_rank(
 /// Whether W is that examined before, `known`, to a small part; symmetric and semidefinite, it has its largest entry on
 /// the diagonal.
 fn near(known: &[f64], problem: &ContactProblem) -> bool {
-    let (m, w) = (problem.size(), problem.dense());
+    match problem.delassus().entries() {
+        Some(w) => entries_are_near(known, w, problem.size()),
+        None => entries_are_near(known, &problem.dense(), problem.size()),
+    }
+}
+
+fn entries_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
     if known.len() != w.len() {
         return false;
     }
@@ -270,8 +276,9 @@ fn near(known: &[f64], problem: &ContactProblem) -> bool {
     }
     let change = CHANGE * size;
     for i in 0..m {
-        for j in i * m..=i * m + i {
-            if !((known[j] - w[j]).abs() <= change) {
+        let row = i * m..i * m + i + 1;
+        for (known, w) in known[row.clone()].iter().zip(&w[row]) {
+            if !((known - w).abs() <= change) {
                 return false;
             }
         }

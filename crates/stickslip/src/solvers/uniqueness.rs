@@ -99,6 +99,9 @@ pub fn examine(problem: &ContactProblem) -> Examination {
         found.rank_not_measured = true;
         return found;
     }
+    if let Some(found) = one_contact(problem) {
+        return found;
+    }
     for blocks in components(problem) {
         let part = Component::new(problem, &blocks);
         let motion = match part.proved() {
@@ -122,6 +125,43 @@ pub fn examine(problem: &ContactProblem) -> Examination {
         }
     }
     found
+}
+
+/// One contact of one or two independent rows, in the motion of which nothing is left to enumerate: the problem of most
+/// steps of small systems, without memory.
+fn one_contact(problem: &ContactProblem) -> Option<Examination> {
+    let [block] = problem.blocks() else {
+        return None;
+    };
+    let entry = |i, j| problem.w(block.start + i, block.start + j);
+    let normal = entry(0, 0).max(0.0).sqrt();
+    if !(normal > 0.0) || block.size > 2 || matches!(block.kind, BlockKind::Bounded { .. }) {
+        return None;
+    }
+    if block.size == 1 {
+        return Some(Examination::default());
+    }
+    let tangent = entry(1, 1).max(0.0).sqrt();
+    let coupling = entry(0, 1) / (normal * tangent);
+    // Stick: rows that depend on each other have a rank to be measured.
+    if !determinant_is_positive(&mut [1.0, coupling, coupling, 1.0], 2) {
+        return None;
+    }
+    let settled = matches!(block.kind, BlockKind::KnownNormal { .. })
+        || block.section.is_frictionless()
+        || block.flow_rule != FlowRule::Coulomb;
+    if !settled {
+        let plain = block.kind == (BlockKind::Unilateral { minimum: 0.0 });
+        let (lower, upper) = block.section.ends().filter(|_| plain)?;
+        for end in [lower, upper] {
+            let along = end * tangent / normal;
+            let mut slip = [1.0 + along * coupling, 0.0, coupling + along, 1.0];
+            if !(along.is_finite() && determinant_is_positive(&mut slip, 2)) {
+                return None;
+            }
+        }
+    }
+    Some(Examination::default())
 }
 
 /// Several motions found are worse than none looked for.

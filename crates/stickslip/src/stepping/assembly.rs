@@ -155,16 +155,20 @@ impl ContactAssembly {
         }
         let n = system.dof();
         let sparse = system.sparsity().is_some();
-        if sparse {
-            self.gradients.clear_sparse(n);
-        } else {
-            self.gradients.clear_dense(n);
+        if !sparse {
+            let constraints = system.constraints();
+            let mut rows = self.gradients.reset_dense(n, constraints.len());
+            for constraint in constraints {
+                let (row, rest) = rows.split_at_mut(n);
+                constraint.gap().gradient(t, q, row);
+                rows = rest;
+            }
+            return;
         }
+        self.gradients.clear_sparse(n);
         for constraint in system.constraints() {
             let gap = constraint.gap();
-            if !sparse {
-                gap.gradient(t, q, self.gradients.push_dense(1));
-            } else if !gap.sparse_gradient(t, q, &mut self.gradients) {
+            if !gap.sparse_gradient(t, q, &mut self.gradients) {
                 self.rows.clear();
                 self.rows.resize(n, 0.0);
                 gap.gradient(t, q, &mut self.rows);
@@ -272,11 +276,16 @@ impl ContactAssembly {
                 };
                 problem.push_sparse(block, &self.sparse_rows, 0);
             } else {
-                self.rows.resize(all * n, 0.0);
                 let gradient = self.gradients.dense(c);
-                point.frame.rows(t, q, gradient, &mut self.rows);
                 let (rows, _) = problem.push(slot.key, slot.size, section, flow_rule, kind);
-                rows.copy_from_slice(&self.rows[..slot.size * n]);
+                if slot.size == all {
+                    point.frame.rows(t, q, gradient, rows);
+                } else {
+                    // The law has fewer directions than the frame.
+                    self.rows.resize(all * n, 0.0);
+                    point.frame.rows(t, q, gradient, &mut self.rows);
+                    rows.copy_from_slice(&self.rows[..slot.size * n]);
+                }
             }
             for i in start..start + slot.size {
                 self.before.push(problem.row_dot(i, v) + self.drift[i]);
@@ -419,12 +428,13 @@ impl ContactAssembly {
                 };
                 record.impulses[slot.start + i] = impulse[row];
                 record.local_velocities[slot.start + i] = sliding[row];
-                let work = impulse[row] * problem.row_dot(row, velocity_of_work);
+                let [of_work, after, left] = problem.row_dots(row, [velocity_of_work, after, left]);
+                let work = impulse[row] * of_work;
                 let drift = self.drift[row];
                 // The turning of the normal belongs to the true velocity before the step.
                 let before = self.before[row] + self.turning.get(row).unwrap_or(&0.0);
-                let mean = 0.5 * (before + problem.row_dot(row, after) + drift);
-                let forces = problem.row_dot(row, left) + drift - before;
+                let mean = 0.5 * (before + after + drift);
+                let forces = left + drift - before;
                 entry.work_law += impulse[row] * mean;
                 entry.work_support[usize::from(i > 0)] -= impulse[row] * drift;
                 entry.work_forces += (impulse[row] * forces).abs();
@@ -447,25 +457,25 @@ impl ContactAssembly {
 
 /// γ of a block and its part of W_NN.
 fn painleve(problem: &ContactProblem, block: &ContactBlock) -> PainleveMargin {
-    let (m, n) = (problem.size(), block.start);
-    let normal = &problem.dense()[n * m + n..n * m + n + block.size];
+    let n = block.start;
+    let (normal, minus) = (problem.w(n, n), |k: usize| -problem.w(n, n + 1 + k));
     let mut stack = [0.0; 8];
     let gamma = match block.size - 1 {
-        0 => normal[0],
+        0 => normal,
         d if d <= 8 => {
-            for (s, w) in stack.iter_mut().zip(&normal[1..]) {
-                *s = -w;
+            for (k, w) in stack[..d].iter_mut().enumerate() {
+                *w = minus(k);
             }
-            normal[0] - block.section.support(&stack[..d])
+            normal - block.section.support(&stack[..d])
         }
-        _ => {
-            let minus: Vec<f64> = normal[1..].iter().map(|w| -w).collect();
-            normal[0] - block.section.support(&minus)
+        d => {
+            let minus: Vec<f64> = (0..d).map(minus).collect();
+            normal - block.section.support(&minus)
         }
     };
     PainleveMargin {
         gamma,
-        margin: gamma / normal[0],
+        margin: gamma / normal,
     }
 }
 

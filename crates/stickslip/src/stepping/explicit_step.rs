@@ -391,16 +391,18 @@ impl ExplicitStep {
         assign(&mut record.q, &self.q_end);
         assign(&mut record.velocity_left, &self.phases.left);
         assign(&mut record.velocity, &self.v);
-        record.energy_size = h * [
+        let mut power = 0.0;
+        for force in [
             &self.external,
             &self.gradient,
             &self.covariant,
             &self.viscous,
-        ]
-        .iter()
-        .flat_map(|force| force.iter().zip(&self.mean))
-        .map(|(f, v)| (f * v).abs())
-        .sum::<f64>();
+        ] {
+            for (f, v) in force.iter().zip(&self.mean) {
+                power += (f * v).abs();
+            }
+        }
+        record.energy_size = h * power;
         assign(&mut record.joint_impulses, &self.joints.multipliers);
         record.energy = entry;
         record.kinetic = kinetic;

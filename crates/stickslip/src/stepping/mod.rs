@@ -17,6 +17,7 @@ mod joints;
 mod moreau_contact_dynamics;
 mod moreau_jean;
 mod moreau_jean_account;
+mod moreau_jean_activation;
 mod moreau_jean_settings;
 mod normal_compliance;
 mod normal_compliance_penalty;

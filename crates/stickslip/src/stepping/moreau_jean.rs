@@ -13,7 +13,7 @@ use super::joints::JointSystem;
 use super::moreau_jean_settings::{Activation, MoreauJeanSettings, ThetaError, default_theta};
 use super::slip_friction::{SlipReading, SlipSpeeds};
 use super::step_positions::StepPositions;
-use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingScheme, restitution};
+use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingScheme};
 
 /// Iterations after which the slope of a force is taken again.
 const SLOPE_EVERY: usize = 4;
@@ -101,102 +101,6 @@ impl MoreauJean {
         }
     }
 
-    /// Chooses the active contacts at the start of the step and writes their rows and biases.
-    #[inline]
-    fn activate(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        frame: &StepFrame,
-        state: &State,
-        place: Option<(f64, &[f64])>,
-        stage: &mut ContactStage,
-    ) -> Result<(), StepOutcome> {
-        let (h, t, q) = (frame.h, state.t, state.q.as_slice());
-        self.assembly.prepare(system);
-        let at_end = self.positions.ends_at.take() == Some(t) && self.step.q_end == q;
-        let known = at_end.then_some(self.positions.gaps.as_slice());
-        self.assembly
-            .evaluate_gaps(system, (t, q, &state.v), known)?;
-        self.assembly.begin(system, &mut stage.problem);
-        self.positions.chosen.clear();
-        for c in 0..system.constraints().len() {
-            let approach = self.assembly.approach[c];
-            let tolerance = self
-                .settings
-                .gap_tolerance
-                .max(self.assembly.gap_rounding(c, q))
-                .max(stage.scales.closed_gap(c));
-            let resting = stage.scales.resting_rate(c);
-            let closing = self.settings.activation != Activation::Paper
-                || approach <= self.settings.velocity_tolerance.max(resting);
-            let forecast = self.assembly.gaps[c] + h * approach <= tolerance && closing;
-            if forecast
-                || stage.takes_part(c)
-                || self
-                    .positions
-                    .stays(c, &self.assembly, &state.impulses, tolerance)
-            {
-                self.positions.chosen.push(c);
-            }
-        }
-        if self.positions.chosen.is_empty() {
-            return Ok(());
-        }
-        self.write_blocks(system, frame, (t, q), place, stage)
-    }
-
-    /// Writes rows and biases of the chosen contacts, of a step that starts at `start`.
-    #[inline(never)] // Steps without contact have no need of its frame.
-    fn write_blocks(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        frame: &StepFrame,
-        (t, q): (f64, &[f64]),
-        place: Option<(f64, &[f64])>,
-        stage: &mut ContactStage,
-    ) -> Result<(), StepOutcome> {
-        let (t_place, q_place) = place.unwrap_or((t, q));
-        if place.is_some() {
-            self.assembly.evaluate_gradients(system, t_place, q_place);
-        }
-        for &c in &self.positions.chosen {
-            let at = (t_place, q_place, frame.v);
-            self.assembly
-                .activate(system, c, at, (t, q), &mut stage.problem)?;
-        }
-        if place.is_some() {
-            self.assembly.split_turning(&stage.problem);
-        }
-        let guard = self.settings.activation == Activation::Guard;
-        for contact in &self.assembly.active {
-            let rows = stage.problem.blocks()[contact.block].range();
-            if contact.owns_normal {
-                let before = &self.assembly.before[rows.clone()];
-                restitution::bias(
-                    contact.impact,
-                    frame.theta,
-                    guard,
-                    before,
-                    &mut stage.problem.bias_mut()[rows],
-                );
-            }
-        }
-        for (bias, drift) in stage
-            .problem
-            .bias_mut()
-            .iter_mut()
-            .zip(&self.assembly.drift)
-        {
-            *bias += drift;
-        }
-        let reflection = (1.0 - frame.theta) / frame.theta;
-        let turning = self.assembly.turning.iter();
-        for (bias, turning) in stage.problem.bias_mut().iter_mut().zip(turning) {
-            *bias += reflection * turning;
-        }
-        Ok(())
-    }
-
     /// Solves contact and forces together; returns the outcome and the worst contact residual.
     #[inline(never)] // Steps without contact have no need of its frame.
     fn solve(
@@ -237,8 +141,9 @@ impl MoreauJean {
 
         let mut previous = f64::INFINITY;
         let mut nonlinear = StepOutcome::Solved;
-        let mut residual = 0.0;
-        for iteration in 0..=self.settings.iterations_max {
+        let mut residual;
+        let mut iteration = 0;
+        loop {
             // A slope that has changed much since the start of the step is taken again now and then.
             let steeper = iteration > 0
                 && iteration % SLOPE_EVERY == 0
@@ -286,6 +191,7 @@ impl MoreauJean {
                 break;
             }
             previous = defect;
+            iteration += 1;
         }
         let worst = stage.certify(frame.t_end);
         let contact = stage.outcome();
@@ -311,17 +217,24 @@ impl MoreauJean {
         if self.step.know(system, frame, internal).is_err() {
             return StepOutcome::SingularMass;
         }
-        self.velocity.resize(frame.v.len(), 0.0);
-        self.step.known_velocity(frame, &mut self.velocity);
+        let free = stage.problem.velocity_free_mut();
+        self.step.known_velocity(frame, free);
+        self.take_free_velocity(stage);
         self.step.complete(system, frame, &self.velocity);
-        assign_zeros(&mut self.contact_impulse, frame.v.len());
-        self.phases.without_contact(&self.velocity);
-        copy(stage.problem.velocity_free_mut(), &self.velocity);
-        stage.solve();
         if self.velocity.iter().any(|v| !v.is_finite()) {
             return StepOutcome::NonFinite;
         }
         stage.outcome()
+    }
+
+    /// The solution of an empty contact problem.
+    #[inline]
+    fn take_free_velocity(&mut self, stage: &mut ContactStage) {
+        let free = stage.problem.velocity_free();
+        assign(&mut self.velocity, free);
+        assign_zeros(&mut self.contact_impulse, free.len());
+        self.phases.without_contact(free);
+        stage.solve();
     }
 
     /// One contact solve from the current right-hand side; updates velocity and impulses. Returns
@@ -345,12 +258,7 @@ impl MoreauJean {
         }
         self.joints.project_velocity(free);
         if stage.problem.blocks().is_empty() && self.joints.is_empty() {
-            // Free flight.
-            let free = stage.problem.velocity_free();
-            self.velocity.copy_from_slice(free);
-            self.contact_impulse.fill(0.0);
-            self.phases.without_contact(free);
-            stage.solve();
+            self.take_free_velocity(stage);
             return Ok(0.0);
         }
         stage.problem.refresh();

@@ -1,6 +1,6 @@
 //! The end of a theta step: record, energy account, projection.
 
-use crate::algebra::{assign, dot, long_dot};
+use crate::algebra::{assign, assign_difference, dot, long_dot};
 use crate::laws::ImpactLaw;
 use crate::records::{EnergyEntry, Momentum, MomentumEntry, StepRecord};
 use crate::systems::MechanicalSystem;
@@ -231,9 +231,7 @@ impl MoreauJean {
             return self.account_fused(frame, state, record);
         }
         // Δv and Δq
-        self.response.clear();
-        self.response
-            .extend(v1.iter().zip(frame.v).map(|(a, b)| a - b));
+        assign_difference(&mut self.response, v1, frame.v);
         let slack = 0.5 - theta;
         let numerical_mass = if slack == 0.0 {
             0.0

@@ -1,7 +1,8 @@
 //! Positions brought back to the admissible set and onto the joints.
 
 use crate::algebra::{
-    CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix, assign, assign_zeros, copy,
+    CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix, add_scaled, assign, assign_zeros,
+    copy,
 };
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
@@ -214,8 +215,7 @@ impl PositionProjection {
     #[inline]
     pub fn reset(&mut self, n: usize) {
         if self.displaced || self.displacement.len() != n {
-            self.displacement.clear();
-            self.displacement.resize(n, 0.0);
+            assign_zeros(&mut self.displacement, n);
             self.displaced = false;
         }
     }
@@ -269,7 +269,7 @@ impl PositionProjection {
         if sparse {
             self.rows.clear_sparse(n);
         } else {
-            self.rows.clear_dense(n);
+            self.rows.reset_dense(n, self.members.len());
         }
         self.defects.clear();
         let mut worst = 0.0f64;
@@ -277,7 +277,7 @@ impl PositionProjection {
             let member = self.members[i];
             let function = member.function(system);
             if !sparse {
-                function.gradient(t, q, self.rows.push_dense(1));
+                function.gradient(t, q, self.rows.dense_mut(i));
             } else if !function.sparse_gradient(t, q, &mut self.rows) {
                 self.dense.clear();
                 self.dense.resize(n, 0.0);
@@ -401,9 +401,7 @@ impl PositionProjection {
         for (a, &i) in self.chosen.iter().enumerate() {
             self.pushed[i] = true;
             let response = &self.responses[i * n..(i + 1) * n];
-            for (s, r) in self.step.iter_mut().zip(response) {
-                *s += self.multipliers[a] * r;
-            }
+            add_scaled(&mut self.step, self.multipliers[a], response);
         }
         for (step, total) in self.step.iter_mut().zip(&mut self.displacement) {
             (*step, *total) = (*step - *total, *step);

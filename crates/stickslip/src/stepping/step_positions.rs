@@ -120,7 +120,8 @@ impl StepPositions {
     pub fn admit_crossed(&mut self, assembly: &ContactAssembly, q_end: &[f64]) -> bool {
         let mut new = false;
         for (c, &gap) in self.gaps.iter().enumerate() {
-            if gap < -assembly.gap_rounding(c, q_end)
+            if gap < 0.0
+                && gap < -assembly.gap_rounding(c, q_end)
                 && !self.crossed[c]
                 && self.chosen.binary_search(&c).is_err()
             {

@@ -46,9 +46,8 @@ impl DenseDelassus {
     }
 
     pub(super) fn multiply_plus(&self, p: &[f64], q: &[f64], out: &mut [f64]) {
-        let rows = self.entries.chunks_exact(self.order.max(1));
-        for ((o, q), row) in out.iter_mut().zip(q).zip(rows) {
-            *o = q + dot(row, p);
+        for (i, (o, q)) in out.iter_mut().zip(q).enumerate() {
+            *o = q + dot(self.row(i), p);
         }
     }
 

@@ -47,8 +47,10 @@ impl Simulation {
         let record = std::mem::take(&mut self.record);
         loop {
             let h = self.h.min(t_end - self.saved.t).max(h_min);
-            let whole = self.trial(&[h]);
-            let halves = self.trial(&[0.5 * h, 0.5 * h]);
+            let whole = self.trial(&[h]).then(|| self.state.q.clone());
+            let halves = self
+                .trial(&[0.5 * h, 0.5 * h])
+                .then(|| self.state.q.clone());
             let error = match (whole, halves) {
                 (Some(a), Some(b)) => self.sizes.difference(&a, &b) / tolerance,
                 _ => f64::INFINITY,
@@ -67,18 +69,18 @@ impl Simulation {
         self.retract();
     }
 
-    /// Configuration after the given steps from the saved state, or none if one of them failed.
-    pub(super) fn trial(&mut self, steps: &[f64]) -> Option<Vec<f64>> {
+    /// Makes the given steps from the saved state; false if one of them failed.
+    pub(super) fn trial(&mut self, steps: &[f64]) -> bool {
         self.state.clone_from(&self.saved);
         self.retract();
         for &h in steps {
             let t = self.state.t + h;
             self.advance(h, t);
             if self.record.outcome.is_fatal() {
-                return None;
+                return false;
             }
         }
-        Some(self.state.q.clone())
+        true
     }
 
     /// Nodes of trial steps leave no trace in the past.

@@ -1,0 +1,369 @@
+//! Whether the steps of a run went through obstacles that are open at their ends.
+
+use serde::{Deserialize, Serialize};
+
+use crate::algebra::{Covectors, assign, assign_difference, assign_middle, weighted_square};
+use crate::records::{ContactMode, ContactRecord, StepRecord};
+use crate::systems::MechanicalSystem;
+use crate::systems::functions::ScalarFunction;
+use crate::systems::passage::{GapAlong, Passage, SeenGap, WayEnds, straight};
+
+/// Drift and depth within this many units of the rounding of their function are none.
+pub(super) const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
+
+/// A projection below this part of the way of its step leaves it the way of a contact that slides.
+const BESIDE: f64 = 0.05;
+
+/// An obstacle that a step went through: it came out on another side than it went in, or met it without contact.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crossing {
+    /// End of the step.
+    pub t: f64,
+    /// Constraint.
+    pub constraint: usize,
+    /// Most negative gap on the way.
+    pub depth: f64,
+}
+
+/// Watches the ways between the positions of a run, in constant memory.
+///
+/// Flat gaps cannot dip between two positions. Of the others most steps are settled by what was seen of them before
+/// ([`SeenGap`]), most that are left by their gradients at both ends ([`WayEnds`]); the rest are followed ([`GapAlong`]).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PassageWatch {
+    /// Crossed obstacles: how many, and the first.
+    pub crossings: u64,
+    pub first_crossing: Option<Crossing>,
+    /// The last position and velocity, where some gap is not affine, and the diagonal of the mass at the start.
+    last: Vec<f64>,
+    #[serde(default)]
+    last_velocity: Vec<f64>,
+    #[serde(default)]
+    weights: Vec<f64>,
+    /// Constraints whose gaps are not affine, and what was seen of them.
+    #[serde(skip)]
+    curved: Option<Vec<usize>>,
+    #[serde(default)]
+    seen: Vec<SeenGap>,
+    /// Gradient of a gap at the end of a step, and at its start.
+    #[serde(skip)]
+    rows: Covectors,
+    #[serde(skip)]
+    rows_before: Covectors,
+    #[serde(skip)]
+    between: Vec<f64>,
+    #[serde(skip)]
+    dense: Vec<f64>,
+    #[serde(skip)]
+    moved: Vec<f64>,
+    #[serde(skip)]
+    free: Vec<f64>,
+}
+
+/// A step as far as its way is concerned.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    system: &'a dyn MechanicalSystem,
+    record: &'a StepRecord,
+    /// Constraint, and its gaps at the ends of the step as they are recorded.
+    constraint: usize,
+    gaps: [f64; 2],
+    /// Whether the constraint acted: it was met, not crossed.
+    acted: bool,
+}
+
+impl<'a> Way<'a> {
+    fn gap(&self) -> &'a dyn ScalarFunction {
+        self.system.constraints()[self.constraint].gap()
+    }
+
+    /// Time at the start, and how long the step takes.
+    fn time(&self) -> (f64, f64) {
+        (self.record.t - self.record.h, self.record.h)
+    }
+}
+
+impl PassageWatch {
+    /// Reads a record; `gaps` are those of the last one, per constraint.
+    pub fn observe(&mut self, system: &dyn MechanicalSystem, record: &StepRecord, gaps: &[f64]) {
+        if self.weights.is_empty() {
+            let mut mass = system.new_matrix();
+            system.mass(&record.q, &mut mass);
+            let diagonal = (0..system.dof()).map(|i| mass.get(i, i));
+            self.weights = diagonal.collect();
+        }
+        let curved = self.curved.take().unwrap_or_else(|| curved_gaps(system));
+        if !curved.is_empty() {
+            // What locates its events by itself is no straight way from record to record.
+            let straight = record.h > 0.0 && record.located.is_none();
+            if straight && self.last.len() == record.q.len() {
+                self.seen.resize(curved.len(), SeenGap::default());
+                self.look_between(system, record, gaps, &curved);
+            } else {
+                self.seen.clear();
+            }
+            assign(&mut self.last, &record.q);
+            assign(&mut self.last_velocity, &record.velocity);
+        }
+        self.curved = Some(curved);
+    }
+
+    /// Looks for obstacles on the way from the last position.
+    fn look_between(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        record: &StepRecord,
+        gaps: &[f64],
+        curved: &[usize],
+    ) {
+        write_moved(record, (&self.last, &record.q), &mut self.moved);
+        let length = self.length(&self.moved);
+        let projection = match record.projection.as_slice() {
+            [] => 0.0,
+            projection => self.length(projection),
+        };
+        // Forth and back.
+        let steps = (length + 2.0 * projection, record.h);
+        let known = projection <= BESIDE * length;
+        let mut contacts = record.contacts.iter();
+        for (k, &constraint) in curved.iter().enumerate() {
+            let (acted, gap) = read_contacts(&mut contacts, constraint);
+            let way = Way {
+                system,
+                record,
+                constraint,
+                gaps: [gaps[constraint], gap],
+                acted,
+            };
+            let middle = || {
+                let q = &mut self.between;
+                if record.q.len() == record.velocity.len() {
+                    assign_middle(q, &self.last, &record.q);
+                } else {
+                    q.resize(record.q.len(), 0.0);
+                    straight(system, (&self.last, &record.q), 0.5, q);
+                }
+                way.gap().value(record.t - 0.5 * record.h, q)
+            };
+            if !(known && self.seen[k].settles(steps, way.gaps, acted, middle)) {
+                self.seen[k] = self.look_closely(&way);
+            }
+        }
+    }
+
+    /// Looks at the gap at both ends of the way from the last position to the end of the step before it was projected, and
+    /// along it where that does not exclude a passage.
+    #[cold]
+    fn look_closely(&mut self, way: &Way) -> SeenGap {
+        let Way { system, record, .. } = *way;
+        let (gap, (t0, h)) = (way.gap(), way.time());
+        self.free.clone_from(&record.q);
+        let mut gaps = way.gaps;
+        if record.projection.iter().any(|&x| x != 0.0) {
+            system.displace(&record.q, &record.projection, -1.0, &mut self.free);
+            gaps[1] = gap.value(record.t, &self.free);
+        }
+        write_moved(record, (&self.last, &self.free), &mut self.moved);
+        gradient(system, gap, (record.t, &self.free), &mut self.rows);
+        let rate = gap.rate(record.t, &self.free);
+        let slope = self.rows.dot(0, &self.moved) + rate * h;
+        let (steep, length) = self.measure(&self.rows);
+        gradient(system, gap, (t0, &self.last), &mut self.rows_before);
+        let rate_before = gap.rate(t0, &self.last);
+        let slope_before = self.rows_before.dot(0, &self.moved) + rate_before * h;
+        let steepest = steep.max(self.measure(&self.rows_before).0);
+        let numbers = self.rows_before.absolute_dot(0, &self.last) + gap.magnitude(t0, &self.last);
+        let rounding = ROUNDING_UNITS * numbers;
+        let drift = rate.abs().max(rate_before.abs()) * h;
+        let (cosine, turned) = self.turning();
+        let ends = WayEnds {
+            gaps,
+            slopes: [slope_before, slope],
+            steepness: steepest * length + drift,
+            cosine,
+        };
+        let seen = SeenGap::at(way.gaps[1], (steepest, rate), rounding);
+        if !ends.is_near() {
+            return seen;
+        }
+        let (last, free) = (self.last.as_slice(), self.free.as_slice());
+        let q = &mut self.between;
+        q.resize(last.len(), 0.0);
+        let passes = ends.may_pass(way.acted, rounding, |s| {
+            straight(system, (last, free), s, q);
+            gap.value(t0 + s * h, q)
+        });
+        if passes {
+            self.look_along(way, rounding);
+            return seen;
+        }
+        // The way of a whole mesh says little of that of one node.
+        if self.rows.is_sparse() {
+            return seen;
+        }
+        seen.sliding(self.length(&self.moved), turned)
+    }
+
+    /// Kinetic length of a displacement.
+    fn length(&self, displacement: &[f64]) -> f64 {
+        weighted_square(&self.weights, displacement).sqrt()
+    }
+
+    /// Size of a gradient, and length of the way of the step in the coordinates that it has.
+    fn measure(&self, rows: &Covectors) -> (f64, f64) {
+        let (mut steep, mut square) = (0.0, 0.0);
+        for_each_entry(rows, |i, g| {
+            let m = self.weight(i);
+            steep += g * g / m;
+            square += m * self.moved[i] * self.moved[i];
+        });
+        (steep.sqrt(), square.sqrt())
+    }
+
+    /// Cosine of the angle between the gradients at both ends, and the size of their difference.
+    fn turning(&mut self) -> (f64, f64) {
+        let mut dense = std::mem::take(&mut self.dense);
+        dense.clear();
+        dense.resize(self.weights.len(), 0.0);
+        self.rows.add_to(0, 1.0, &mut dense);
+        let (mut own, mut product) = (0.0, 0.0);
+        for_each_entry(&self.rows_before, |i, g| {
+            let m = self.weight(i);
+            own += g * g / m;
+            product += g * dense[i] / m;
+        });
+        let size = |x: &[f64]| -> f64 {
+            let parts = x.iter().zip(&self.weights);
+            parts.map(|(g, m)| g * g / m.max(f64::MIN_POSITIVE)).sum()
+        };
+        let others = size(&dense);
+        self.rows_before.add_to(0, -1.0, &mut dense);
+        let turned = size(&dense).sqrt();
+        self.dense = dense;
+        (product / (own * others).sqrt(), turned)
+    }
+
+    /// Enters what the way of a step passes of a gap.
+    fn look_along(&mut self, way: &Way, rounding: f64) {
+        let Way { system, record, .. } = *way;
+        let (gap, (t0, h)) = (way.gap(), way.time());
+        let (ends, moved) = ((self.last.as_slice(), self.free.as_slice()), &self.moved);
+        let along = GapAlong {
+            system,
+            gap,
+            place: &|s, q| straight(system, ends, s, q),
+            moved: &|_, out| out.copy_from_slice(moved),
+            time: way.time(),
+            weights: &self.weights,
+            rounding,
+        };
+        let passages = along.passages();
+        let after = along.at(1.0, &record.q);
+        let start_open = gap.value(t0, &self.last) > rounding;
+        let missed = |passage: &Passage| {
+            // Velocities that change in the step bend its way off the straight line.
+            let pairs = record.velocity.iter().zip(&self.last_velocity);
+            let bend: f64 = (pairs.zip(&self.weights))
+                .map(|((b, a), m)| m * (b - a) * (b - a))
+                .sum();
+            let normal = passage.entry.normal.iter().zip(&self.weights);
+            let steep: f64 = normal.map(|(g, m)| g * g / m.max(f64::MIN_POSITIVE)).sum();
+            start_open
+                && after.value > rounding
+                && passage.is_whole()
+                && !way.acted
+                && passage.depth < -(rounding + 0.125 * h * (bend * steep).sqrt())
+        };
+        let crossed = passages.iter().find(|passage| {
+            passage.crosses(&self.weights)
+                || (passage.is_open() && passage.leaves(&after, &self.weights))
+                || missed(passage)
+        });
+        if let Some(passage) = crossed {
+            self.crossings += 1;
+            let crossing = Crossing {
+                t: record.t,
+                constraint: way.constraint,
+                depth: passage.depth,
+            };
+            self.first_crossing.get_or_insert(crossing);
+        }
+    }
+
+    /// What a gap with this gradient can change at most along a displacement.
+    pub fn steepness(&self, rows: &Covectors, displacement: &[f64]) -> f64 {
+        let mut steep = 0.0;
+        for_each_entry(rows, |i, g| steep += g * g / self.weight(i));
+        f64::sqrt(steep) * self.length(displacement)
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        let own = self.weights.get(i).copied().unwrap_or(1.0);
+        own.max(f64::MIN_POSITIVE)
+    }
+}
+
+fn curved_gaps(system: &dyn MechanicalSystem) -> Vec<usize> {
+    let constraints = system.constraints().iter().enumerate();
+    let curved = constraints.filter(|(_, constraint)| !constraint.gap().is_affine());
+    curved.map(|(c, _)| c).collect()
+}
+
+/// Whether a point of a constraint acted, and its gap, of contacts in the order of the constraints.
+fn read_contacts(contacts: &mut std::slice::Iter<ContactRecord>, constraint: usize) -> (bool, f64) {
+    let (mut acted, mut gap) = (false, f64::NAN);
+    while let Some(contact) = contacts.as_slice().first() {
+        let of = contact.key.constraint();
+        if of > constraint {
+            break;
+        }
+        if of == constraint {
+            acted |= contact.mode != ContactMode::Open;
+            gap = contact.gap;
+        }
+        contacts.next();
+    }
+    (acted, gap)
+}
+
+/// The displacement from one position to another, as a velocity.
+fn write_moved(record: &StepRecord, (from, to): (&[f64], &[f64]), moved: &mut Vec<f64>) {
+    if to.len() == record.velocity.len() {
+        assign_difference(moved, to, from);
+    } else {
+        moved.clear();
+        moved.extend(record.velocity.iter().map(|v| record.h * v));
+    }
+}
+
+/// Indices and entries of the only row of a list.
+fn for_each_entry(rows: &Covectors, mut f: impl FnMut(usize, f64)) {
+    if rows.is_sparse() {
+        let (index, value) = rows.sparse(0);
+        for (&i, &g) in index.iter().zip(value) {
+            f(i as usize, g);
+        }
+    } else {
+        for (i, &g) in rows.dense(0).iter().enumerate() {
+            f(i, g);
+        }
+    }
+}
+
+/// The gradient of a function as the only row of a list.
+pub(super) fn gradient(
+    system: &dyn MechanicalSystem,
+    function: &dyn ScalarFunction,
+    (t, q): (f64, &[f64]),
+    rows: &mut Covectors,
+) {
+    let n = system.dof();
+    if system.sparsity().is_some() {
+        rows.clear_sparse(n);
+        if function.sparse_gradient(t, q, rows) {
+            return;
+        }
+    }
+    rows.clear_dense(n);
+    function.gradient(t, q, rows.push_dense(1));
+}
