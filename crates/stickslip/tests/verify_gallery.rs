@@ -394,3 +394,31 @@ fn runs_that_jump_stop_and_start_on_curves_are_accepted() {
     let refusal = scene.verify(&motion(&scene), None).unwrap_err().to_string();
     assert!(refusal.contains("Frémond"), "{refusal}");
 }
+
+/// A body of unequal moments that lands spinning on three of its balls: positions are brought back by several turns about
+/// different axes, which are recorded as the one turn that they make together.
+#[test]
+fn spinning_bodies_that_are_brought_back_from_several_contacts_are_accepted() {
+    let ball = |name: &str, arm: &str| {
+        format!(
+            "[[contacts]]\nname = \"{name}\"\narm = {arm}\nradius = 0.03\nplane = [0, 0.1, 1]\nfriction = 0.3\n\
+             restitution = 0.6\n"
+        )
+    };
+    let balls = [
+        ball("a", "[0.1, 0, 0]"),
+        ball("b", "[-0.1, 0.02, 0]"),
+        ball("c", "[0, -0.07, 0.01]"),
+    ];
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        let text = format!(
+            "title = \"body\"\nuntil = 0.6\nscheme = \"{scheme}\"\n[body]\nmass = 0.7\nmoments = [0.002, 0.004, 0.005]\n\
+             gravity = [0, 0, -9.81]\nposition = [0, 0, 0.4]\nrotation = [0.3, 0.2, 0.1]\nvelocity = [0.5, -0.2, 0]\n\
+             spin = [20, -7, 11]\n{}",
+            balls.concat()
+        );
+        let scene = crate::common::exact_motions::parse(&text);
+        let report = scene.verify(&motion(&scene), None).expect("a formulation");
+        assert!(report.accepted(), "{scheme}: {report:?}");
+    }
+}
