@@ -148,3 +148,18 @@ fn a_bare_scheme_that_drifts_is_not_certified() {
         }
     }
 }
+
+/// A spring pulled by its end: `k*(V*t - x)` is a difference of large numbers, and where the mass nearly stops their
+/// rounding is all the work there is.
+#[test]
+fn accounts_of_a_mass_that_nearly_stops_on_a_long_spring_close() {
+    let entry = find_in_gallery("friction-chatter").expect("a scene");
+    let changes = Changes::new()
+        .key("law", "frictionless")
+        .key("scheme", "moreau-jean");
+    let scene = changed(&entry.source(), &changes);
+    let mut sim = scene.simulation().expect("valid");
+    let end = sim.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    assert_eq!(end, RunEnd::Finished);
+    assert!(sim.ledger().is_closed(), "{:?}", sim.ledger());
+}

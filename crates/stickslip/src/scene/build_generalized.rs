@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::algebra::SymmetricMatrix;
+use crate::laws::SetUnit;
 use crate::systems::past_motion::{
     InitialHistory, Kernel, PastError, PastFunction, PastReading, Psi,
 };
@@ -14,7 +15,7 @@ use crate::systems::{
 use super::build_laws::contact_law;
 use super::contact::PointModel;
 use super::diagnostic::Diagnostic;
-use super::expression::{Expression, Functional, Graph, PastDetail, PastTerm};
+use super::expression::{Binary, Expression, Functional, Graph, PastDetail, PastTerm, Unary};
 use super::mechanics::GeneralizedModel;
 use super::program::{
     PastRead, Program, SceneForce, SceneInertia, SceneMemory, ScenePotential, SceneRows,
@@ -77,7 +78,11 @@ pub(super) fn generalized(
         for point in &contact.points {
             let law = contact_law(contact, point, &graph, n, settings)
                 .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
-            let frame = frame(point, &graph, n);
+            let frame = if settings.friction_per == SetUnit::CoulombCone {
+                scaled_frame(model, contact.gap, point, &mut graph)
+            } else {
+                frame(point, &graph, n)
+            };
             let memory = point.friction.coefficient.filter(|&c| graph.reads_past(c));
             let slip = point
                 .friction
@@ -319,6 +324,83 @@ fn frame(point: &PointModel, graph: &Graph, n: usize) -> ContactFrame {
         (None, 0) => ContactFrame::Frictionless,
         (None, count) => ContactFrame::tangents(count, rows),
     }
+}
+
+/// The same with dφ brought to the length of the tangent rows where the contact has no material point: real friction does
+/// not depend on the scale of the gap.
+fn scaled_frame(
+    model: &GeneralizedModel,
+    gap: Expression,
+    point: &PointModel,
+    graph: &mut Graph,
+) -> ContactFrame {
+    let n = model.coordinates.len();
+    if point.normal_row.is_some() {
+        return frame(point, graph, n);
+    }
+    let positions: Vec<usize> = (1..=n).collect();
+    let gradient = graph.gradient(gap, &positions);
+    let Some(scale) = normal_scale(graph, &model.mass, &gradient, point) else {
+        return frame(point, graph, n);
+    };
+    let rate = graph.gradient(gap, &[0])[0];
+    let row = gradient.iter().map(|&slope| graph.multiply(scale, slope));
+    let row: Vec<Expression> = row.collect();
+    let mut drift = vec![graph.multiply(scale, rate)];
+    drift.extend(&point.drift);
+    let scaled = PointModel {
+        normal_row: Some(row),
+        drift,
+        ..point.clone()
+    };
+    frame(&scaled, graph, n)
+}
+
+/// Length of the tangent rows over that of dφ; none if it is 1 or cannot be told.
+///
+/// Both are taken over the displacements of one body, which slips and approaches by the metre: coordinates of one mass that are not
+/// coupled, as many as the contact has directions (or a multiple, for bodies of one mass). Where a body moves in fewer
+/// directions or the gap reads angles alone, a gap is a distance in metres by itself.
+fn normal_scale(
+    graph: &mut Graph,
+    mass: &[Expression],
+    gradient: &[Expression],
+    point: &PointModel,
+) -> Option<Expression> {
+    let n = gradient.len();
+    let sliding = point.friction.parts.first()?.dimension();
+    let is_zero = |graph: &Graph, e: Expression| graph.constant_value(e) == Some(0.0);
+    let square = |graph: &mut Graph, row: &[Expression], body: &[usize]| {
+        let squares = body.iter().map(|&i| graph.multiply(row[i], row[i]));
+        let squares: Vec<Expression> = squares.collect();
+        graph.sum(&squares)
+    };
+    for i in (0..n).filter(|&i| !is_zero(graph, gradient[i])) {
+        let one_body = |j: usize| {
+            let uncoupled = j == i || is_zero(graph, mass[i * n + j]);
+            mass[j * n + j] == mass[i * n + i] && uncoupled
+        };
+        let body: Vec<usize> = (0..n).filter(|&j| one_body(j)).collect();
+        if body.len() % (1 + sliding) != 0 {
+            continue;
+        }
+        let normal = square(graph, gradient, &body);
+        let rows = point.tangent_rows[..sliding].iter();
+        let rows: Vec<Expression> = rows.map(|row| square(graph, row, &body)).collect();
+        let longest = rows
+            .into_iter()
+            .reduce(|a, b| graph.binary(Binary::Max, a, b))?;
+        if is_zero(graph, longest) {
+            continue;
+        }
+        let ratio = graph.divide(longest, normal);
+        let scale = graph.unary(Unary::Sqrt, ratio);
+        return match graph.constant_value(scale) {
+            Some(value) if (value - 1.0).abs() < 1e-12 || !value.is_finite() => None,
+            _ => Some(scale),
+        };
+    }
+    None
 }
 
 /// Whether an expression reads the slip speed of its contact.
