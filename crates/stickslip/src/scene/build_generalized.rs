@@ -13,7 +13,7 @@ use crate::systems::{
 };
 
 use super::build_laws::contact_law;
-use super::contact::PointModel;
+use super::contact::{ContactModel, PointModel};
 use super::diagnostic::Diagnostic;
 use super::expression::{Binary, Expression, Functional, Graph, PastDetail, PastTerm, Unary};
 use super::mechanics::GeneralizedModel;
@@ -73,6 +73,7 @@ pub(super) fn generalized(
     }
     for contact in &model.contacts {
         let gap = scalar(&mut graph, contact.gap, n);
+        check_tables(contact, &graph, settings)?;
         let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap)
             .with_expression(contact.gap_text.clone());
         for point in &contact.points {
@@ -375,7 +376,10 @@ fn normal_scale(
         let squares: Vec<Expression> = squares.collect();
         graph.sum(&squares)
     };
-    for i in (0..n).filter(|&i| !is_zero(graph, gradient[i])) {
+    for i in 0..n {
+        if is_zero(graph, gradient[i]) {
+            continue;
+        }
         let one_body = |j: usize| {
             let uncoupled = j == i || is_zero(graph, mass[i * n + j]);
             mass[j * n + j] == mass[i * n + i] && uncoupled
@@ -419,6 +423,26 @@ fn check_slip(point: &PointModel, settings: &Settings) -> Result<(), Diagnostic>
         format!("friction that depends on the slip speed s is not computed with {obstacle}");
     let help = "use law = \"coulomb\" with moreau-jean, moreau, sweeping-process or penalty";
     Err(Diagnostic::at(point.span.clone(), message).with_help(help))
+}
+
+/// Obstacles that follow a table turn and stop at its samples, which are no events of the event-driven scheme.
+fn check_tables(
+    contact: &ContactModel,
+    graph: &Graph,
+    settings: &Settings,
+) -> Result<(), Diagnostic> {
+    let slips = contact.points.iter().flat_map(|point| &point.drift);
+    let mut read = [contact.gap].into_iter().chain(slips.copied());
+    if settings.scheme != Scheme::EventDriven || !read.any(|e| graph.reads_table(e)) {
+        return Ok(());
+    }
+    let message = format!(
+        "contact `{}` moves by a table, which is not computed with scheme = \"event-driven\"",
+        contact.name
+    );
+    let help =
+        "use moreau-jean, moreau or sweeping-process, or an expression in place of the table";
+    Err(Diagnostic::at(contact.gap_span.clone(), message).with_help(help))
 }
 
 /// The place in the file that a refused system is about.

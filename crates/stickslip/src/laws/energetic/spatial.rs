@@ -255,7 +255,7 @@ impl<'a> Layer<'a> {
         let before = self.u.clone();
         self.move_by(dp, gain);
         let mut kink = f64::INFINITY;
-        for part in [1e-9, 1e-3] {
+        for part in [1e-9, 0.1] {
             self.euler(part * dp, 1);
             let friction = self.friction.iter().zip(&gain.last);
             let difference: Vec<f64> = friction.map(|(s, last)| dp * (s - last)).collect();
