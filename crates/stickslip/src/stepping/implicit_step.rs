@@ -415,6 +415,11 @@ impl ImplicitStep {
             *scale = residual.abs() + impulse.abs();
             *residual = impulse - *residual;
         }
+        if self.has_slope {
+            for i in 0..n {
+                self.scale[i] += h * self.cancelled(i);
+            }
+        }
         changed
     }
 

@@ -1,6 +1,7 @@
 //! The frozen layer of one contact with any number of tangential directions.
 
 use super::energetic_impact;
+use super::polygon::{corners, polygon_impact};
 use crate::algebra::root::bracketed_root;
 use crate::algebra::small_dense::dot;
 use crate::laws::FrictionSection;
@@ -41,7 +42,7 @@ pub struct SpatialImpact {
 /// the energetic coefficient ([Stronge1990]) for any section and below 1 are ours to combine. The inclusion is
 /// monotone in the metric W_tt⁻¹, so it has one solution; it is integrated by implicit Euler steps, each an
 /// exact convex program (`laws::section_quadratic`), extrapolated to order four with step
-/// control. One tangent is computed exactly by [`energetic_impact`], no friction in closed form.
+/// control. One tangent is computed exactly by [`energetic_impact`], a polygon from event to event, no friction in closed form.
 ///
 /// # Guarantees
 /// `p_n ≥ 0`; friction inside its section and no gain of energy for e in [0, 1], both to 1e-11 of the impact.
@@ -76,6 +77,9 @@ pub fn energetic_impact_in_space(
             compression: impact.compression,
             finished: impact.finished,
         };
+    }
+    if let Some(corners) = corners(section).filter(|_| m == 3) {
+        return polygon_impact(w, velocity, section, corners, restitution);
     }
     Layer::new(w, velocity, section).run(restitution)
 }
@@ -247,25 +251,16 @@ impl<'a> Layer<'a> {
 
     /// How far the friction after a step is from what the step itself leads to, as an error of its impulse: a
     /// kink near the end of a step leaves no other trace.
-    ///
-    /// Friction just after the step is read from a very short one and from a longer one. A kink shows in both. A slip that an
-    /// edge of the section holds on its ray lies beside the ray by its rounding, which a very short step answers with
-    /// another friction, a longer one not; a friction that turns smoothly has turned in the longer one only.
     fn kink(&mut self, dp: f64, gain: &Gain, size: f64) -> f64 {
+        let d = self.right.len();
         let before = self.u.clone();
         self.move_by(dp, gain);
-        let mut kink = f64::INFINITY;
-        for part in [1e-9, 0.1] {
-            self.euler(part * dp, 1);
-            let friction = self.friction.iter().zip(&gain.last);
-            let difference: Vec<f64> = friction.map(|(s, last)| dp * (s - last)).collect();
-            kink = kink.min((0.5 * self.spread(&difference) / size).sqrt());
-            if kink <= TOLERANCE {
-                break;
-            }
-        }
+        self.euler(1e-9 * dp, 1);
         self.u = before;
-        kink
+        let difference: Vec<f64> = (0..d)
+            .map(|i| dp * (self.friction[i] - gain.last[i]))
+            .collect();
+        (0.5 * self.spread(&difference) / size).sqrt()
     }
 
     /// x·W_tt x.

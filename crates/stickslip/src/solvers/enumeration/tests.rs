@@ -165,7 +165,7 @@ fn a_box_that_slides_and_turns_on_four_feet_has_one_continuum_of_motions_at_ever
     let section = FrictionSection::disc(0.3).unwrap();
     let blocks = || (0..4).map(|k| block(3 * k, section.clone())).collect();
     for (motion, several) in [([1.0, 0.3, 2.0], true), ([0.0, 0.0, 0.0], false)] {
-        for step in [1e-2, 1e-3, 1e-5] {
+        for step in [1e-2, 1e-3, 3e-4] {
             let free = [motion[0], motion[1], -9.81 * step, 0.0, 0.0, motion[2]];
             let q = rows.iter().map(|r| product(r, &free, &[1.0; 6])).collect();
             let problem = ContactProblem::from_dense(w.clone(), q, blocks());
