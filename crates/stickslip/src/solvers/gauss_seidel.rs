@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::algebra::PivotedCholesky;
-use crate::algebra::lcp::{LcpOutcome, solve_lcp};
 use crate::contact::delassus::SweepVelocity;
 use crate::contact::{
     BlockKind, ContactBlock, ContactProblem, ContactSolution, ContactSolver, SolveStatus,
@@ -47,7 +46,7 @@ const FINISH_ROWS: usize = 60;
 /// `q_i + Σ_{j≠i} W_ij p_j`, under the law of the block (Coulomb, kinetic projection, known normal
 /// impulse); problems of the generalized law go to [`GeneralizedReaction`]. A problem of one block is
 /// solved at once, without iteration; where few contacts creep (nearly dependent rows), Newton's
-/// method on all of them finishes the solution, or Lemke's for kinetic projections in the plane.
+/// method on all of them finishes the solution.
 ///
 /// # Source
 /// Jean and Moreau's nonlinear Gauss-Seidel as described in [AcaryCollinsCraft2023]; the local
@@ -237,10 +236,6 @@ impl ContactSolver for GaussSeidel {
             }
             // A creeping sweep over few contacts: all of them at once.
             if sweep >= FIRST_FINISH && sweep.is_power_of_two() && m <= FINISH_ROWS {
-                if planar_projection(problem, &mut solution.impulse) {
-                    solution.status = SolveStatus::Converged;
-                    break;
-                }
                 let scale = Self::scale(problem, &solution.impulse);
                 let tolerance = self.settings.tolerance;
                 let p = &mut solution.impulse;
@@ -263,49 +258,6 @@ impl ContactSolver for GaussSeidel {
         }
         problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
     }
-}
-
-/// The kinetic projection on cones of the plane as one complementarity problem: each cone is spanned by its two edges, so that
-/// with p = G z the law is 0 ≤ z ⊥ Gᵀ(W G z + q) ≥ 0. Whether it was one, and was solved.
-fn planar_projection(problem: &ContactProblem, impulse: &mut [f64]) -> bool {
-    let mut edges: Vec<(usize, Option<f64>)> = Vec::new();
-    for block in problem.blocks() {
-        let unilateral = block.kind == BlockKind::Unilateral { minimum: 0.0 };
-        if !unilateral || block.flow_rule != FlowRule::KineticProjection {
-            return false;
-        }
-        match (block.size, block.section.ends()) {
-            (1, _) => edges.push((block.start, None)),
-            (2, Some((lower, upper))) if lower.is_finite() && upper.is_finite() => {
-                edges.extend([(block.start, Some(lower)), (block.start, Some(upper))]);
-            }
-            _ => return false,
-        }
-    }
-    let rows = |&(n, slope): &(usize, Option<f64>)| {
-        let tangent = slope.map(|slope| (n + 1, slope));
-        std::iter::once((n, 1.0)).chain(tangent)
-    };
-    let q: Vec<f64> = (edges.iter())
-        .map(|e| rows(e).map(|(i, a)| a * problem.free()[i]).sum())
-        .collect();
-    let pair = |a, b| -> f64 {
-        let products = rows(a).flat_map(|(i, x)| rows(b).map(move |(j, y)| (i, j, x * y)));
-        products.map(|(i, j, xy)| xy * problem.w(i, j)).sum()
-    };
-    let matrix: Vec<f64> = (edges.iter())
-        .flat_map(|a| edges.iter().map(move |b| (a, b)))
-        .map(|(a, b)| pair(a, b))
-        .collect();
-    let mut z = vec![0.0; edges.len()];
-    if solve_lcp(&matrix, &q, &mut z) != LcpOutcome::Solved {
-        return false;
-    }
-    impulse.fill(0.0);
-    for (edge, z) in edges.iter().zip(z) {
-        rows(edge).for_each(|(i, a)| impulse[i] += a * z);
-    }
-    true
 }
 
 #[cfg(test)]
