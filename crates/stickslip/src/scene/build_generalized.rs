@@ -385,7 +385,7 @@ fn normal_scale(
             mass[j * n + j] == mass[i * n + i] && uncoupled
         };
         let body: Vec<usize> = (0..n).filter(|&j| one_body(j)).collect();
-        if body.len() % (1 + sliding) != 0 {
+        if !body.len().is_multiple_of(1 + sliding) {
             continue;
         }
         let normal = square(graph, gradient, &body);

@@ -59,7 +59,7 @@ impl PolygonLayer<'_> {
     }
 
     /// Slip that begins, or does not: the friction that agrees with what it leads to.
-    fn from_rest(&self) -> Piece {
+    fn begin_slip(&self) -> Piece {
         let a = [self.w[4], self.w[5], self.w[7], self.w[8]];
         let b = [self.w[3], self.w[6]];
         let mut friction = [0.0; 2];
@@ -129,7 +129,7 @@ impl PolygonLayer<'_> {
             }
             _ => {
                 self.u[1..].fill(0.0);
-                self.from_rest()
+                self.begin_slip()
             }
         }
     }
@@ -137,7 +137,7 @@ impl PolygonLayer<'_> {
     fn begin(&self) -> Piece {
         let slip = [self.u[1], self.u[2]];
         if slip == [0.0; 2] {
-            return self.from_rest();
+            return self.begin_slip();
         }
         let against = |k: &usize| product(slip, self.corners[*k]);
         let order = |a: &usize, b: &usize| against(a).total_cmp(&against(b));
