@@ -223,7 +223,7 @@ fn obstacles_that_follow_a_table_are_refused_from_event_to_event() {
         text("y - lift(t)", "x'", "0.1"),
         text("y", "x' - lift(t)", "0.1"),
     ] {
-        let refusal = folder.scene(&moving).err().expect("refused").to_string();
+        let refusal = folder.scene(&moving).expect_err("refused").to_string();
         assert!(
             refusal.contains("table") && refusal.contains("event-driven"),
             "{refusal}"
