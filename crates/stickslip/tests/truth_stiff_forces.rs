@@ -64,7 +64,7 @@ fn a_gap_that_is_no_number_stops_the_run_with_its_expression() {
     let text = "title = \"t\"\nstep = 1e-3\nuntil = 2\n[parameters]\nd = 1\n[system]\ncoordinates = [\"x\"]\n\
                 kinetic_energy = \"x'^2/2\"\n[[contacts]]\nname = \"wall\"\ngap = \"sqrt(d - x)\"\n\
                 [initial]\nx_dot = 100\n";
-    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process", "event-driven"] {
         let source = SourceText::new("wall.toml", text);
         let scene = changed(&source, &Changes::new().key("scheme", scheme));
         let mut sim = scene.simulation().expect("valid");
@@ -147,4 +147,57 @@ fn a_bare_scheme_that_drifts_is_not_certified() {
             assert_eq!(summary.positions.hold, !drifts);
         }
     }
+}
+
+/// A spring pulled by its end: `k*(V*t - x)` is a difference of large numbers, and where the mass nearly stops their
+/// rounding is all the work there is.
+#[test]
+fn accounts_of_a_mass_that_nearly_stops_on_a_long_spring_close() {
+    let entry = find_in_gallery("friction-chatter").expect("a scene");
+    let changes = Changes::new()
+        .key("law", "frictionless")
+        .key("scheme", "moreau-jean");
+    let scene = changed(&entry.source(), &changes);
+    let mut sim = scene.simulation().expect("valid");
+    let end = sim.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    assert_eq!(end, RunEnd::Finished);
+    assert!(sim.ledger().is_closed(), "{:?}", sim.ledger());
+}
+
+/// Quadratic drag has no slope at rest and any slope in motion: a light body that a strong spring lets go from rest. Every step is
+/// solved, and the accounts close though spring and damper all but cancel.
+#[test]
+fn drag_that_stiffens_within_the_step_and_springs_that_cancel_converge() {
+    let case = |forces: &str| {
+        let text = format!(
+            "title = \"drag\"\nstep = 0.002\nuntil = 1\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"0.01*(x'^2 + y'^2)/2\"\nforces = {{ {forces} }}\n[[contacts]]\nname = \"floor\"\n\
+             gap = \"y + 0.01\"\npoint = [\"x\", \"y\"]\nfriction = 0.4\n[initial]\ny = 0.5\n"
+        );
+        let scene = Scene::parse(SourceText::new("drag", text.as_str()));
+        let mut sim = scene
+            .unwrap_or_else(|e| panic!("{e}"))
+            .simulation()
+            .expect("valid");
+        assert_eq!(
+            sim.run_until(1.0, |_| ControlFlow::Continue(())),
+            RunEnd::Finished
+        );
+        assert_eq!(sim.certificate().nonlinear_failures, 0, "{forces}");
+        assert!(sim.ledger().is_closed(), "{forces}: {:?}", sim.ledger());
+        sim.state().q.clone()
+    };
+    for forces in [
+        "x = \"600*(1 - x) - 60*x'\", y = \"-300*y - 40*y' - 9.81\"",
+        "x = \"600*(1 - x) - 60*x' - 5*y'\", y = \"-300*y - 40*y' + 5*x' - 9.81\"",
+        "x = \"600*(1 - x) - 60*x' - 5*y'\", y = \"-300*y - 40*y'*abs(y') - 9.81\"",
+        "x = \"-50*x'*abs(x')\", y = \"-40*y'*abs(y') - 9.81\"",
+    ] {
+        let q = case(forces);
+        assert!(q[1].abs() < 0.6 && q[0].abs() < 1.1, "{forces}: {q:?}");
+    }
+    // The quadratic drag alone: v falls to sqrt(g m/c), from 0.5 m down.
+    let q = case("y = \"-40*y'*abs(y') - 9.81\"");
+    let terminal = (9.81f64 / 40.0).sqrt();
+    assert!((q[1] - (0.5 - terminal)).abs() < 2e-3, "{q:?}");
 }

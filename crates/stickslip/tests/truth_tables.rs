@@ -206,3 +206,36 @@ fn files_of_scenes_are_files_below_the_scene() {
     let error = text(folder.scene(mesh).expect_err("a pipe"));
     assert!(error.contains("not a regular file"), "{error}");
 }
+
+/// The corners and ends of a table are no events: an obstacle that follows one is refused by name, friction and forces are not.
+#[test]
+fn obstacles_that_follow_a_table_are_refused_from_event_to_event() {
+    let folder = Folder::new("events");
+    folder.write("lift.csv", "t,a\n0,0\n1,0.1\n2,0\n");
+    let text = |gap: &str, slip: &str, friction: &str| {
+        format!(
+            "title = \"lift\"\nscheme = \"event-driven\"\nuntil = 0.5\n[tables]\nlift = {{ file = \"lift.csv\" }}\n[system]\n\
+             coordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n\
+             [[contacts]]\nname = \"lift\"\ngap = \"{gap}\"\nslip = \"{slip}\"\nfriction = \"{friction}\"\n[initial]\nx_dot = 1\n"
+        )
+    };
+    for moving in [
+        text("y - lift(t)", "x'", "0.1"),
+        text("y", "x' - lift(t)", "0.1"),
+    ] {
+        let refusal = folder.scene(&moving).expect_err("refused").to_string();
+        assert!(
+            refusal.contains("table") && refusal.contains("event-driven"),
+            "{refusal}"
+        );
+    }
+    let scene = folder
+        .scene(&text("y", "x'", "0.1 + lift(t)"))
+        .expect("a scene");
+    // x' = 1 - g (0.1 t + 0.05 t^2)
+    let (_, v) = finish(&scene, 0.5);
+    assert!(
+        (v[0] - (1.0 - 9.81 * (0.05 + 0.0125))).abs() < 1e-8,
+        "{v:?}"
+    );
+}

@@ -357,3 +357,80 @@ fn a_scene_in_other_units_has_the_same_motion_events_and_verdicts() {
     );
     assert!(compared > 60, "{compared}");
 }
+
+/// A gap in other units than slip: the friction of a contact given by `slip` or `tangents` is that of the real normal force,
+/// whatever the scale of the gap, for a block, on a slope in space, on a moving floor, for a disc and between two bodies.
+#[test]
+fn friction_by_slip_or_tangents_does_not_depend_on_the_scale_of_the_gap() {
+    let block = "coordinates = [\"x\", \"y\"]\nkinetic_energy = \"3*(x'^2 + y'^2)/2\"\npotential = \"3*9.81*y\"\n[initial]\nx_dot = 2\n";
+    let slope = "coordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n\
+                 potential = \"9.81*z\"\n[initial]\nx_dot = 2\ny_dot = 0.5\nz_dot = 0.2\n";
+    let disc = "coordinates = [\"x\", \"y\", \"p\"]\nkinetic_energy = \"2*(x'^2 + y'^2)/2 + 0.04*p'^2/2\"\n\
+                potential = \"2*9.81*y\"\n[initial]\ny = 0.2\nx_dot = 2\n";
+    let pair = "coordinates = [\"a\", \"b\", \"c\", \"d\"]\nkinetic_energy = \"(a'^2 + b'^2)/2 + 4*(c'^2 + d'^2)/2\"\n\
+                potential = \"100*(a - c)^2\"\nforces = { b = \"1\" }\n[initial]\na = 0.3\nb = 0.1\na_dot = -1\nb_dot = 0.3\n";
+    let cases = [
+        (block, "y", "slip = \"x'\""),
+        (block, "y", "tangents = [[1, 0]]"),
+        (block, "y - 0.01*sin(9*t)", "slip = \"x' - 0.5\""),
+        (
+            slope,
+            "z - 0.1*x",
+            "slip = [\"(x' + 0.1*z')/sqrt(1.01)\", \"y'\"]",
+        ),
+        (
+            slope,
+            "z - 0.1*x",
+            "tangents = [[\"1/sqrt(1.01)\", 0, \"0.1/sqrt(1.01)\"], [0, 1, 0]]",
+        ),
+        (disc, "y - 0.2", "slip = \"x' - 0.2*p'\""),
+        (
+            pair,
+            "hypot(a - c, b - d) - 0.2",
+            "slip = \"((a' - c')*(d - b) + (b' - d')*(a - c))/hypot(a - c, b - d)\"",
+        ),
+    ];
+    let end = |system: &str, gap: String, slip: &str, scheme: &str, law: &str| {
+        let text = format!(
+            "title = \"scale\"\nuntil = 0.3\nscheme = \"{scheme}\"\nlaw = \"{law}\"\n[[contacts]]\nname = \"floor\"\n\
+             gap = \"{gap}\"\n{slip}\nfriction = 0.3\n[system]\n{system}"
+        );
+        let scene = Scene::parse(SourceText::new("scale", text.as_str()))
+            .unwrap_or_else(|e| panic!("{gap}: {e}"));
+        let mut run = scene.simulation().expect("valid");
+        run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+        let record = run.record();
+        (record.q.clone(), record.velocity.clone())
+    };
+    for (system, gap, slip) in cases {
+        for (scheme, law) in [
+            ("moreau-jean", "coulomb"),
+            ("moreau", "coulomb"),
+            ("sweeping-process", "coulomb"),
+            ("event-driven", "coulomb"),
+            ("moreau", "generalized"),
+        ] {
+            let one = end(system, gap.to_string(), slip, scheme, law);
+            for scale in [2.0, 1000.0, 1e-6] {
+                let other = end(system, format!("{scale}*({gap})"), slip, scheme, law);
+                let pairs = one.0.iter().chain(&one.1);
+                let pairs = pairs.zip(other.0.iter().chain(&other.1));
+                for (a, b) in pairs {
+                    assert!(
+                        (a - b).abs() < 1e-7,
+                        "{gap} {slip} {scheme} {law} {scale}: {a} {b}"
+                    );
+                }
+            }
+        }
+    }
+    // And it is the real one: the block is slowed down by mu g.
+    let (_, v) = end(
+        block,
+        "2*y".into(),
+        "slip = \"x'\"",
+        "moreau-jean",
+        "coulomb",
+    );
+    assert!((v[0] - (2.0 - 0.3 * 9.81 * 0.3)).abs() < 1e-9, "{v:?}");
+}

@@ -365,7 +365,8 @@ fn runs_by_other_schemes_and_laws_are_accepted() {
 }
 
 /// Loads that jump in time, a stop on a slope that pulls back, a start on a curve, a mesh that touches at the start, gaps in which
-/// nothing moves, a contact that only the impact of another drives into its obstacle, an elastic impact in an explicit step.
+/// nothing moves, a contact that only the impact of another drives into its obstacle, an elastic impact in an explicit step, a
+/// contact that a step just leaves.
 #[test]
 fn runs_that_jump_stop_and_start_on_curves_are_accepted() {
     for (name, law, scheme, until) in [
@@ -379,6 +380,7 @@ fn runs_that_jump_stop_and_start_on_curves_are_accepted() {
         ("chain", "frictionless", "moreau-jean", 0.275),
         ("newtons-cradle", "coulomb", "moreau", 0.3),
         ("newtons-cradle", "frictionless", "sweeping-process", 0.3),
+        ("slider-crank", "coulomb", "sweeping-process", 0.035),
     ] {
         let source = find_in_gallery(name).expect("a scene").source();
         let changes = Changes::new().key("law", law).key("scheme", scheme);
@@ -393,4 +395,32 @@ fn runs_that_jump_stop_and_start_on_curves_are_accepted() {
     let scene = Scene::parse(changes.apply(&source).expect("keys")).expect("a scene");
     let refusal = scene.verify(&motion(&scene), None).unwrap_err().to_string();
     assert!(refusal.contains("Frémond"), "{refusal}");
+}
+
+/// A body of unequal moments that lands spinning on three of its balls: positions are brought back by several turns about
+/// different axes, which are recorded as the one turn that they make together.
+#[test]
+fn spinning_bodies_that_are_brought_back_from_several_contacts_are_accepted() {
+    let ball = |name: &str, arm: &str| {
+        format!(
+            "[[contacts]]\nname = \"{name}\"\narm = {arm}\nradius = 0.03\nplane = [0, 0.1, 1]\nfriction = 0.3\n\
+             restitution = 0.6\n"
+        )
+    };
+    let balls = [
+        ball("a", "[0.1, 0, 0]"),
+        ball("b", "[-0.1, 0.02, 0]"),
+        ball("c", "[0, -0.07, 0.01]"),
+    ];
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        let text = format!(
+            "title = \"body\"\nuntil = 0.6\nscheme = \"{scheme}\"\n[body]\nmass = 0.7\nmoments = [0.002, 0.004, 0.005]\n\
+             gravity = [0, 0, -9.81]\nposition = [0, 0, 0.4]\nrotation = [0.3, 0.2, 0.1]\nvelocity = [0.5, -0.2, 0]\n\
+             spin = [20, -7, 11]\n{}",
+            balls.concat()
+        );
+        let scene = crate::common::exact_motions::parse(&text);
+        let report = scene.verify(&motion(&scene), None).expect("a formulation");
+        assert!(report.accepted(), "{scheme}: {report:?}");
+    }
 }

@@ -1,5 +1,6 @@
 //! The impact of a compliant contact with a frozen configuration: Darboux and Keller's equations.
 
+mod polygon;
 pub mod spatial;
 
 /// What friction does during a phase of an impact.

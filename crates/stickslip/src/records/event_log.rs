@@ -55,7 +55,8 @@ pub struct ContactWorks {
     pub law: f64,
     /// What the weight theta of the scheme adds to it.
     pub theta: f64,
-    /// The part of it with which contacts gave energy although their laws took some: theta above its bound.
+    /// The part of it with which contacts gave energy beyond what their laws gave, where their normal impulses did: theta
+    /// above its bound.
     #[serde(default)]
     pub theta_gain: f64,
 }
@@ -154,8 +155,11 @@ impl EventLog {
             self.works.law += contact.work_law;
             let theta = normal + tangential - contact.work_law;
             self.works.theta += theta;
-            self.works.theta_gain +=
-                (contact.work_law + theta).max(0.0) - contact.work_law.max(0.0);
+            // The bound is that of the normal work; a law that gains (Newton's with friction) is not theta's doing.
+            if normal > 0.0 {
+                self.works.theta_gain +=
+                    (contact.work_law + theta).max(0.0) - contact.work_law.max(0.0);
+            }
         }
         if let Some(located) = &record.located {
             self.quiet = false;

@@ -105,6 +105,8 @@ pub enum StepOutcome {
     },
     /// A delay was negative or longer than announced: the motion is not known there.
     DelayOutOfRange,
+    /// Events follow each other without the motion getting on, or its integration takes more steps than it may.
+    NoProgress,
 }
 
 impl StepOutcome {
@@ -122,6 +124,7 @@ impl StepOutcome {
                 | Self::BadCoefficient { .. }
                 | Self::SingularMass
                 | Self::DelayOutOfRange
+                | Self::NoProgress
                 | Self::DegenerateGap { .. }
         )
     }

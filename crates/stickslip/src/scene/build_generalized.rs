@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::algebra::SymmetricMatrix;
+use crate::laws::SetUnit;
 use crate::systems::past_motion::{
     InitialHistory, Kernel, PastError, PastFunction, PastReading, Psi,
 };
@@ -12,9 +13,9 @@ use crate::systems::{
 };
 
 use super::build_laws::contact_law;
-use super::contact::PointModel;
+use super::contact::{ContactModel, PointModel};
 use super::diagnostic::Diagnostic;
-use super::expression::{Expression, Functional, Graph, PastDetail, PastTerm};
+use super::expression::{Binary, Expression, Functional, Graph, PastDetail, PastTerm, Unary};
 use super::mechanics::GeneralizedModel;
 use super::program::{
     PastRead, Program, SceneForce, SceneInertia, SceneMemory, ScenePotential, SceneRows,
@@ -72,12 +73,17 @@ pub(super) fn generalized(
     }
     for contact in &model.contacts {
         let gap = scalar(&mut graph, contact.gap, n);
+        check_tables(contact, &graph, settings)?;
         let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap)
             .with_expression(contact.gap_text.clone());
         for point in &contact.points {
             let law = contact_law(contact, point, &graph, n, settings)
                 .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
-            let frame = frame(point, &graph, n);
+            let frame = if settings.friction_per == SetUnit::CoulombCone {
+                scaled_frame(model, contact.gap, point, &mut graph)
+            } else {
+                frame(point, &graph, n)
+            };
             let memory = point.friction.coefficient.filter(|&c| graph.reads_past(c));
             let slip = point
                 .friction
@@ -321,6 +327,86 @@ fn frame(point: &PointModel, graph: &Graph, n: usize) -> ContactFrame {
     }
 }
 
+/// The same with dφ brought to the length of the tangent rows where the contact has no material point: real friction does
+/// not depend on the scale of the gap.
+fn scaled_frame(
+    model: &GeneralizedModel,
+    gap: Expression,
+    point: &PointModel,
+    graph: &mut Graph,
+) -> ContactFrame {
+    let n = model.coordinates.len();
+    if point.normal_row.is_some() {
+        return frame(point, graph, n);
+    }
+    let positions: Vec<usize> = (1..=n).collect();
+    let gradient = graph.gradient(gap, &positions);
+    let Some(scale) = normal_scale(graph, &model.mass, &gradient, point) else {
+        return frame(point, graph, n);
+    };
+    let rate = graph.gradient(gap, &[0])[0];
+    let row = gradient.iter().map(|&slope| graph.multiply(scale, slope));
+    let row: Vec<Expression> = row.collect();
+    let mut drift = vec![graph.multiply(scale, rate)];
+    drift.extend(&point.drift);
+    let scaled = PointModel {
+        normal_row: Some(row),
+        drift,
+        ..point.clone()
+    };
+    frame(&scaled, graph, n)
+}
+
+/// Length of the tangent rows over that of dφ; none if it is 1 or cannot be told.
+///
+/// Both are taken over the displacements of one body, which slips and approaches by the metre: coordinates of one mass that are not
+/// coupled, as many as the contact has directions (or a multiple, for bodies of one mass). Where a body moves in fewer
+/// directions or the gap reads angles alone, a gap is a distance in metres by itself.
+fn normal_scale(
+    graph: &mut Graph,
+    mass: &[Expression],
+    gradient: &[Expression],
+    point: &PointModel,
+) -> Option<Expression> {
+    let n = gradient.len();
+    let sliding = point.friction.parts.first()?.dimension();
+    let is_zero = |graph: &Graph, e: Expression| graph.constant_value(e) == Some(0.0);
+    let square = |graph: &mut Graph, row: &[Expression], body: &[usize]| {
+        let squares = body.iter().map(|&i| graph.multiply(row[i], row[i]));
+        let squares: Vec<Expression> = squares.collect();
+        graph.sum(&squares)
+    };
+    for i in 0..n {
+        if is_zero(graph, gradient[i]) {
+            continue;
+        }
+        let one_body = |j: usize| {
+            let uncoupled = j == i || is_zero(graph, mass[i * n + j]);
+            mass[j * n + j] == mass[i * n + i] && uncoupled
+        };
+        let body: Vec<usize> = (0..n).filter(|&j| one_body(j)).collect();
+        if !body.len().is_multiple_of(1 + sliding) {
+            continue;
+        }
+        let normal = square(graph, gradient, &body);
+        let rows = point.tangent_rows[..sliding].iter();
+        let rows: Vec<Expression> = rows.map(|row| square(graph, row, &body)).collect();
+        let longest = rows
+            .into_iter()
+            .reduce(|a, b| graph.binary(Binary::Max, a, b))?;
+        if is_zero(graph, longest) {
+            continue;
+        }
+        let ratio = graph.divide(longest, normal);
+        let scale = graph.unary(Unary::Sqrt, ratio);
+        return match graph.constant_value(scale) {
+            Some(value) if (value - 1.0).abs() < 1e-12 || !value.is_finite() => None,
+            _ => Some(scale),
+        };
+    }
+    None
+}
+
 /// Whether an expression reads the slip speed of its contact.
 pub(super) fn reads_slip(graph: &Graph, expression: Expression) -> bool {
     graph.inputs_of(expression).contains(&Graph::SLIP)
@@ -337,6 +423,26 @@ fn check_slip(point: &PointModel, settings: &Settings) -> Result<(), Diagnostic>
         format!("friction that depends on the slip speed s is not computed with {obstacle}");
     let help = "use law = \"coulomb\" with moreau-jean, moreau, sweeping-process or penalty";
     Err(Diagnostic::at(point.span.clone(), message).with_help(help))
+}
+
+/// Obstacles that follow a table turn and stop at its samples, which are no events of the event-driven scheme.
+fn check_tables(
+    contact: &ContactModel,
+    graph: &Graph,
+    settings: &Settings,
+) -> Result<(), Diagnostic> {
+    let slips = contact.points.iter().flat_map(|point| &point.drift);
+    let mut read = [contact.gap].into_iter().chain(slips.copied());
+    if settings.scheme != Scheme::EventDriven || !read.any(|e| graph.reads_table(e)) {
+        return Ok(());
+    }
+    let message = format!(
+        "contact `{}` moves by a table, which is not computed with scheme = \"event-driven\"",
+        contact.name
+    );
+    let help =
+        "use moreau-jean, moreau or sweeping-process, or an expression in place of the table";
+    Err(Diagnostic::at(contact.gap_span.clone(), message).with_help(help))
 }
 
 /// The place in the file that a refused system is about.

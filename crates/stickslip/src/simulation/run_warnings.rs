@@ -199,7 +199,13 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
         .fold(moved, |size, x| size.max(x.abs()));
     let matters = |x: f64| x.abs() > NUMERICAL_SHARE * moved && x.abs() > ROUNDING_SHARE * size;
     let verb = |x: f64| if x < 0.0 { "took" } else { "added" };
-    if matters(theta) {
+    if matters(theta) && summary.settings.scheme == "event-driven" {
+        warnings.push(format!(
+            "the integration itself {} {}: forces that jump, or more bounces than it follows",
+            verb(theta),
+            quantity(theta.abs(), "J")
+        ));
+    } else if matters(theta) {
         warnings.push(format!(
             "theta above 1/2 {} {}: the damping of the theta scheme, which is zero at theta = 0.5",
             verb(theta),

@@ -540,6 +540,11 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
             };
             format!("the gap{gap} of contact `{name}` or its rate is not a finite number")
         }
+        StepOutcome::NoProgress => {
+            "the motion does not get on: its modes change again and again at one instant, or its \
+             integration takes too many steps (a force too stiff for scheme = \"event-driven\")"
+                .to_string()
+        }
         StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
         StepOutcome::SingularMass => "the mass matrix lost definiteness".to_string(),
         // The others do not stop a run.

@@ -181,13 +181,15 @@ impl ImplicitStep {
 
     /// Takes the slope of the force again, at the last iterate.
     pub fn relinearise_force(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) -> bool {
-        if !self.has_slope {
+        if !self.character.force_of_state {
             return false;
         }
+        // A drag has no slope at rest, where the step may have begun.
+        let had = self.has_slope;
         let t = frame.t_start + frame.theta * frame.h;
         let (q, v) = (self.q_theta.clone(), self.v_theta.clone());
         self.linearise_force(system, frame, t, &q, &v);
-        true
+        had || self.has_slope
     }
 
     /// The symmetric part of what a force that depends on the state adds to the operator: stiff springs, dampers and
@@ -413,6 +415,11 @@ impl ImplicitStep {
             *scale = residual.abs() + impulse.abs();
             *residual = impulse - *residual;
         }
+        if self.has_slope {
+            for i in 0..n {
+                self.scale[i] += h * self.cancelled(i);
+            }
+        }
         changed
     }
 
@@ -520,9 +527,24 @@ impl ImplicitStep {
         for (i, v) in self.v_theta.iter().enumerate() {
             let forces =
                 external[i].abs() + gradient[i].abs() + covariant[i].abs() + viscous[i].abs();
-            power += forces * v.abs();
+            power += (forces + self.cancelled(i)) * v.abs();
         }
         frame.h * power
+    }
+
+    /// Size of what cancels inside a force of the state, as `k*(V*t - x)` and the parts of a controller do: as large as its
+    /// derivatives times what it reads.
+    fn cancelled(&self, i: usize) -> f64 {
+        let n = self.v_theta.len();
+        if !self.has_slope || self.q_theta.len() != n {
+            return 0.0;
+        }
+        let [dq, dv] = &self.derivatives;
+        let rows = dq[i * n..(i + 1) * n].iter().zip(&dv[i * n..(i + 1) * n]);
+        let reads = self.q_theta.iter().zip(&self.v_theta);
+        rows.zip(reads)
+            .map(|((dq, dv), (q, v))| (dq * q).abs() + (dv * v).abs())
+            .sum()
     }
 
     /// The velocity whose balance is farthest from holding.

@@ -139,14 +139,15 @@ impl MoreauJean {
             self.step.evaluate(system, frame, &self.velocity, internal);
         }
 
-        let mut previous = f64::INFINITY;
+        let (mut previous, mut stalled) = (f64::INFINITY, false);
         let mut nonlinear = StepOutcome::Solved;
         let mut residual;
         let mut iteration = 0;
         loop {
-            // A slope that has changed much since the start of the step is taken again now and then.
+            // A slope that has changed much since the start of the step is taken again, now and then or where it leads
+            // nowhere.
             let steeper = iteration > 0
-                && iteration % SLOPE_EVERY == 0
+                && (iteration % SLOPE_EVERY == 0 || stalled)
                 && self.step.relinearise_force(system, frame);
             if iteration == 0 || steeper || !self.step.character.constant_mass {
                 if !known && self.step.factor(system, frame).is_err() {
@@ -190,6 +191,7 @@ impl MoreauJean {
                 };
                 break;
             }
+            stalled = defect > 0.5 * previous;
             previous = defect;
             iteration += 1;
         }

@@ -197,7 +197,12 @@ impl PositionProjection {
                 break;
             }
             self.moved.resize(q.len(), 0.0);
-            system.displace(q, &self.step, 1.0, &mut self.moved);
+            if system.turns() {
+                // Turns do not add up: the sum of the passes is one turn from the start.
+                system.displace(&self.start, &self.displacement, 1.0, &mut self.moved);
+            } else {
+                system.displace(q, &self.step, 1.0, &mut self.moved);
+            }
             copy(q, &self.moved);
             moved = true;
         }

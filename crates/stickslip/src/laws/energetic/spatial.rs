@@ -1,6 +1,7 @@
 //! The frozen layer of one contact with any number of tangential directions.
 
 use super::energetic_impact;
+use super::polygon::{corners, polygon_impact};
 use crate::algebra::root::bracketed_root;
 use crate::algebra::small_dense::dot;
 use crate::laws::FrictionSection;
@@ -41,7 +42,7 @@ pub struct SpatialImpact {
 /// the energetic coefficient ([Stronge1990]) for any section and below 1 are ours to combine. The inclusion is
 /// monotone in the metric W_tt⁻¹, so it has one solution; it is integrated by implicit Euler steps, each an
 /// exact convex program (`laws::section_quadratic`), extrapolated to order four with step
-/// control. One tangent is computed exactly by [`energetic_impact`], no friction in closed form.
+/// control. One tangent is computed exactly by [`energetic_impact`], a polygon from event to event, no friction in closed form.
 ///
 /// # Guarantees
 /// `p_n ≥ 0`; friction inside its section and no gain of energy for e in [0, 1], both to 1e-11 of the impact.
@@ -76,6 +77,9 @@ pub fn energetic_impact_in_space(
             compression: impact.compression,
             finished: impact.finished,
         };
+    }
+    if let Some(corners) = corners(section).filter(|_| m == 3) {
+        return polygon_impact(w, velocity, section, corners, restitution);
     }
     Layer::new(w, velocity, section).run(restitution)
 }

@@ -207,6 +207,14 @@ impl Graph {
             .is_some_and(|&input| input >= Self::PAST_FIRST)
     }
 
+    /// Whether an expression reads a sampled function.
+    pub fn reads_table(&self, expression: Expression) -> bool {
+        let nodes = self.reachable(&[expression]);
+        nodes
+            .into_iter()
+            .any(|e| matches!(self.node(e), Node::Sampled(..)))
+    }
+
     /// −a
     pub fn negate(&mut self, a: Expression) -> Expression {
         match self.node(a) {

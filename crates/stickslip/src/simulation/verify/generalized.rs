@@ -25,6 +25,8 @@ pub(super) struct GeneralizedReaction<'a> {
     pub impulse: &'a [f64],
     /// Kinetic speed of the motion.
     pub speed: f64,
+    /// Size, as a kinetic speed, by which smaller reactions are judged.
+    pub least: f64,
 }
 
 /// Constraints of several points as one contact each, with the rows of the given contacts that make each of the new
@@ -213,6 +215,7 @@ pub(super) fn defect(
     if size == 0.0 {
         return FrictionDefect::default();
     }
+    let size = size.max(reaction.least);
     let whole = split.covector(split.impulse.iter().copied().enumerate());
     let starts = split.contacts.iter().map(|c| c.start);
     let pushing = split.covector(starts.zip(split.multipliers.iter().copied()));

@@ -26,7 +26,10 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
+        let rounding = |c: &Contact| self.rounding_size() / place.reach(c.start);
+        let roundings = place.contacts.iter().filter(|c| c.closed).map(rounding);
         let size = p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let size = roundings.filter(|x| x.is_finite()).fold(size, f64::max);
         let slack = self.settings.tolerance * size;
         for contact in &place.contacts {
             let own = &p[contact.start..contact.start + contact.size];
@@ -43,6 +46,12 @@ impl Judge<'_> {
             Some(test) => self.generalized_friction(place, reaction, test, report),
             None => self.real_friction(place, reaction, size, report),
         }
+    }
+
+    /// Size of a reaction, as a kinetic speed, in which the rounding of the motion is a part as large as the tolerance: smaller
+    /// ones are judged by it, since a contact that a step just leaves keeps an impulse of rounding.
+    fn rounding_size(&self) -> f64 {
+        16.0 * f64::EPSILON * self.speed / self.settings.tolerance
     }
 
     /// Coulomb's law contact by contact.
@@ -106,6 +115,7 @@ impl Judge<'_> {
                 w: &place.delassus,
                 impulse: p,
                 speed: self.speed,
+                least: self.rounding_size(),
             };
             generalized::defect(&whole, &reaction.reads, test)
         };
@@ -193,6 +203,7 @@ impl Judge<'_> {
             w: &place.delassus,
             impulse: p,
             speed: self.speed,
+            least: self.rounding_size(),
         };
         let Some(multipliers) = generalized::multipliers(&whole) else {
             return place.contacts.iter().map(own).collect();

@@ -167,16 +167,39 @@ pub(super) fn nearest_in_sum(parts: &[Part], target: &[f64]) -> Vec<f64> {
         if corral.iter().any(|p| p.0 == entering) {
             break;
         }
-        corral.push((entering, ray));
-        let Some(nearer) = reduce(&mut corral) else {
+        // The target is a support point itself, up to rounding.
+        if !ray && norm(&entering) <= 1e-15 * size {
+            x = entering;
             break;
-        };
+        }
+        let along = towards(&x, &entering, ray);
+        corral.push((entering.clone(), ray));
+        let nearer = reduce(&mut corral).unwrap_or_else(|| {
+            // Members of very different lengths: what was reached stands for those before, and one step towards the new one.
+            corral = vec![(x.clone(), false), (entering, ray)];
+            along
+        });
         if dot(&nearer, &nearer) >= dot(&x, &x) {
             break;
         }
         x = nearer;
     }
     x.iter().zip(target).map(|(x, t)| x + t).collect()
+}
+
+/// The point of least norm on the way from x to a point, or along a ray.
+fn towards(x: &[f64], entering: &[f64], ray: bool) -> Vec<f64> {
+    let shift = |x: f64, e: f64| if ray { e } else { e - x };
+    let way: Vec<f64> = x.iter().zip(entering).map(|(x, e)| shift(*x, *e)).collect();
+    let length = dot(&way, &way);
+    let most = if ray { f64::INFINITY } else { 1.0 };
+    let part = if length > 0.0 {
+        -dot(x, &way) / length
+    } else {
+        0.0
+    };
+    let part = part.clamp(0.0, most);
+    x.iter().zip(&way).map(|(x, w)| x + part * w).collect()
 }
 
 /// Support point of the sum relative to the target, or a ray of length 1.
@@ -277,6 +300,39 @@ mod tests {
             let inside = nearest_in_sum(&sum, &[0.9 * c, 0.9 * s, 0.0]);
             let off = norm(&[inside[0] - 0.9 * c, inside[1] - 0.9 * s, inside[2]]);
             assert!(off < 1e-9, "{angle}: {inside:?}");
+        }
+    }
+
+    /// Friction of a sliding contact lies at the end of its set to rounding: that is inside, whatever the size of the numbers.
+    #[test]
+    fn ends_of_a_set_belong_to_it() {
+        let mut state = 7u64;
+        let mut unit = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        for draw in 0..20_000 {
+            let mu = 0.01 + unit();
+            let size = 10f64.powf(40.0 * unit() - 20.0);
+            let factor = size * unit();
+            let image = vec![1e-12 * unit(), 1e-12 * unit()];
+            let end = Part {
+                factor,
+                set: GeneralizedSet::given(FrictionSection::segment(mu).expect("valid")),
+                images: vec![image.clone()],
+            };
+            // The same number by another way round, and some units in the last place beside it.
+            let push = mu * factor;
+            let off = 1.0 + 4e-16 * (unit() - 0.5);
+            let target: Vec<f64> = image.iter().map(|x| -push * x * off).collect();
+            let found = nearest_in_sum(&[end], &target);
+            let distance = norm(&[found[0] - target[0], found[1] - target[1]]);
+            assert!(
+                distance <= 1e-14 * norm(&target),
+                "{draw}: {found:?} {target:?}"
+            );
         }
     }
 

@@ -111,7 +111,7 @@ pub fn enumerate(problem: &ContactProblem, settings: &EnumerationSettings) -> En
     effort += parts.iter().map(|part| part.1).sum::<usize>();
     let found = parts.into_iter().flat_map(|part| part.0).collect();
     Enumeration {
-        solutions: Enumeration::distinct(found, impulse_floor(problem), free_speed(problem)),
+        solutions: Enumeration::distinct(found, impulse_floor(problem), 1e-9 * free_speed(problem)),
         method: if truncated {
             Method::Truncated
         } else {

@@ -204,27 +204,26 @@ impl Enumeration {
     /// One solution per motion.
     ///
     /// Solutions with one velocity are one: the impulses that belong to a velocity form a convex set, which the
-    /// continuum of largest dimension stands for. Differences of impulses count from `floor`, of velocities from
-    /// rounding of `speed`.
+    /// continuum of largest dimension stands for. Differences of impulses count from `floor`, of velocities above
+    /// `same`.
     pub(super) fn distinct(
         mut found: Vec<FoundSolution>,
         floor: f64,
-        speed: f64,
+        same: f64,
     ) -> Vec<FoundSolution> {
         let dimension = |s: &FoundSolution| s.continuum.as_ref().map_or(0, |c| c.dimension);
         let one_velocity = |a: &FoundSolution, b: &FoundSolution| {
-            (a.local_velocity.iter().zip(&b.local_velocity))
-                .all(|(x, y)| (x - y).abs() <= 1e-9 * speed)
+            (a.local_velocity.iter().zip(&b.local_velocity)).all(|(x, y)| (x - y).abs() <= same)
         };
         let mut kept: Vec<FoundSolution> = Vec::with_capacity(found.len());
         for mut solution in found.drain(..) {
-            let same = kept.iter_mut().find(|k| {
+            let known = kept.iter_mut().find(|k| {
                 k.distance(&solution, floor) <= 1e-9
                     || on_segment(k, &solution)
                     || on_segment(&solution, k)
                     || one_velocity(k, &solution)
             });
-            match same {
+            match known {
                 // The larger continuum stands for both.
                 Some(k) if dimension(k) < dimension(&solution) => {
                     solution.range.include(&k.range);

@@ -71,7 +71,12 @@ pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enume
             None => near.push(solution),
         }
     }
-    let motions = Enumeration::distinct(near, floor, 100.0 * free_speed(problem));
+    // Impulses of a short step move velocities little: what tells motions apart is measured by what impulses can do, from
+    // the accuracy of the search up.
+    let largest = near.iter().map(|s| reach(problem, &s.impulse));
+    let speed = free_speed(problem);
+    let same = (1e-7 * largest.fold(0.0, f64::max)).clamp(1e-10 * speed, 1e-7 * speed);
+    let motions = Enumeration::distinct(near, floor, same);
     Enumeration {
         solutions: families(problem, motions),
         method: Method::Search,
@@ -102,7 +107,9 @@ fn continuum(problem: &ContactProblem, p: &[f64]) -> Option<Continuum> {
             }
             problem.local_velocity(&near, &mut there);
             let change = here.iter().zip(&there).map(|(a, b)| (a - b).abs());
-            change.fold(0.0, f64::max) > 1e-6 * free_speed(problem)
+            let walk: Vec<f64> = near.iter().zip(p).map(|(a, b)| a - b).collect();
+            let least = (1e-4 * reach(problem, &walk)).max(1e-10 * free_speed(problem));
+            change.fold(0.0, f64::max) > least
         })
     });
     Some(Continuum {
@@ -111,6 +118,18 @@ fn continuum(problem: &ContactProblem, p: &[f64]) -> Option<Continuum> {
         ends: Vec::new(),
         unbounded: Vec::new(),
     })
+}
+
+/// The largest velocity that impulses of these sizes can make if nothing cancels.
+fn reach(problem: &ContactProblem, impulses: &[f64]) -> f64 {
+    let m = impulses.len();
+    let rows = problem.dense();
+    (0..m)
+        .map(|i| {
+            let row = rows[i * m..(i + 1) * m].iter().zip(impulses);
+            row.map(|(w, p)| (w * p).abs()).sum()
+        })
+        .fold(0.0, f64::max)
 }
 
 /// Motions of one continuum count once: those that a walk through solutions joins.
@@ -171,7 +190,7 @@ fn one_disc(problem: &ContactProblem) -> Option<Enumeration> {
         .filter(|solution| solution.residual <= 1e-9)
         .collect();
     Some(Enumeration {
-        solutions: Enumeration::distinct(found, impulse_floor(problem), free_speed(problem)),
+        solutions: Enumeration::distinct(found, impulse_floor(problem), 1e-9 * free_speed(problem)),
         method: Method::Exact,
         effort: 1,
     })

@@ -134,3 +134,50 @@ fn search_in_space_finds_the_solutions_of_two_separate_contacts() {
     assert_eq!(found.solutions.len(), k * k);
     assert!(found.solutions.iter().all(|s| s.residual < 1e-10));
 }
+
+/// A box of mass 2 on four feet in space, sliding and turning: forces of the feet can move from one diagonal to the other,
+/// and friction of other feet makes another motion.
+#[test]
+fn a_box_that_slides_and_turns_on_four_feet_has_one_continuum_of_motions() {
+    let inverse = [0.5, 0.5, 0.5, 1.0 / 0.02, 1.0 / 0.03, 1.0 / 0.04];
+    let feet = [[0.2, 0.1], [-0.2, 0.1], [0.2, -0.1], [-0.2, -0.1]];
+    let z = -0.1;
+    // Rows of the velocity of the centre and the spin: normal, then two tangents.
+    let rows: Vec<[f64; 6]> = (feet.iter())
+        .flat_map(|&[x, y]| {
+            [
+                [0.0, 0.0, 1.0, y, -x, 0.0],
+                [1.0, 0.0, 0.0, 0.0, z, -y],
+                [0.0, 1.0, 0.0, -z, 0.0, x],
+            ]
+        })
+        .collect();
+    let product = |a: &[f64; 6], b: &[f64; 6], weight: &[f64; 6]| -> f64 {
+        (0..6).map(|i| a[i] * b[i] * weight[i]).sum()
+    };
+    let w: Vec<f64> = (rows.iter())
+        .flat_map(|a| {
+            rows.iter()
+                .map(|b| product(a, b, &inverse))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let section = FrictionSection::disc(0.3).unwrap();
+    let blocks = || (0..4).map(|k| block(3 * k, section.clone())).collect();
+    for (motion, several) in [([1.0, 0.3, 2.0], true), ([0.0, 0.0, 0.0], false)] {
+        for step in [1e-2, 1e-3] {
+            let free = [motion[0], motion[1], -9.81 * step, 0.0, 0.0, motion[2]];
+            let q = rows.iter().map(|r| product(r, &free, &[1.0; 6])).collect();
+            let problem = ContactProblem::from_dense(w.clone(), q, blocks());
+            let found = enumerate(&problem, &EnumerationSettings::default()).unwrap();
+            let expected = if several {
+                Verdict::Indeterminate { solutions: 1 }
+            } else {
+                Verdict::Regular
+            };
+            assert_eq!(found.verdict(), expected, "{motion:?} {step}");
+            let continuum = found.solutions[0].continuum.as_ref().expect("rank 3 of 4");
+            assert_eq!(continuum.moves_velocity, several, "{motion:?} {step}");
+        }
+    }
+}

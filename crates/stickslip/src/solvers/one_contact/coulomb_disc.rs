@@ -466,7 +466,7 @@ fn stick_impulse(w: &[f64; 9], q: &[f64; 3]) -> Option<[f64; 3]> {
     Some(r)
 }
 
-/// Roots in [−π, π) of a trigonometric polynomial of degree at most two: its
+/// Roots on the circle of a trigonometric polynomial of degree at most two: its
 /// critical points split the circle in monotone arcs, each bisected.
 fn trigonometric_roots(f: &dyn Fn(f64) -> f64) -> Vec<f64> {
     use std::f64::consts::PI;
@@ -498,25 +498,25 @@ fn trigonometric_roots(f: &dyn Fn(f64) -> f64) -> Vec<f64> {
         }
         0.5 * (low + high)
     };
+    // Round the circle, from one critical point to the next: the last arc ends where the first began, so that no root is
+    // lost to rounding at the ends of an interval.
     let points = 720;
-    let mut knots = vec![-PI];
-    let mut previous = (-PI, slope(-PI));
-    for j in 1..=points {
-        let x = -PI + 2.0 * PI * j as f64 / points as f64;
-        let value = slope(x);
-        if (value > 0.0) != (previous.1 > 0.0) {
-            knots.push(bisect(&slope, previous.0, x));
+    let place = |j: usize| -PI + 2.0 * PI * j as f64 / points as f64;
+    let slopes: Vec<f64> = (0..points).map(|j| slope(place(j))).collect();
+    let mut knots = Vec::new();
+    for j in 0..points {
+        if (slopes[j] > 0.0) != (slopes[(j + 1) % points] > 0.0) {
+            knots.push(bisect(&slope, place(j), place(j + 1)));
         }
-        previous = (x, value);
     }
-    knots.push(PI);
     let mut roots = Vec::new();
-    for pair in knots.windows(2) {
-        let values = (f(pair[0]), f(pair[1]));
+    for (k, &knot) in knots.iter().enumerate() {
+        let next = knots.get(k + 1).map_or(knots[0] + 2.0 * PI, |&next| next);
+        let values = (f(knot), f(next));
         if values.0 == 0.0 {
-            roots.push(pair[0]);
+            roots.push(knot);
         } else if values.1 != 0.0 && (values.0 > 0.0) != (values.1 > 0.0) {
-            roots.push(bisect(f, pair[0], pair[1]));
+            roots.push(bisect(f, knot, next));
         }
     }
     roots

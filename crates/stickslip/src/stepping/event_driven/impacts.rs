@@ -77,8 +77,10 @@ impl Integrator {
             *total += p;
         }
         for (work, contact) in self.impact_work.iter_mut().zip(&record.contacts) {
-            work[0] += contact.work_normal;
-            work[1] += contact.work_tangential;
+            let [normal, tangential] = contact.relative_works();
+            let [along, across] = contact.work_support;
+            let added = [normal, tangential, along, across];
+            work.iter_mut().zip(added).for_each(|(w, a)| *w += a);
         }
     }
 
@@ -208,18 +210,21 @@ impl Integrator {
         if !(stage.solution.impulse[0] > 0.0) {
             return false;
         }
-        let mut works = [0.0; 2];
+        let mut works = [0.0; 4];
         for (i, &p) in stage.solution.impulse.iter().enumerate() {
-            let mean = 0.5 * (stage.problem.row_dot(i, &before) + stage.problem.row_dot(i, &v));
-            works[usize::from(i > 0)] += p * mean;
+            let start = stage.problem.row_dot(i, &before);
+            let drift = self.accelerations.local[slot.start + i] - start;
+            let mean = 0.5 * (start + stage.problem.row_dot(i, &v));
+            works[usize::from(i > 0)] += p * (mean + drift);
+            works[2 + usize::from(i > 0)] -= p * drift;
         }
         let nq = self.nq;
         self.y[nq..nq + n].copy_from_slice(&v);
         for (i, &p) in stage.solution.impulse.iter().enumerate() {
             self.y[nq + n + 2 + slot.start + i] += p;
         }
-        self.impact_work[s][0] += works[0];
-        self.impact_work[s][1] += works[1];
+        let booked = self.impact_work[s].iter_mut().zip(works);
+        booked.for_each(|(sum, work)| *sum += work);
         let impulse = stage.solution.impulse[0];
         let effect = (impulse, works[0] + works[1]);
         self.record_impact(Some(s), ReferenceEventKind::Jam, &before, effect);

@@ -43,7 +43,7 @@ pub(super) struct Integrator {
     pub past: Option<PastMotion>,
     pub events: Vec<ReferenceEvent>,
     /// Normal work of impacts since it was last cleared, per contact.
-    pub impact_work: Vec<[f64; 2]>,
+    pub impact_work: Vec<[f64; 4]>,
     /// Impacts of every contact since it last stayed closed.
     pub bounces: Vec<u64>,
     pub watches: Vec<WatchFunction>,
@@ -103,7 +103,7 @@ impl Integrator {
     }
 
     /// The quadratures: works of external forces and damping, impulses, works of friction and of
-    /// normal forces.
+    /// normal forces on the velocities relative to the obstacles, works of the obstacles through both.
     pub fn quadratures(&mut self) -> &mut [f64] {
         &mut self.y[self.nq + self.n..]
     }
@@ -117,7 +117,7 @@ impl Integrator {
         self.scales.begin_step(self.h.min(self.settings.step_max));
         let layout = &self.accelerations.layout;
         let count = layout.slots().len();
-        self.impact_work = vec![[0.0; 2]; count];
+        self.impact_work = vec![[0.0; 4]; count];
         self.bounces = vec![0; count];
         self.modes = (0..count)
             .map(|s| Mode {
@@ -130,7 +130,7 @@ impl Integrator {
         self.y.extend_from_slice(q);
         self.y.extend_from_slice(v);
         self.y
-            .resize(self.nq + self.n + 2 + layout.rows() + 2 * count, 0.0);
+            .resize(self.nq + self.n + 2 + layout.rows() + 4 * count, 0.0);
         self.step_limit = self.settings.step_max;
         if let Some(reading) = system.past_reading().filter(|reading| !reading.is_empty()) {
             self.past = Some(PastMotion::start(
@@ -236,6 +236,16 @@ impl Integrator {
             rest[2 + rows + s] = dot(&acc.reaction[range.clone()], &acc.local[range]);
             let count = acc.layout.slots().len();
             rest[2 + rows + count + s] = acc.reaction[slot.start] * acc.local[slot.start];
+            // What moving obstacles give: local velocities are relative to them.
+            let mut supports = [0.0; 2];
+            if self.modes[s].closed {
+                for i in 0..slot.size {
+                    let drift = acc.local[slot.start + i] - dot(acc.row(s, i), v);
+                    supports[usize::from(i > 0)] -= acc.reaction[slot.start + i] * drift;
+                }
+            }
+            rest[2 + rows + 2 * count + s] = supports[0];
+            rest[2 + rows + 3 * count + s] = supports[1];
         }
         if !acc.valid {
             out.fill(f64::NAN);
@@ -252,6 +262,22 @@ impl Integrator {
         self.step = step;
     }
 
+    /// What has become infinite or undefined: a gap by its name, here or at the end of a step of length `h`.
+    fn undefined(&self, system: &dyn MechanicalSystem, h: f64) -> StepOutcome {
+        let mut gradient = vec![0.0; self.n];
+        for (t, q) in [(self.t, self.q()), (self.t + h, &self.step.y[..self.nq])] {
+            for (constraint, unilateral) in system.constraints().iter().enumerate() {
+                let gap = unilateral.gap();
+                gap.gradient(t, q, &mut gradient);
+                let slopes = gradient.iter().copied().chain([gap.value(t, q)]);
+                if slopes.into_iter().any(|x| !x.is_finite()) {
+                    return StepOutcome::GapNotFinite { constraint };
+                }
+            }
+        }
+        StepOutcome::NonFinite
+    }
+
     /// Moves to `t_end` through all events on the way.
     pub fn advance(
         &mut self,
@@ -263,7 +289,7 @@ impl Integrator {
         while self.t < t_end {
             steps += 1;
             if steps > self.settings.steps_max {
-                return StepOutcome::NonlinearNotConverged;
+                return StepOutcome::NoProgress;
             }
             let rounding = 4.0 * f64::EPSILON * self.t.abs().max(t_end.abs());
             let mut limit = t_end;
@@ -286,7 +312,7 @@ impl Integrator {
             let sizes = self.scales.of_state();
             let before = self.values();
             if !self.step.k[0].iter().all(|x| x.is_finite()) {
-                return StepOutcome::NonFinite;
+                return self.undefined(system, h);
             }
             // A step whose error is within the tolerance.
             loop {
@@ -297,7 +323,7 @@ impl Integrator {
                     break;
                 }
                 if h <= rounding {
-                    return StepOutcome::NonFinite;
+                    return self.undefined(system, h);
                 }
                 h *= if error.is_finite() {
                     (0.9 * error.powf(-0.2)).clamp(0.1, 0.8)
@@ -325,7 +351,7 @@ impl Integrator {
             if let Some(watch) = watch {
                 self.slow = if length <= rounding { self.slow + 1 } else { 0 };
                 if self.slow > 200 {
-                    return StepOutcome::NonlinearNotConverged;
+                    return StepOutcome::NoProgress;
                 }
                 let outcome = self.transit(system, stage, Some(watch));
                 if outcome.is_fatal() {

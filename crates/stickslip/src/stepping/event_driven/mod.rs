@@ -24,7 +24,8 @@ use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::PastSnapshot;
 
 use super::normal_compliance::springs;
-use super::{ContactStage, State, TimeSteppingScheme, step_energy};
+use super::step_energy::{self, ContactWork};
+use super::{ContactStage, State, TimeSteppingScheme};
 use accelerations::Spring;
 use integrator::Integrator;
 use modes::{Friction, Mode};
@@ -206,6 +207,10 @@ impl EventDriven {
                     && event.constraint == slot.key.constraint()
                     && event.point == slot.key.point()
             });
+            let work = |k: usize| quadratures[2 + rows + k * count + s];
+            let [hit_normal, hit_tangential, hit_along, hit_across] = integrator.impact_work[s];
+            let (normal, tangential) = (hit_normal + work(1), hit_tangential + work(0));
+            let supports = [hit_along + work(2), hit_across + work(3)];
             let slips = mode
                 .friction
                 .iter()
@@ -221,12 +226,10 @@ impl EventDriven {
                 },
                 start: slot.start,
                 size: slot.size,
-                work_normal: integrator.impact_work[s][0] + quadratures[2 + rows + count + s],
-                work_tangential: integrator.impact_work[s][1] + quadratures[2 + rows + s],
-                work_law: integrator.impact_work[s][0]
-                    + quadratures[2 + rows + count + s]
-                    + integrator.impact_work[s][1]
-                    + quadratures[2 + rows + s],
+                work_normal: normal + supports[0],
+                work_tangential: tangential + supports[1],
+                work_support: supports,
+                work_law: normal + tangential,
                 approach: hit.map_or(0.0, |event| event.approach),
                 ..ContactRecord::default()
             });
@@ -268,14 +271,15 @@ impl TimeSteppingScheme for EventDriven {
         system.mass(&q, &mut mass);
         let kinetic = step_energy::kinetic(&mass, &v);
         let potential = step_energy::potential(system, &q);
-        let contacts = &record.contacts;
+        let contacts = ContactWork::of(&record.contacts);
         let mut entry = EnergyEntry {
             kinetic_change: kinetic - state.kinetic,
             potential_change: potential - state.potential,
             external: integrator.quadratures()[0],
             damping: integrator.quadratures()[1],
-            contact_normal: contacts.iter().map(|c| c.work_normal).sum(),
-            contact_tangential: contacts.iter().map(|c| c.work_tangential).sum(),
+            contact_normal: contacts.normal,
+            contact_tangential: contacts.tangential,
+            supports: contacts.supports,
             ..EnergyEntry::default()
         };
         // What the integration itself did, of the size of its tolerance.
@@ -284,7 +288,7 @@ impl TimeSteppingScheme for EventDriven {
         integrator
             .impact_work
             .iter_mut()
-            .for_each(|work| *work = [0.0; 2]);
+            .for_each(|work| *work = [0.0; 4]);
         record.t = t_end;
         record.h = h;
         record.q.clone_from(&q);

@@ -251,6 +251,59 @@ fn every_section_obeys_momentum_its_set_and_the_energy() {
     }
 }
 
+/// Slip that a corner of the section does not hold runs along the ray of an edge: polygons in any direction against
+/// explicit steps that jump between the two corners of the edge.
+#[test]
+fn slip_along_the_ray_of_an_edge_follows_kellers_equations() {
+    let mut random = Random(41);
+    let (mut held, cases) = (0, 30);
+    for case in 0..cases {
+        let w = random.matrix();
+        let u = [
+            -0.5 - random.next(),
+            2.0 * random.symmetric(),
+            2.0 * random.symmetric(),
+        ];
+        let (mu, turn, sides) = (0.2 + 0.5 * random.next(), random.next(), 3 + case % 5);
+        let corners: Vec<[f64; 2]> = (0..sides)
+            .map(|k| (turn + std::f64::consts::TAU * k as f64 / sides as f64).sin_cos())
+            .map(|(s, c)| [mu * c, mu * s])
+            .collect();
+        let points: Vec<Vec<f64>> = corners.iter().map(|c| c.to_vec()).collect();
+        let section = FrictionSection::polytope(&points).unwrap();
+        let found = energetic_impact_in_space(&w, &u, &section, 0.0);
+        assert!(found.finished, "case {case}");
+
+        // Until the approach has ended, the corner that is most against the slip at every instant.
+        let dp = 1e-5 * u[0].abs() / w[0];
+        let mut now = [u[0], u[1], u[2]];
+        let mut impulse = [0.0; 3];
+        while now[0] < 0.0 {
+            let against = |s: &&[f64; 2]| s[0] * now[1] + s[1] * now[2];
+            let s = corners
+                .iter()
+                .min_by(|a, b| against(a).total_cmp(&against(b)))
+                .unwrap();
+            for (sum, part) in impulse.iter_mut().zip([1.0, s[0], s[1]]) {
+                *sum += dp * part;
+            }
+            now = [0, 1, 2]
+                .map(|i| now[i] + dp * (w[3 * i] + w[3 * i + 1] * s[0] + w[3 * i + 2] * s[1]));
+        }
+        // Neither stick nor one corner for the whole of the impact: then an edge held the slip for a while.
+        let sum = [found.impulse[1], found.impulse[2]];
+        let on_a_corner =
+            |c: &[f64; 2]| (0..2).all(|i| (sum[i] / found.impulse[0] - c[i]).abs() < 1e-9);
+        let slips = found.velocity[1].hypot(found.velocity[2]) > 1e-3;
+        held += usize::from(slips && !corners.iter().any(on_a_corner));
+        for i in 0..3 {
+            let error = (found.velocity[i] - now[i]).abs();
+            assert!(error < 1e-3, "case {case}: {found:?} {now:?}");
+        }
+    }
+    assert!(4 * held > cases, "{held} of {cases}");
+}
+
 #[test]
 fn friction_alone_can_press_a_sliding_point_in_and_throw_it_up() {
     // the plane of the rod of 70 degrees, turned by 30 degrees in space

@@ -9,13 +9,18 @@ use super::law::{self, Reading, Rows};
 use super::node::{NodeContact, WorldNode};
 use super::vector::{Vector, add, along, cross, norm, sub};
 
+/// Impulses of a step are accurate to this part of the largest of them.
+const ACCURACY: f64 = 1e-7;
+
 impl Judge<'_> {
     /// Every contact obeys its law; its recorded velocity and mode are those of the motion.
     pub fn laws(&mut self, a: &WorldNode, b: &WorldNode, kick: &Kick) {
         let mut defects = Vec::with_capacity(b.contacts.len());
         let (mut impulses, mut driven, mut noise) = (0.0, 0.0, 0.0);
+        let largest = b.contacts.iter().map(|c| norm(c.impulse));
+        let accuracy = ACCURACY * largest.fold(0.0, f64::max);
         for contact in &b.contacts {
-            let Some(judged) = self.law(a, kick, contact) else {
+            let Some(judged) = self.law(a, kick, contact, accuracy) else {
                 self.note(Line::WellFormed, b.t, f64::INFINITY, Some(contact));
                 return;
             };
@@ -66,7 +71,13 @@ impl Judge<'_> {
     }
 
     /// The law of one contact; none where its coefficient is not a number.
-    fn law(&self, a: &WorldNode, kick: &Kick, contact: &NodeContact) -> Option<Judged> {
+    fn law(
+        &self,
+        a: &WorldNode,
+        kick: &Kick,
+        contact: &NodeContact,
+        accuracy: f64,
+    ) -> Option<Judged> {
         let world = self.world;
         let law = world.laws.law(self.law_of(contact)?);
         let section = law.contact.section_at(a.t, &a.q).ok()?;
@@ -139,7 +150,7 @@ impl Judge<'_> {
                 driven: rho * free.sqrt(),
                 pulls: p[0] < 0.0,
                 closes: w[0] < 0.0 && p[0] < rho * -w[0],
-                mode_holds: mode_holds(contact.mode, &section, &p[..n]),
+                mode_holds: mode_holds(contact.mode, &section, &p[..n], accuracy),
             }
         };
         let readings = self.readings(kick, contact, impact.restitution(), (before[0], gained[0]));
@@ -193,14 +204,18 @@ struct Judged {
     mode_holds: bool,
 }
 
-/// Whether a recorded mode is that of an impulse; at the edge of the set stick and slip both are.
-fn mode_holds(mode: u8, section: &FrictionSection, p: &[f64]) -> bool {
+/// Whether a recorded mode is that of an impulse; at the edge of the set stick and slip both are, and the impulses of a step are
+/// known to an `accuracy` only.
+fn mode_holds(mode: u8, section: &FrictionSection, p: &[f64], accuracy: f64) -> bool {
+    if p.iter().all(|p| p.abs() <= accuracy) {
+        return true;
+    }
     if !(p[0] > 0.0) {
         return mode == 0;
     }
     if p.len() == 1 {
         return mode == 3;
     }
-    let used = section.gauge(&p[1..]) / p[0];
-    (mode == 1 && used < 1.0 + 1e-6) || (mode == 2 && used > 1.0 - 1e-6)
+    let (used, slack) = (section.gauge(&p[1..]), 1e-6 * p[0] + accuracy);
+    (mode == 1 && used < p[0] + slack) || (mode == 2 && used > p[0] - slack)
 }

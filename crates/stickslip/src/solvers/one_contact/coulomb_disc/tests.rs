@@ -224,3 +224,26 @@ fn painleve_contact_has_three_solutions() {
     assert_eq!(all[0].outcome, DiscOutcome::Open);
     assert!(all.len() >= 2, "{all:?}");
 }
+
+/// A particle that slides in space slides in one way, whatever the direction; along the axes as well, where the friction
+/// of a slip along the first one lies at the seam of the angles.
+#[test]
+fn a_sliding_particle_has_one_solution_in_every_direction() {
+    let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let mut directions: Vec<(f64, f64)> = (0..360)
+        .map(|k| f64::from(k).to_radians())
+        .map(|a| (a.cos(), a.sin()))
+        .collect();
+    directions.extend([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)]);
+    directions.extend([(1.0, -0.0), (1.0, 1e-17), (1.0, -1e-17)]);
+    for (c, s) in directions {
+        let all = enumerate_disc(&identity, &[-0.01, 3.0 * c, 3.0 * s], 0.5);
+        let [slip] = &all[..] else {
+            panic!("{c} {s}: {all:?}")
+        };
+        let expected = [0.01, -0.005 * c, -0.005 * s];
+        for (found, expected) in slip.impulse.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-14, "{c} {s}: {slip:?}");
+        }
+    }
+}
