@@ -255,8 +255,10 @@ fn check_start(
 ) {
     let values = motion.values(0.0);
     if values.iter().any(|x| !x.is_finite()) {
-        let message = "the motion is not finite at the start";
-        reader.report(Diagnostic::at(span, message));
+        reader.report(Diagnostic::at(
+            span,
+            "the motion is not finite at the start",
+        ));
         return;
     }
     let begin = motion.pose(0.0);

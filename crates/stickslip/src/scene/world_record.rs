@@ -44,7 +44,7 @@ pub(super) fn find_named(
 /// Reads `record`.
 pub(super) fn read_recording(reader: &mut Reader, table: &Table, bodies: &[ReadBody]) -> Recording {
     let mut recording = Recording::default();
-    let record = table.value("record").and_then(Value::as_table);
+    let record = table.table("record");
     if let Some(value) = record.and_then(|r| r.value("bodies")) {
         match &value.data {
             Data::Text(word) if word == "all" => {}
@@ -110,16 +110,12 @@ pub(super) fn read_monitors(
 
 fn read_monitor(reader: &mut Reader, value: &Value, bodies: &[ReadBody]) -> Option<Monitor> {
     let table = value.as_table()?;
-    let name = table.value("name").and_then(Value::as_text)?.to_owned();
+    let name = table.text("name")?.to_owned();
     let kinds = ["force", "momentum", "contacts", "energy"];
-    let given: Vec<&str> = kinds
-        .into_iter()
-        .filter(|k| table.get(k).is_some())
-        .collect();
+    let given: Vec<&str> = table.given(&kinds);
     let [kind] = given[..] else {
         let message = format!("the monitor `{name}` must have one of {}", kinds.join(", "));
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
+        return reader.refuse(&value.span, message);
     };
     let what = table.value(kind)?;
     let mut group = |value: &Value| {
