@@ -41,4 +41,4 @@ pub use sparse_rows::{SparseRows, SparseRowsError};
 pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::SymmetricMatrix;
 pub use vectors::dot;
-pub(crate) use vectors::{add_scaled, assign, assign_zeros, copy};
+pub(crate) use vectors::{add_scaled, assign, assign_zeros, copy, cross};

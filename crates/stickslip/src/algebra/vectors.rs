@@ -12,6 +12,16 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
+/// Vector product.
+#[inline]
+pub(crate) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
 /// Copies a vector into another of the same length.
 ///
 /// # Panics

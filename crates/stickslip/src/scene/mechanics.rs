@@ -15,14 +15,7 @@ use super::value::{Table, Value, tables};
 pub(super) struct GeneralizedModel {
     pub graph: Graph,
     pub coordinates: Vec<String>,
-    /// M(q), row by row.
-    pub mass: Vec<Expression>,
-    /// −Ṁ v + ½ ∂_q (v·M v).
-    pub covariant_force: Vec<Expression>,
-    pub potential: Option<Expression>,
-    pub force: Option<Vec<Expression>>,
-    pub stiffness: Option<Vec<f64>>,
-    pub damping: Option<Vec<f64>>,
+    pub system: SystemParts,
     pub contacts: Vec<ContactModel>,
     pub joints: Vec<JointModel>,
     pub controllers: Vec<ControllerModel>,
@@ -32,8 +25,6 @@ pub(super) struct GeneralizedModel {
     pub history_times: Option<Vec<f64>>,
     pub q0: Vec<f64>,
     pub v0: Vec<f64>,
-    /// Where a mistake about the mass is reported.
-    pub mass_span: Range<usize>,
     pub system_span: Range<usize>,
     pub stiffness_span: Option<Range<usize>>,
     pub damping_span: Option<Range<usize>>,
@@ -47,14 +38,18 @@ pub(super) struct JointModel {
     pub span: Range<usize>,
 }
 
-/// The parts of `[system]` before contacts are read.
+/// The parts of `[system]`.
+#[derive(Clone, Debug)]
 pub(super) struct SystemParts {
+    /// M(q), row by row.
     pub mass: Vec<Expression>,
+    /// −Ṁ v + ½ ∂_q (v·M v).
     pub covariant_force: Vec<Expression>,
     pub potential: Option<Expression>,
     pub force: Option<Vec<Expression>>,
     pub stiffness: Option<Vec<f64>>,
     pub damping: Option<Vec<f64>>,
+    /// Where a mistake about the mass is reported.
     pub mass_span: Range<usize>,
 }
 

@@ -273,16 +273,10 @@ fn read_generalized(
     let parts = read_system(reader, system, place, &q0);
     let contacts = read_contacts(reader, contacts, settings);
     let joints = read_joints(reader, table.list("joints"));
-    let parts = parts?;
     Some(GeneralizedModel {
         graph: Default::default(),
         coordinates: reader.names.coordinates.clone(),
-        mass: parts.mass,
-        covariant_force: parts.covariant_force,
-        potential: parts.potential,
-        force: parts.force,
-        stiffness: parts.stiffness,
-        damping: parts.damping,
+        system: parts?,
         contacts,
         joints,
         controllers,
@@ -290,7 +284,6 @@ fn read_generalized(
         history_times,
         q0,
         v0,
-        mass_span: parts.mass_span,
         system_span: place.clone(),
         stiffness_span: system.value("stiffness").map(|v| v.span.clone()),
         damping_span: system.value("damping").map(|v| v.span.clone()),
