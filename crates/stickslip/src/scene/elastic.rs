@@ -8,22 +8,20 @@ use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
 use super::elastic_contact::{ElasticContact, Target, read_contacts};
+use super::elastic_matrices::read_matrices;
 use super::elastic_mesh::{SceneMesh, check_nodes, read_mesh, vector_in};
 use super::elastic_words::{Component, Model, Strain};
 use super::expression::Expression;
 use super::key_kinds::Variables;
 use super::program::Program;
 use super::reader::Reader;
-use super::scene_file::read_file;
 use super::scene_reading::OF_EXPRESSIONS;
 use super::settings::Settings;
 use super::value::{Table, Value, tables};
 use super::words::SceneWords;
-use crate::algebra::sparse_rows::SparseRows;
 use crate::quantity::typed;
 use crate::systems::elastodynamic::{
     ALL, Damping, ElastodynamicBuilder, ElastodynamicError, Formulation, MassKind, Material, Mesh,
-    bounded_coordinate, read_matrix_market,
 };
 use crate::systems::{ElastodynamicSystem, MechanicalSystem};
 
@@ -168,32 +166,11 @@ fn read_meshes(
         builder = builder.mass(mass);
     }
     let contacts = read_contacts(reader, contacts, settings, Some(space));
-    let mut names = Vec::new();
-    for ElasticContact {
-        name,
-        target,
-        law,
-        span,
-        surface_span,
-        other_span,
-    } in contacts
-    {
-        names.push((name.clone(), span.clone()));
-        builder = match target {
-            Target::Obstacle(surface, obstacle) => {
-                places.groups.push((surface.clone(), surface_span));
-                builder.contact(&surface, obstacle, law)
-            }
-            Target::Surface(surface, master) => {
-                places.groups.push((surface.clone(), surface_span));
-                places.groups.push((master.clone(), other_span));
-                builder.contact_between(&surface, &master, law)
-            }
-            // Contacts in a space are surfaces.
-            Target::Coordinate(..) => builder,
-        }
-        .named(&name);
-    }
+    let names = contacts
+        .iter()
+        .map(|c| (c.name.clone(), c.span.clone()))
+        .collect::<Vec<_>>();
+    builder = add_contacts(builder, contacts, &mut places);
     if !reader.diagnostics.is_empty() {
         return None;
     }
@@ -216,11 +193,35 @@ fn read_meshes(
     })
 }
 
+fn add_contacts(
+    mut builder: ElastodynamicBuilder,
+    contacts: Vec<ElasticContact>,
+    places: &mut Places,
+) -> ElastodynamicBuilder {
+    for contact in contacts {
+        builder = match contact.target {
+            Target::Obstacle(surface, obstacle) => {
+                places.groups.push((surface.clone(), contact.surface_span));
+                builder.contact(&surface, obstacle, contact.law)
+            }
+            Target::Surface(surface, master) => {
+                places.groups.push((surface.clone(), contact.surface_span));
+                places.groups.push((master.clone(), contact.other_span));
+                builder.contact_between(&surface, &master, contact.law)
+            }
+            // Contacts in a space are surfaces.
+            Target::Coordinate(..) => builder,
+        }
+        .named(&contact.name);
+    }
+    builder
+}
+
 /// Largest initial penetration, relative to the largest extent of the bodies.
 const PENETRATION_MAX: f64 = 1e-9;
 
 /// Reports contacts that are violated at the start, each with its deepest node.
-fn report_violations(
+pub(super) fn report_violations(
     reader: &mut Reader,
     system: &ElastodynamicSystem,
     q0: &[f64],
@@ -457,126 +458,4 @@ fn read_damping(
         Some(ratio) => builder.damping(Damping::Modal { ratio }),
         None => builder,
     }
-}
-
-/// A Matrix Market file under a key.
-fn matrix(reader: &mut Reader, table: &Table, key: &str) -> Option<Option<SparseRows>> {
-    let Some(value) = table.value(key) else {
-        return Some(None);
-    };
-    let bytes = read_file(reader, value)?;
-    let name = value.as_text().unwrap_or_default();
-    let matrix = read_matrix_market(&String::from_utf8_lossy(&bytes));
-    let matrix = matrix.map_err(|error| format!("`{name}`: {error}"));
-    reader.made(&value.span, matrix).map(Some)
-}
-
-/// A vector in a Matrix Market file with one column, zeros if there is none.
-fn vector(reader: &mut Reader, table: &Table, key: &str, n: usize) -> Option<Vec<f64>> {
-    let mut out = vec![0.0; n];
-    let Some(matrix) = matrix(reader, table, key)? else {
-        return Some(out);
-    };
-    if matrix.rows() != n || matrix.columns() != 1 {
-        let span = table.value(key).map_or(0..0, |v| v.span.clone());
-        let message = format!(
-            "`{key}` has {} rows and {} columns, expected {n} rows and one column",
-            matrix.rows(),
-            matrix.columns()
-        );
-        return reader.refuse(&span, message);
-    }
-    for (i, o) in out.iter_mut().enumerate() {
-        *o = matrix.row(i).map(|(_, x)| x).sum();
-    }
-    Some(out)
-}
-
-fn read_matrices(
-    reader: &mut Reader,
-    table: &Table,
-    value: &Value,
-    contacts: &[Value],
-    settings: &Settings,
-) -> Option<ElasticModel> {
-    let mass = matrix(reader, table, "mass")?;
-    let stiffness = matrix(reader, table, "stiffness")?;
-    let damping = matrix(reader, table, "damping")?;
-    let mass = mass?;
-    let n = mass.rows();
-    let load = vector(reader, table, "load", n)?;
-    let q0 = vector(reader, table, "displacement", n)?;
-    let v0 = vector(reader, table, "velocity", n)?;
-    let mut constraints = Vec::new();
-    let mut names = Vec::new();
-    for contact in read_contacts(reader, contacts, settings, None) {
-        let Target::Coordinate(coordinate, above, bound, slides) = contact.target else {
-            continue;
-        };
-        let mut wrong = |span: &Range<usize>, message: String| {
-            reader.report(Diagnostic::at(span.clone(), message));
-        };
-        if coordinate > n {
-            let message = format!("`coordinate` is {coordinate}, the system has {n} coordinates");
-            wrong(&contact.surface_span, message);
-            continue;
-        }
-        if let Some(k) = slides.iter().find(|&&k| k > n) {
-            let message = format!("`slides` names {k}, the system has {n} coordinates");
-            wrong(&contact.other_span, message);
-            continue;
-        }
-        let twice = |(i, k): (usize, &usize)| *k == coordinate || slides[..i].contains(k);
-        if slides.iter().enumerate().any(twice) {
-            let message = "`slides` must be coordinates other than the bounded one, each once";
-            wrong(&contact.other_span, message.to_string());
-            continue;
-        }
-        let slides: Vec<usize> = slides.iter().map(|k| k - 1).collect();
-        constraints.push(bounded_coordinate(
-            &contact.name,
-            (coordinate - 1, n),
-            (above, bound),
-            &slides,
-            contact.law,
-        ));
-        names.push((contact.name, contact.span));
-    }
-    if !reader.diagnostics.is_empty() {
-        return None;
-    }
-    let built = ElastodynamicSystem::from_matrices(
-        &mass,
-        stiffness.as_ref(),
-        damping.as_ref(),
-        load.iter().any(|&f| f != 0.0).then_some(load),
-        constraints,
-    );
-    let files = [
-        "mass",
-        "stiffness",
-        "damping",
-        "load",
-        "displacement",
-        "velocity",
-    ]
-    .into_iter()
-    .filter_map(|key| table.text(key))
-    .map(str::to_owned)
-    .collect();
-    let key = match &built {
-        Err(ElastodynamicError::Matrix { what: "M", .. }) => "mass",
-        Err(ElastodynamicError::Matrix { what: "K", .. }) => "stiffness",
-        Err(ElastodynamicError::Matrix { what: "C", .. }) => "damping",
-        _ => "",
-    };
-    let system = reader.made(table.place(key, value), built)?;
-    report_violations(reader, &system, &q0, &names)?;
-    Some(ElasticModel {
-        system: Arc::new(system),
-        q0,
-        v0,
-        contacts: names,
-        files,
-    })
 }

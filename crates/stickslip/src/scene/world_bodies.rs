@@ -13,6 +13,7 @@ use super::world_shapes::{in_space, read_pose, read_shape, turn, vector};
 use crate::systems::world::{BodyMotion, Dimension, Grid, PlacedShape, Pose, Weight, WorldBody};
 
 /// A body with what is known only when all are read.
+#[derive(Clone)]
 pub(super) struct ReadBody {
     pub body: WorldBody,
     /// Name without the number of a grid.
@@ -140,28 +141,46 @@ pub(super) fn read_body(reader: &mut Reader, value: &Value, context: &mut Contex
     if !context.has_room(reader, count, &value.span) {
         return None;
     }
-    for k in 0..count {
-        let (shift, name_k) = match &grid {
-            Some(grid) => (grid.shift(k, dimension), format!("{name}[{k}]")),
-            None => ([0.0; 3], name.clone()),
-        };
-        let mut one = body.clone();
-        one.name = name_k;
-        let mut at = pose;
-        at.position = std::array::from_fn(|i| at.position[i] + shift[i]);
-        match &motion {
-            Some(motion) => drive(&mut one, motion.shifted(shift)),
-            None => one.start.0 = at.times(&frame),
-        }
-        context.bodies.push(ReadBody {
-            body: one,
-            base: name.clone(),
-            group: group.clone(),
-            ignores: ignores.clone(),
-            span: value.span.clone(),
-        });
-    }
+    let read = ReadBody {
+        body,
+        base: name,
+        group,
+        ignores,
+        span: value.span.clone(),
+    };
+    place_bodies(
+        &read,
+        (&pose, &frame),
+        (grid.as_ref(), motion.as_ref()),
+        context,
+    );
     Some(())
+}
+
+/// Puts a body, or each of its grid, where it is or moves.
+fn place_bodies(
+    read: &ReadBody,
+    (pose, frame): (&Pose, &Pose),
+    (grid, motion): (Option<&Grid>, Option<&SceneMotion>),
+    context: &mut Context,
+) {
+    for k in 0..grid.map_or(1, Grid::total) {
+        let mut one = read.clone();
+        let mut shift = [0.0; 3];
+        if let Some(grid) = grid {
+            shift = grid.shift(k, context.dimension);
+            one.body.name = format!("{}[{k}]", read.base);
+        }
+        match motion {
+            Some(motion) => drive(&mut one.body, motion.shifted(shift)),
+            None => {
+                let mut at = *pose;
+                at.position = std::array::from_fn(|i| at.position[i] + shift[i]);
+                one.body.start.0 = at.times(frame);
+            }
+        }
+        context.bodies.push(one);
+    }
 }
 
 fn drive(body: &mut WorldBody, motion: SceneMotion) {
