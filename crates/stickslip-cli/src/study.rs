@@ -350,14 +350,13 @@ fn plot(
     }
     panel.add_dots(shown, 3.5, dot_color(0), false, None);
     let figure = Figure {
-        scale: None,
         name: "convergence".into(),
         title: format!("{}: convergence", scene.scene.title),
         subtitle: format!("scheme {}, against {against}", scene.scene.settings.scheme),
         panels: vec![panel],
         columns: 1,
         panel_size: (560.0, 400.0),
-        legend: Vec::new(),
+        ..Figure::default()
     };
     figure.save(folder)
 }

@@ -173,7 +173,6 @@ fn picture(title: &str, expected: &Attainable, samples: &[Sampled]) -> Figure {
         panels.push(panel);
     }
     Figure {
-        scale: None,
         name: "attainable".to_string(),
         title: format!("{title}: attainable velocities"),
         subtitle: format!(
@@ -184,7 +183,7 @@ fn picture(title: &str, expected: &Attainable, samples: &[Sampled]) -> Figure {
         columns: panels.len().min(2),
         panels,
         panel_size: (480.0, 340.0),
-        legend: Vec::new(),
+        ..Figure::default()
     }
 }
 

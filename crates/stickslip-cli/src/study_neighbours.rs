@@ -98,13 +98,12 @@ fn picture(title: &str, study: &NeighbourStudy) -> Figure {
         })
         .collect();
     Figure {
-        scale: None,
         name: "neighbours".to_string(),
         title: format!("{title}: end states from nudged starts"),
         subtitle: study.verdict.words().to_string(),
         columns: panels.len().min(3),
         panels,
         panel_size: (360.0, 320.0),
-        legend: Vec::new(),
+        ..Figure::default()
     }
 }

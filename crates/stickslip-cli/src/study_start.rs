@@ -155,7 +155,6 @@ fn figure(title: &str, names: &[String], curves: &[Curve]) -> Figure {
     });
     let legend = curves.iter().enumerate();
     Figure {
-        scale: None,
         name: "start".to_string(),
         title: format!("{title}: one start, every law"),
         subtitle: "branches in the order in which they were found".to_string(),
@@ -165,5 +164,6 @@ fn figure(title: &str, names: &[String], curves: &[Curve]) -> Figure {
         panels: panels.collect(),
         columns: 2,
         panel_size: (480.0, 300.0),
+        ..Figure::default()
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::{
     LocalView, energy_terms, run_steps, run_totals, run_until, scheme_settings, simulation,
     theta_scheme,
 };
-use crate::{Answer, CaseError, CaseInput};
+use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::{Jet, SymmetricMatrix, dot};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
@@ -197,39 +197,58 @@ pub(super) fn rod_two_ends(input: &CaseInput) -> Result<Answer, CaseError> {
     Ok(answer)
 }
 
-/// `one_step_explicit`: one step from full matrices, every contact active.
-pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
-    let params = &input.params;
-    let (mass, stiffness, damping) = (
-        params.matrix("M")?,
-        params.matrix("K")?,
-        params.matrix("C")?,
-    );
-    let columns = params.table("H")?;
-    let (q, v) = (params.numbers("q")?, params.numbers("v")?);
-    let (f0, f1) = (params.numbers("F_k")?, params.numbers("F_k1")?);
-    let (e, mu) = (params.one_or_more("e")?, params.one_or_more("mu")?);
-    let [theta, h] = params.each(["theta", "h"])?;
-    let (n, dim) = (mass.order(), params.count("dim")?);
-    let contacts = columns.first().map_or(0, Vec::len) / dim.max(1);
-    if columns.len() != n || dim < 2 || e.len() != contacts || mu.len() != contacts {
-        return Err(CaseError::bad_parameter(
-            "H",
-            format!(
-                "{} rows for {contacts} contacts of dimension {dim}",
-                columns.len()
-            ),
-            "dim columns per contact",
-        ));
+/// A step from full matrices, every contact active.
+struct FullStep {
+    mass: SymmetricMatrix,
+    stiffness: SymmetricMatrix,
+    damping: SymmetricMatrix,
+    /// H, a row for each coordinate.
+    rows: Vec<Vec<f64>>,
+    /// Rows of a contact.
+    dim: usize,
+    q: Vec<f64>,
+    loads: [Vec<f64>; 2],
+    restitution: Vec<f64>,
+    friction: Vec<f64>,
+    h: f64,
+}
+
+impl FullStep {
+    fn read(params: &Inputs) -> Result<Self, CaseError> {
+        let step = Self {
+            mass: params.matrix("M")?,
+            stiffness: params.matrix("K")?,
+            damping: params.matrix("C")?,
+            rows: params.table("H")?,
+            dim: params.count("dim")?,
+            q: params.numbers("q")?,
+            loads: [params.numbers("F_k")?, params.numbers("F_k1")?],
+            restitution: params.one_or_more("e")?,
+            friction: params.one_or_more("mu")?,
+            h: params.number("h")?,
+        };
+        let (rows, dim) = (step.rows.len(), step.dim);
+        let contacts = step.rows.first().map_or(0, Vec::len) / dim.max(1);
+        let each = [&step.restitution, &step.friction].map(Vec::len);
+        if rows != step.mass.order() || dim < 2 || each != [contacts; 2] {
+            let found = format!("{rows} rows for {contacts} contacts of dimension {dim}");
+            let expected = "dim columns per contact";
+            return Err(CaseError::bad_parameter("H", found, expected));
+        }
+        Ok(step)
     }
-    let column = |j: usize| -> Vec<f64> { columns.iter().map(|row| row[j]).collect() };
-    let build = |law: &dyn Fn(f64) -> ImpactLaw| -> Result<GeneralizedSystem, CaseError> {
-        let names: Vec<String> = (1..=n).map(|i| format!("q{i}")).collect();
-        let (f0, f1) = (f0.clone(), f1.clone());
+
+    fn column(&self, j: usize) -> Vec<f64> {
+        self.rows.iter().map(|row| row[j]).collect()
+    }
+
+    fn system(&self, law: fn(f64) -> ImpactLaw) -> Result<GeneralizedSystem, CaseError> {
+        let names: Vec<String> = (1..=self.mass.order()).map(|i| format!("q{i}")).collect();
+        let ([f0, f1], h) = (self.loads.clone(), self.h);
         let mut builder = GeneralizedSystem::builder(names)
-            .mass_matrix(mass.clone())
-            .stiffness(stiffness.clone())
-            .damping(damping.clone())
+            .mass_matrix(self.mass.clone())
+            .stiffness(self.stiffness.clone())
+            .damping(self.damping.clone())
             .load(move |t, out: &mut [f64]| {
                 for (o, (a, b)) in out.iter_mut().zip(f0.iter().zip(&f1)) {
                     *o = a + t / h * (b - a);
@@ -239,41 +258,48 @@ pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
             .penetration_tolerance(f64::INFINITY)
             // The matrices of the cases are rounded to a few digits.
             .semidefinite_tolerance(1e-2);
-        for c in 0..contacts {
-            let normal = column(c * dim);
-            let (start, slope) = (q.clone(), normal.clone());
-            let gap = GivenScalar {
-                value: move |q: &[f64]| {
-                    (0..q.len())
-                        .map(|i| normal[i] * (q[i] - start[i]))
-                        .sum::<f64>()
-                        - 1e6
-                },
-                gradient: move |_: &[f64], row: &mut [f64]| row.copy_from_slice(&slope),
-            };
-            let tangents: Vec<f64> = (1..dim).flat_map(|k| column(c * dim + k)).collect();
-            let rows = GivenRows(move |_: &[f64], out: &mut [f64]| out.copy_from_slice(&tangents));
-            let law = ContactLaw::new(FrictionSection::ball(mu[c], dim - 1)?, law(e[c]))?;
-            builder = builder.constraint(
-                UnilateralConstraint::new(format!("contact {c}"), gap)
-                    .with_point(ContactFrame::tangents(dim - 1, rows), law),
-            );
+        for c in 0..self.friction.len() {
+            builder = builder.constraint(self.contact(c, law(self.restitution[c]))?);
         }
-        Ok(builder.build(&q)?)
-    };
-    let mut operator: SymmetricMatrix = mass.clone();
-    operator.add_scaled(h * theta, &damping);
-    operator.add_scaled(h * h * theta * theta, &stiffness);
-    let newton = |restitution: f64| ImpactLaw::Newton { restitution };
-    let fremond = |restitution: f64| ImpactLaw::Fremond { restitution };
-    let view = LocalView::with_operator(&build(&newton)?, &operator, &q, &v)?;
+        Ok(builder.build(&self.q)?)
+    }
+
+    fn contact(&self, c: usize, law: ImpactLaw) -> Result<UnilateralConstraint, CaseError> {
+        let dim = self.dim;
+        let normal = self.column(c * dim);
+        let (start, slope) = (self.q.clone(), normal.clone());
+        let gap = GivenScalar {
+            value: move |q: &[f64]| {
+                let along = (0..q.len()).map(|i| normal[i] * (q[i] - start[i]));
+                along.sum::<f64>() - 1e6
+            },
+            gradient: move |_: &[f64], row: &mut [f64]| row.copy_from_slice(&slope),
+        };
+        let tangents: Vec<f64> = (1..dim).flat_map(|k| self.column(c * dim + k)).collect();
+        let rows = GivenRows(move |_: &[f64], out: &mut [f64]| out.copy_from_slice(&tangents));
+        let law = ContactLaw::new(FrictionSection::ball(self.friction[c], dim - 1)?, law)?;
+        let constraint = UnilateralConstraint::new(format!("contact {c}"), gap);
+        Ok(constraint.with_point(ContactFrame::tangents(dim - 1, rows), law))
+    }
+}
+
+/// `one_step_explicit`: one step from full matrices, every contact active.
+pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let step = FullStep::read(params)?;
+    let (q, v, dim, h) = (&step.q, params.numbers("v")?, step.dim, step.h);
+    let theta = params.number("theta")?;
+    let mut operator: SymmetricMatrix = step.mass.clone();
+    operator.add_scaled(h * theta, &step.damping);
+    operator.add_scaled(h * h * theta * theta, &step.stiffness);
+    let newton: fn(f64) -> ImpactLaw = |restitution| ImpactLaw::Newton { restitution };
+    let fremond: fn(f64) -> ImpactLaw = |restitution| ImpactLaw::Fremond { restitution };
+    let view = LocalView::with_operator(&step.system(newton)?, &operator, q, &v)?;
     let before = view.velocity().to_vec();
     let mut answer = group! { "W" => view.delassus_rows() };
-    let variants: [(&str, &dyn Fn(f64) -> ImpactLaw); 2] =
-        [("standard", &newton), ("fremond", &fremond)];
-    for (name, law) in variants {
+    for (name, law) in [("standard", newton), ("fremond", fremond)] {
         let scheme = theta_scheme(scheme_settings(params, theta)?)?;
-        let mut run = simulation(build(law)?, scheme, (&q, &v), h, false)?;
+        let mut run = simulation(step.system(law)?, scheme, (q, &v), h, false)?;
         run_steps(&mut run, h, 1, |_| ())?;
         let (record, entry) = (run.record(), &run.record().energy);
         let v_theta: Vec<f64> = v
@@ -284,11 +310,11 @@ pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
         let u_theta = view.of(&v_theta);
         // What the works must be by the law, from impulses and velocities.
         let (mut normal, mut tangential) = (0.0, 0.0);
-        for c in 0..contacts {
+        for (c, (e, mu)) in step.restitution.iter().zip(&step.friction).enumerate() {
             let (start, p) = (c * dim, record.impulses[c * dim]);
             let slip = &u_theta[start + 1..start + dim];
-            normal += (1.0 - theta * (1.0 + e[c])) * before[start] * p;
-            tangential -= mu[c] * p * dot(slip, slip).sqrt();
+            normal += (1.0 - theta * (1.0 + e)) * before[start] * p;
+            tangential -= mu * p * dot(slip, slip).sqrt();
         }
         let mut ledger = energy_terms(entry);
         ledger.insert("residual", entry.imbalance());
