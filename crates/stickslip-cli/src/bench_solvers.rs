@@ -90,7 +90,7 @@ pub fn run(args: BenchSolversArgs) -> ExitCode {
         exit::note(format!("{}: {error}", picture.display()));
         return exit::bad_input();
     }
-    exit::say(format!("picture: {}", picture.display()));
+    say!("picture: {}", picture.display());
     ExitCode::SUCCESS
 }
 

@@ -69,7 +69,7 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
             Err(error) => complain(error),
         };
     }
-    say(format!("{}: step of {h} s: {}", named.name, study.verdict));
+    say!("{}: step of {h} s: {}", named.name, study.verdict);
     let method = match study.enumeration.method {
         Method::Exact => "all contact modes enumerated: the list is complete",
         Method::Truncated => "the tree of modes was cut at its bound: there may be more",
@@ -82,15 +82,11 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
     };
     for (k, margin) in study.margins.iter().enumerate() {
         let name = names.get(k).cloned().unwrap_or_else(|| (k + 1).to_string());
-        say(format!(
-            "contact {name}: margin to the Painleve region {margin:.6} of W_nn"
-        ));
+        say!("contact {name}: margin to the Painleve region {margin:.6} of W_nn");
     }
     let (rank, count) = study.normal_rank;
     if rank < count {
-        say(format!(
-            "impulses are not unique: the normal rows have rank {rank} of {count}"
-        ));
+        say!("impulses are not unique: the normal rows have rank {rank} of {count}");
     }
     for (k, solution) in study.enumeration.solutions.iter().enumerate() {
         let kind = if study.impulsive[k] {
@@ -98,8 +94,8 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
         } else {
             "smooth"
         };
-        say(format!("\nmotion {}: {} ({kind})", k + 1, modes(solution)));
-        say(format!("  velocity  {}", list(&study.velocities[k])));
+        say!("\nmotion {}: {} ({kind})", k + 1, modes(solution));
+        say!("  velocity  {}", list(&study.velocities[k]));
         tell_impulses(solution);
     }
     if let Some(limit) = &study.degenerate {
@@ -107,7 +103,7 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
             "\nnearly degenerate: gamma is zero within the rounding of the data; as the step vanishes:",
         );
         for solution in &limit.solutions {
-            say(format!("  {}", modes(solution)));
+            say!("  {}", modes(solution));
             tell_impulses(solution);
         }
     }
@@ -121,8 +117,8 @@ fn modes(solution: &FoundSolution) -> String {
 
 /// The set of impulses of a motion.
 fn tell_impulses(solution: &FoundSolution) {
-    say(format!("  impulse   {}", list(&solution.impulse)));
-    say(format!("  residual  {}", digits(solution.residual, 2)));
+    say!("  impulse   {}", list(&solution.impulse));
+    say!("  residual  {}", digits(solution.residual, 2));
     let Some(continuum) = &solution.continuum else {
         return;
     };
@@ -131,10 +127,10 @@ fn tell_impulses(solution: &FoundSolution) {
     } else {
         "internal forces only"
     };
-    say(format!(
+    say!(
         "  one of a continuum of dimension {} ({what})",
         continuum.dimension
-    ));
+    );
     for (end, word) in continuum.ends.iter().zip(["from", "to  "]) {
         let grazing = end.iter().all(|p| p.abs() < 1e-12);
         let note = if grazing {
@@ -142,14 +138,14 @@ fn tell_impulses(solution: &FoundSolution) {
         } else {
             ""
         };
-        say(format!("  {word} {}{note}", list(end)));
+        say!("  {word} {}{note}", list(end));
     }
     for direction in &continuum.unbounded {
-        say(format!("  without end along {}", list(direction)));
+        say!("  without end along {}", list(direction));
     }
     if continuum.ends.is_empty() {
-        say(format!("  met from  {}", list(&solution.range.least)));
-        say(format!("       to   {}", list(&solution.range.largest)));
+        say!("  met from  {}", list(&solution.range.least));
+        say!("       to   {}", list(&solution.range.largest));
     }
 }
 

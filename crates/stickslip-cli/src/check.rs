@@ -34,12 +34,12 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         });
         match result {
             Ok((named, warnings)) if !args.json => {
-                say(format!("{file}: {}", praise(&named)));
+                say!("{file}: {}", praise(&named));
                 for warning in named.scene.warnings() {
-                    say(format!("{file}: warning: {warning}"));
+                    say!("{file}: warning: {warning}");
                 }
                 for warning in warnings {
-                    say(format!("{file}: warning: {warning}"));
+                    say!("{file}: warning: {warning}");
                 }
             }
             Ok(_) => {}

@@ -1,6 +1,5 @@
 //! `stickslip compare`: one scene under several laws, schemes or step sizes.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,7 +11,7 @@ use crate::exit::{complain, interrupted, not_certified, say};
 use crate::interrupt::Interrupt;
 use crate::plot::{RunData, Variant, drawings, overlays};
 use crate::plot_command::read_run;
-use crate::progress::Progress;
+use crate::progress;
 use crate::scene_argument::{self, assignment};
 
 /// More variants than this are a slip.
@@ -176,18 +175,8 @@ fn run_variant(
 ) -> Result<RunSummary, String> {
     let named = scene_argument::read(&args.scene, &combination.changes).map_err(first_line)?;
     let mut run = SceneRun::start(&named.name, named.scene, folder).map_err(first_line)?;
-    let progress = Progress::new(run.scene().settings.until, args.quiet || args.json);
-    let end = run.advance(|simulation| {
-        progress.show(simulation);
-        if interrupt.raised() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    });
-    progress.clear();
-    let end = end.map_err(first_line)?;
-    run.finish(end).map_err(first_line)
+    let driven = progress::drive(&mut run, interrupt, args.quiet || args.json);
+    driven.map(|(_, summary)| summary).map_err(first_line)
 }
 
 /// The head of a message, for a table.
@@ -225,7 +214,7 @@ fn conclude(args: &CompareArgs, folder: &Path, outcomes: &[Outcome]) -> ExitCode
         say(serde_json::json!({ "report": report, "variants": list }));
     } else if !args.quiet {
         say(as_text(&table(outcomes)));
-        say(format!("Report {}", report.display()));
+        say!("Report {}", report.display());
     }
     let certified = outcomes
         .iter()

@@ -63,6 +63,11 @@ pub fn say(text: impl Display) {
     }
 }
 
+/// [`say`] with a format.
+macro_rules! say {
+    ($($text:tt)+) => { $crate::exit::say(format_args!($($text)+)) };
+}
+
 /// The exit code of the command: that of its work, unless its answer could not be written. A closed pipe is no reason to
 /// fail, a full disk is.
 pub fn ended(code: ExitCode) -> ExitCode {

@@ -60,11 +60,7 @@ pub fn run(args: &InspectArgs) -> ExitCode {
     for constraint in system.constraints() {
         let gap = constraint.gap().value(0.0, &q);
         let word = if gap <= args.gap { "active" } else { "open" };
-        say(format!(
-            "{}: gap {} ({word})",
-            constraint.name(),
-            digits(gap, 7)
-        ));
+        say!("{}: gap {} ({word})", constraint.name(), digits(gap, 7));
     }
     let mut scheme = MoreauContactDynamics::new(args.gap);
     let problem = one_step_problem(system.as_ref(), &mut scheme, (0.0, &q, &v), 0.0);
@@ -91,10 +87,10 @@ fn inspect_world(scene: &Scene, world: &World, (q, v): (&[f64], &[f64])) -> Exit
         let block = problem.blocks().iter().find(|b| b.key == contact.key);
         let word = if block.is_some() { "active" } else { "open" };
         let name = world.contact_name(contact.key);
-        say(format!("{name}: gap {} ({word})", digits(contact.gap, 7)));
+        say!("{name}: gap {} ({word})", digits(contact.gap, 7));
         if let Some(block) = block {
-            say(format!("  place           {}", list(&contact.place)));
-            say(format!("  normal          {}", list(&contact.normal)));
+            say!("  place           {}", list(&contact.place));
+            say!("  normal          {}", list(&contact.normal));
             show_contact(&problem, block, &name);
         }
     }
@@ -137,24 +133,18 @@ fn show_contact(problem: &ContactProblem, block: &ContactBlock, name: &str) {
     let w: Vec<f64> = (0..n * n)
         .map(|e| problem.w(range.start + e / n, range.start + e % n))
         .collect();
-    say(format!("\n{name}:"));
+    say!("\n{name}:");
     // Rows over the bodies of a world have no coordinates of their own.
     if !matches!(problem.delassus(), Delassus::Bodies(_)) {
-        say(format!(
-            "  normal row      {}",
-            list(problem.row(range.start))
-        ));
+        say!("  normal row      {}", list(problem.row(range.start)));
         for i in range.start + 1..range.end {
-            say(format!("  tangent row     {}", list(problem.row(i))));
+            say!("  tangent row     {}", list(problem.row(i)));
         }
     }
     for row in w.chunks(n) {
-        say(format!("  W               {}", list(row)));
+        say!("  W               {}", list(row));
     }
-    say(format!(
-        "  local velocity  {}",
-        list(&problem.free()[range])
-    ));
+    say!("  local velocity  {}", list(&problem.free()[range]));
     if n == 1 {
         say("  no friction".to_string());
     } else {
@@ -178,19 +168,19 @@ fn show_friction(block: &ContactBlock, w: &[f64]) {
     } else {
         "no tangential impact possible"
     };
-    say(format!(
+    say!(
         "  gamma           {} ({margin:.4} of W_nn): {regime}",
         digits(margin * w[0], 7)
-    ));
-    say(format!(
+    );
+    say!(
         "  friction set per unit normal row: {}",
         describe(&set.geometry())
-    ));
+    );
     let unit = set.per_unit_normal(w[0].sqrt());
-    say(format!(
+    say!(
         "  friction set per unit n*:         {}",
         describe(&unit.geometry())
-    ));
+    );
     if block.size == 2 {
         let allowed: Vec<&str> = [(1.0, "forward"), (-1.0, "backward")]
             .into_iter()
@@ -202,13 +192,13 @@ fn show_friction(block: &ContactBlock, w: &[f64]) {
         } else {
             allowed.join(" and ")
         };
-        say(format!("  sliding allowed in firm contact: {text}"));
+        say!("  sliding allowed in firm contact: {text}");
     }
     if let FlowRule::Generalized(rule) = block.flow_rule {
-        say(format!(
+        say!(
             "  law             generalized, firmness threshold {}",
             digits(rule.firmness, 3)
-        ));
+        );
     }
 }
 
@@ -252,9 +242,7 @@ fn impact_map(
         }
     }
     let report = check_impact(&problem, rule.as_ref(), samples, 1);
-    say(format!(
-        "\nimpact map ({name}), tested on {samples} random velocities, seed 1:"
-    ));
+    say!("\nimpact map ({name}), tested on {samples} random velocities, seed 1:");
     for (condition, violation) in [
         ("(1)  F in the span of the normals", &report.in_normal_span),
         ("(2a) no constraint closes after", &report.opens),
@@ -284,7 +272,7 @@ fn impact_map(
                 list(&violation.velocity_after)
             )
         };
-        say(format!("  {condition:<46} {verdict}"));
+        say!("  {condition:<46} {verdict}");
     }
 }
 

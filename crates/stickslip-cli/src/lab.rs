@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use stickslip::scene::{Scene, gallery};
 use stickslip_view::{Page, engine};
 
-use crate::exit::{Failure, complain, note, say};
+use crate::exit::{Failure, complain, note};
 use crate::lab_guides::{GUIDES, Guide};
 use crate::lab_pictures::thumbnail;
 use crate::view::live_scene;
@@ -33,7 +33,7 @@ pub fn run(args: &LabArgs) -> ExitCode {
     match build(args) {
         Ok(count) => {
             let index = args.output.join("index.html");
-            say(format!("{}: {count} scenes", index.display()));
+            say!("{}: {count} scenes", index.display());
             ExitCode::SUCCESS
         }
         Err(message) => complain(message),

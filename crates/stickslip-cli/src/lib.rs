@@ -2,6 +2,10 @@
 //!
 //! A library, so that the Python package brings the same program: [`run`] is all of it.
 
+// Its macro is used by the modules below.
+#[macro_use]
+mod exit;
+
 mod bench_solvers;
 mod branches;
 mod check;
@@ -9,7 +13,6 @@ mod compare;
 mod comparison;
 mod completions;
 mod dask;
-mod exit;
 mod export;
 mod inspect;
 mod interrupt;

@@ -41,7 +41,7 @@ pub fn run(args: &ListArgs) -> ExitCode {
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, scene) in &rows {
-        say(format!("{name:<width$}  {}", scene.title));
+        say!("{name:<width$}  {}", scene.title);
     }
     ExitCode::SUCCESS
 }

@@ -7,7 +7,7 @@ use stickslip::records::TrajectoryFileError;
 use stickslip::scene::{SceneRunError, read_branches, read_manifest, read_scene, read_summary};
 use stickslip::view::{ViewData, ViewError, ViewOptions};
 
-use crate::exit::{complain, say};
+use crate::exit::complain;
 use crate::plot::{ElasticView, Field, RunData, RunView, TRACE, Table, save_figures};
 
 /// Draw the plots of a run: motion, gaps, impulses, stick and slip, energy, phase portrait, mechanism, margin to the Painleve region, branches; of elastic bodies the deformed mesh, contact forces, energy; of worlds the bodies with their contact forces, motion, energy.
@@ -113,11 +113,7 @@ pub fn run(args: &PlotArgs) -> ExitCode {
     };
     match draw_view(&args.folder, args.output.as_deref(), drawn) {
         Ok((folder, names)) => {
-            say(format!(
-                "{}: {} (SVG and PNG)",
-                folder.display(),
-                names.join(", ")
-            ));
+            say!("{}: {} (SVG and PNG)", folder.display(), names.join(", "));
             ExitCode::SUCCESS
         }
         Err(error) => complain(error),

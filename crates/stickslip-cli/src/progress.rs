@@ -1,11 +1,15 @@
 //! The progress of a run on the terminal.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use stickslip::quantity::{digits, quantity};
-use stickslip::simulation::Simulation;
+use stickslip::scene::{SceneRun, SceneRunError};
+use stickslip::simulation::{RunEnd, RunSummary, Simulation};
+
+use crate::interrupt::Interrupt;
 
 /// Ticks of a whole bar.
 const TICKS: u64 = 10_000;
@@ -65,6 +69,26 @@ impl Progress {
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Runs to the end or to Ctrl-C, under a bar.
+pub fn drive(
+    run: &mut SceneRun,
+    interrupt: &Interrupt,
+    hidden: bool,
+) -> Result<(RunEnd, RunSummary), SceneRunError> {
+    let progress = Progress::new(run.scene().settings.until, hidden);
+    let end = run.advance(|simulation| {
+        progress.show(simulation);
+        if interrupt.raised() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    progress.clear();
+    let end = end?;
+    Ok((end, run.finish(end)?))
 }
 
 /// What the bar says beside its share.

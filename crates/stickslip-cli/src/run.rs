@@ -1,6 +1,5 @@
 //! `stickslip run`: one scene into one folder.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use stickslip::simulation::{RunEnd, RunFolderError, RunOutcome, RunSummary};
 use crate::exit::{complain, interrupted, not_certified, note, say};
 use crate::interrupt::Interrupt;
 use crate::plot_command;
-use crate::progress::Progress;
+use crate::progress::drive;
 use crate::report::report;
 use crate::scene_argument::{self, SceneOptions};
 
@@ -180,26 +179,6 @@ fn begin(args: &RunArgs) -> Result<SceneRun, ExitCode> {
     }
 }
 
-/// Runs to the end or to Ctrl-C.
-fn drive(
-    scene_run: &mut SceneRun,
-    interrupt: &Interrupt,
-    hidden: bool,
-) -> Result<(RunEnd, RunSummary), SceneRunError> {
-    let progress = Progress::new(scene_run.scene().settings.until, hidden);
-    let end = scene_run.advance(|simulation| {
-        progress.show(simulation);
-        if interrupt.raised() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    });
-    progress.clear();
-    let end = end?;
-    Ok((end, scene_run.finish(end)?))
-}
-
 /// Plots, the summary and the exit code of a run that is over.
 fn close(args: &RunArgs, path: &Path, summary: &RunSummary) -> ExitCode {
     let (mut plots, mut undrawn) = (None, None);
@@ -214,13 +193,13 @@ fn close(args: &RunArgs, path: &Path, summary: &RunSummary) -> ExitCode {
         print_json(summary);
     } else if !args.quiet {
         say(report(summary).trim_end());
-        say(format!("\nFolder {}", path.display()));
+        say!("\nFolder {}", path.display());
         if let Some((folder, names)) = plots {
-            say(format!(
+            say!(
                 "Plots  {}: {} (SVG and PNG)",
                 folder.display(),
                 names.join(", ")
-            ));
+            );
         }
     }
     let undrawn = undrawn.map(|error| complain(format!("the plots could not be drawn: {error}")));

@@ -37,28 +37,29 @@ pub fn run(args: &ShowArgs) -> ExitCode {
         Err(error) => return complain(error),
     };
     let (name, scene) = (&named.name, &named.scene);
-    say(format!("{name}: {}", scene.title));
+    say!("{name}: {}", scene.title);
     for (head, text) in [
         ("", &scene.description),
         ("Look for: ", &scene.look_for),
         ("Source: ", &scene.source),
     ] {
         if !text.is_empty() {
-            say(format!("{head}{text}"));
+            say!("{head}{text}");
         }
     }
     let settings = &scene.settings;
-    say(format!(
+    say!(
         "Run: scheme {}, law {}, impact {}, step {} s, until {} s",
-        settings.scheme, settings.law, settings.impact, settings.step, settings.until
-    ));
-    say(format!(
-        "Coordinates: {}",
-        scene.coordinate_names().join(", ")
-    ));
+        settings.scheme,
+        settings.law,
+        settings.impact,
+        settings.step,
+        settings.until
+    );
+    say!("Coordinates: {}", scene.coordinate_names().join(", "));
     let contacts = scene.contact_names();
     if !contacts.is_empty() {
-        say(format!("Contacts: {}", contacts.join(", ")));
+        say!("Contacts: {}", contacts.join(", "));
     }
     let parameters: Vec<String> = scene
         .parameters
@@ -66,8 +67,8 @@ pub fn run(args: &ShowArgs) -> ExitCode {
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     if !parameters.is_empty() {
-        say(format!("Parameters (--set): {}", parameters.join(", ")));
+        say!("Parameters (--set): {}", parameters.join(", "));
     }
-    say(format!("\n{}", scene.text().text().trim_end()));
+    say!("\n{}", scene.text().text().trim_end());
     ExitCode::SUCCESS
 }

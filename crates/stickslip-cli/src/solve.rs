@@ -86,7 +86,7 @@ pub fn run(args: SolveArgs) -> ExitCode {
         ..SolverLimits::default()
     };
     if !args.json {
-        exit::say(format!(
+        say!(
             "{:<50} {:>8} {:>14} {:>10} {:>10} {:>10} {:>8} {:>9}  method",
             "problem",
             "contacts",
@@ -96,7 +96,7 @@ pub fn run(args: SolveArgs) -> ExitCode {
             "iterations",
             "factors",
             "seconds"
-        ));
+        );
     }
     let (mut all_solved, mut failed) = (true, false);
     for path in &args.files {
@@ -295,7 +295,7 @@ fn print_row(row: &Row, json: bool) {
         });
         exit::say(object);
     } else {
-        exit::say(format!(
+        say!(
             "{:<50} {:>8} {:>14} {:>10.2e} {:>10.2e} {:>10} {:>8} {:>9.4}  {}",
             row.name,
             row.contacts,
@@ -306,17 +306,18 @@ fn print_row(row: &Row, json: bool) {
             s.cost.factorizations,
             row.seconds,
             s.cost.method
-        ));
+        );
         if let Some((rank, ratio)) = row.least {
             let norm = if ratio < 1.0 {
                 format!("norm of the impulses lowered to {ratio:.4} of that found first")
             } else {
                 "no impulses of smaller norm found".into()
             };
-            exit::say(format!(
+            say!(
                 "    rank deficiency {} of {} rows; {norm}",
-                rank.deficiency, rank.rows
-            ));
+                rank.deficiency,
+                rank.rows
+            );
         }
     }
     // A closed pipe is no reason to fail.

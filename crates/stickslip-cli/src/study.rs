@@ -160,20 +160,17 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
             } else {
                 "NOT small enough: the error is partly that of the step"
             };
-            say(format!(
+            say!(
                 "compliance time {}: step {}, {word}",
                 typed(*value, 4),
                 typed(run.step, 4)
-            ));
+            );
         }
     }
     if let Some(folder) = &args.output {
         plot(&study, &first, what, &args.against, folder)?;
         if !args.json {
-            say(format!(
-                "plot in {}",
-                folder.join("convergence.svg").display()
-            ));
+            say!("plot in {}", folder.join("convergence.svg").display());
         }
     }
     Ok(())
@@ -307,17 +304,14 @@ fn reference(
 }
 
 fn print_table(study: &ConvergenceStudy, what: &str, args: &ConvergenceArgs) {
-    say(format!("errors at the end against {}", args.against));
-    say(format!("{what:>16}  {:>10}  {:>6}", "error", "order"));
+    say!("errors at the end against {}", args.against);
+    say!("{what:>16}  {:>10}  {:>6}", "error", "order");
     for row in &study.rows {
         let order = row.order.map_or("-".to_string(), |x| format!("{x:.2}"));
-        say(format!(
-            "{:>16.3e}  {:>10.3e}  {order:>6}",
-            row.value, row.error
-        ));
+        say!("{:>16.3e}  {:>10.3e}  {order:>6}", row.value, row.error);
     }
     if let Some(order) = study.order() {
-        say(format!("order {order:.2} over all rows"));
+        say!("order {order:.2} over all rows");
     }
 }
 
@@ -356,14 +350,28 @@ fn plot(
     }
     panel.add_dots(shown, 3.5, dot_color(0), false, None);
     let figure = Figure {
-        scale: None,
         name: "convergence".into(),
         title: format!("{}: convergence", scene.scene.title),
         subtitle: format!("scheme {}, against {against}", scene.scene.settings.scheme),
         panels: vec![panel],
         columns: 1,
         panel_size: (560.0, 400.0),
-        legend: Vec::new(),
+        ..Figure::default()
     };
     figure.save(folder)
+}
+
+/// Writes the picture of a study into its folder, and tells so unless JSON is asked for.
+pub fn save_picture(figure: &Figure, folder: &Path, json: bool) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .and_then(|()| figure.save(folder))
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    if !json {
+        say!(
+            "Picture {}: {} (SVG and PNG)",
+            folder.display(),
+            figure.name
+        );
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use stickslip::simulation::studies::attainable::{
 use crate::exit::{Failure, say};
 use crate::plot::{Figure, Item, Panel, Stroke, curve_stroke, dot_color};
 use crate::scene_argument::{self, SceneOptions};
+use crate::study::save_picture;
 
 /// Sample the velocities that a sliding contact can reach, and compare with what Theorem 1 of [Paoli2015] says.
 #[derive(clap::Args, Debug)]
@@ -64,32 +65,24 @@ pub fn run(args: &AttainableArgs) -> Result<(), Failure> {
     } else {
         tell(&named.name, &expected, &samples);
     }
-    std::fs::create_dir_all(&args.output)
-        .and_then(|()| picture(&named.scene.title, &expected, &samples).save(&args.output))
-        .map_err(|error| format!("{}: {error}", args.output.display()))?;
-    if !args.json {
-        say(format!(
-            "Picture {}: attainable (SVG and PNG)",
-            args.output.display()
-        ));
-    }
-    Ok(())
+    save_picture(
+        &picture(&named.scene.title, &expected, &samples),
+        &args.output,
+        args.json,
+    )
 }
 
 fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
     let sign = ["gamma < 0", "gamma = 0", "gamma > 0"][(expected.sign + 1) as usize];
-    say(format!(
-        "{name}: {sign} (gamma = {})",
-        digits(expected.gamma, 7)
-    ));
-    say(format!("v-       {}", list(&expected.velocity)));
-    say(format!("jam to   {}", list(&expected.jam)));
-    say(format!("hypothesis {}", expected.hypothesis.words()));
+    say!("{name}: {sign} (gamma = {})", digits(expected.gamma, 7));
+    say!("v-       {}", list(&expected.velocity));
+    say!("jam to   {}", list(&expected.jam));
+    say!("hypothesis {}", expected.hypothesis.words());
     let by = match expected.hypothesis {
         Hypothesis::None => "not by Theorem 1, which says nothing here: judge by the sample",
         _ => "Theorem 1",
     };
-    say(format!(
+    say!(
         "A is a {}; A_eps tends to a {}: A_eps {} to A ({by})",
         expected.shape.word(),
         expected.limit.word(),
@@ -98,16 +91,20 @@ fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
         } else {
             "does not converge"
         }
-    ));
-    say(format!(
+    );
+    say!(
         "{:>10}  {:>14}  {:>14}",
-        "eps", "sample to set", "set to sample"
-    ));
+        "eps",
+        "sample to set",
+        "set to sample"
+    );
     for s in samples {
-        say(format!(
+        say!(
             "{:>10.1e}  {:>14.3e}  {:>14.3e}",
-            s.epsilon, s.excess, s.gap
-        ));
+            s.epsilon,
+            s.excess,
+            s.gap
+        );
     }
     say("the first distance is reliable; the second is an upper bound that falls with the sample");
 }
@@ -176,7 +173,6 @@ fn picture(title: &str, expected: &Attainable, samples: &[Sampled]) -> Figure {
         panels.push(panel);
     }
     Figure {
-        scale: None,
         name: "attainable".to_string(),
         title: format!("{title}: attainable velocities"),
         subtitle: format!(
@@ -187,7 +183,7 @@ fn picture(title: &str, expected: &Attainable, samples: &[Sampled]) -> Figure {
         columns: panels.len().min(2),
         panels,
         panel_size: (480.0, 340.0),
-        legend: Vec::new(),
+        ..Figure::default()
     }
 }
 

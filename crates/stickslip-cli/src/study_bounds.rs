@@ -82,7 +82,7 @@ fn quantities(study: &BoundsStudy) -> [(&'static str, f64, Option<f64>); 3] {
 fn print(study: &BoundsStudy) {
     let data = &study.data;
     say("velocities in the norm of the kinetic energy, |v|^2 = v'Mv");
-    say(format!(
+    say!(
         "constants: |v-| = {:.4}, T = {:.4}, h = {}, force {:.4}, friction {:.4}, |grad gap| {:.4}, its slope {:.4}, \
          slope of the normal {:.4}",
         data.speed,
@@ -93,17 +93,14 @@ fn print(study: &BoundsStudy) {
         data.gradient,
         data.gradient_slope,
         data.normal_slope
-    ));
-    say(format!("{:>12}  {:>11}  {:>11}", "", "realised", "bound"));
+    );
+    say!("{:>12}  {:>11}  {:>11}", "", "realised", "bound");
     for (name, realised, bound) in quantities(study) {
         let bound = bound.map_or("none".to_string(), |x| digits(x, 5));
-        say(format!(
-            "{name:>12}  {:>11}  {bound:>11}",
-            digits(realised, 5)
-        ));
+        say!("{name:>12}  {:>11}  {bound:>11}", digits(realised, 5));
     }
     for reservation in &study.reservations {
-        say(format!("no bound is proved: {reservation}"));
+        say!("no bound is proved: {reservation}");
     }
     if let Some(bounds) = &study.bounds {
         let holds = study.realised.within(bounds);

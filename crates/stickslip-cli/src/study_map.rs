@@ -128,10 +128,10 @@ pub fn run(args: &MapArgs) -> Result<(), Failure> {
         say(text);
     } else {
         tell(&map, formula.as_ref());
-        say(format!(
+        say!(
             "Pictures {}: map (SVG and PNG), numbers in map.json, map.npz and map.csv",
             args.output.display()
-        ));
+        );
     }
     Ok(())
 }
@@ -210,10 +210,10 @@ fn tell(map: &SceneMap, formula: Option<&Formula>) {
         }
     }
     for (word, n) in words {
-        say(format!("{n:>8}  {word}"));
+        say!("{n:>8}  {word}");
     }
     if count > 0 {
-        say(format!("{count:>8}  numbers from {low} to {high}"));
+        say!("{count:>8}  numbers from {low} to {high}");
     }
     let doubtful = map
         .certified
@@ -221,12 +221,12 @@ fn tell(map: &SceneMap, formula: Option<&Formula>) {
         .filter(|certified| !**certified)
         .count();
     if doubtful > 0 {
-        say(format!("{doubtful:>8}  not certified"));
+        say!("{doubtful:>8}  not certified");
     }
     if map.boundary.is_empty() {
         return;
     }
-    say(format!("{} points of a boundary", map.boundary.len()));
+    say!("{} points of a boundary", map.boundary.len());
     if let Some(formula) = formula {
         let apart = map
             .boundary
@@ -235,11 +235,11 @@ fn tell(map: &SceneMap, formula: Option<&Formula>) {
             .filter(|d| d.is_finite());
         let near: Vec<f64> = apart.filter(|d| *d < 1e-3).collect();
         let worst = near.iter().fold(0.0f64, |s, d| s.max(*d));
-        say(format!(
+        say!(
             "{} of them belong to the formula, at most {} from it",
             near.len(),
             digits(worst, 2)
-        ));
+        );
     }
 }
 

@@ -7,6 +7,7 @@ use stickslip::simulation::studies::neighbours::{NeighbourStudy, neighbours};
 use crate::exit::{Failure, say};
 use crate::plot::{Figure, Panel, dot_color};
 use crate::scene_argument::{self, SceneOptions};
+use crate::study::save_picture;
 
 /// Run a scene from nudged starts and tell whether the end states come together as the nudge shrinks.
 #[derive(clap::Args, Debug)]
@@ -54,10 +55,10 @@ pub fn run(args: &NeighboursArgs) -> Result<(), Failure> {
     if args.json {
         say(serde_json::to_string_pretty(&study)?);
     } else {
-        say(format!("{}: end states at t = {until} s", named.name));
-        say(format!("{:>10}  {:>6}  {:>12}", "nudge", "runs", "spread"));
+        say!("{}: end states at t = {until} s", named.name);
+        say!("{:>10}  {:>6}  {:>12}", "nudge", "runs", "spread");
         for fan in &study.fans {
-            say(format!(
+            say!(
                 "{:>10.1e}  {:>6}  {:>12.3e}{}",
                 fan.nudge,
                 fan.ends.len(),
@@ -66,20 +67,11 @@ pub fn run(args: &NeighboursArgs) -> Result<(), Failure> {
                     0 => String::new(),
                     k => format!("  ({k} stopped before the end)"),
                 }
-            ));
+            );
         }
         say(study.verdict.words());
     }
-    std::fs::create_dir_all(&args.output)
-        .and_then(|()| picture(&scene.title, &study).save(&args.output))
-        .map_err(|error| format!("{}: {error}", args.output.display()))?;
-    if !args.json {
-        say(format!(
-            "Picture {}: neighbours (SVG and PNG)",
-            args.output.display()
-        ));
-    }
-    Ok(())
+    save_picture(&picture(&scene.title, &study), &args.output, args.json)
 }
 
 /// The ends of every fan: the first coordinate against its velocity.
@@ -106,13 +98,12 @@ fn picture(title: &str, study: &NeighbourStudy) -> Figure {
         })
         .collect();
     Figure {
-        scale: None,
         name: "neighbours".to_string(),
         title: format!("{title}: end states from nudged starts"),
         subtitle: study.verdict.words().to_string(),
         columns: panels.len().min(3),
         panels,
         panel_size: (360.0, 320.0),
-        legend: Vec::new(),
+        ..Figure::default()
     }
 }

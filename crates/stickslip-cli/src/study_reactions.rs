@@ -82,39 +82,41 @@ pub fn run(args: &ReactionsArgs) -> Result<(), Failure> {
 }
 
 fn print(split: &ReactionSplit, names: &[String]) {
-    say(format!(
+    say!(
         "compliance time {} s, {:.4} s of motion, variation of the velocity {:.4}",
         typed(split.compliance_time, 4),
         split.duration,
         split.variation
-    ));
+    );
     for (contact, name) in split.contacts.iter().zip(names) {
-        say(format!(
+        say!(
             "{name}: normal impulse {:.5} = atoms {:.5} + continuous {:.5}; friction {:.5}; level {}",
             contact.normal,
             contact.atomic,
             contact.continuous,
             contact.tangential,
             quantity(contact.level, "N")
-        ));
+        );
         if !contact.atoms.is_empty() {
-            say(format!(
+            say!(
                 "{:>12}  {:>10}  {:>10}  friction per normal impulse",
-                "time", "duration", "impulse"
-            ));
+                "time",
+                "duration",
+                "impulse"
+            );
         }
         for atom in contact.atoms.iter().take(LISTED) {
             let friction: Vec<String> = atom.friction.iter().map(|x| format!("{x:.5}")).collect();
-            say(format!(
+            say!(
                 "{:>12.6}  {:>10.3e}  {:>10.5}  {}",
                 atom.t,
                 atom.duration,
                 atom.normal,
                 friction.join(" ")
-            ));
+            );
         }
         if contact.atoms.len() > LISTED {
-            say(format!("and {} more", contact.atoms.len() - LISTED));
+            say!("and {} more", contact.atoms.len() - LISTED);
         }
     }
 }

@@ -7,7 +7,7 @@ use stickslip::scene::expression::{Graph, Scope, parse};
 use stickslip::scene::{Direction, Scene, SceneSweep, SectionRule};
 use stickslip::simulation::studies::sweep::{Sweep, SweepAxis, SweepPoint};
 
-use crate::exit::{Failure, say};
+use crate::exit::Failure;
 use crate::plot::{Figure, Panel, dot_color};
 use crate::scene_argument::{self, SceneOptions};
 use crate::study_sweep::{drive, sweep_axis};
@@ -161,18 +161,18 @@ pub fn poincare(args: &PoincareArgs) -> Result<bool, Failure> {
         ..Figure::default()
     };
     figure.save(&args.output).map_err(failed)?;
-    say(format!(
+    say!(
         "{} points{}",
         section.points.len(),
         if section.certified { ", certified" } else { "" }
-    ));
+    );
     if !section.reason.is_empty() {
-        say(format!("the run stopped: {}", section.reason));
+        say!("the run stopped: {}", section.reason);
     }
-    say(format!(
+    say!(
         "Files {}: poincare.npz, poincare.csv and the plot poincare (SVG and PNG)",
         args.output.display()
-    ));
+    );
     Ok(true)
 }
 

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::json;
 use stickslip::scene::Changes;
+use stickslip::simulation::studies::branches::{Branch, BranchTree};
 
 use crate::exit::{Failure, say};
 use crate::plot::{Figure, Panel, Sample, curve_stroke};
-use crate::scene_argument::{self, NamedScene};
+use crate::scene_argument;
+use crate::study::save_picture;
 
 /// Run one start under Moreau's S, the generalized law, every branch of Coulomb's law and the penalty method.
 #[derive(clap::Args, Debug)]
@@ -46,79 +48,26 @@ struct Curve {
     v: Vec<f64>,
 }
 
-/// Runs the subcommand.
-pub fn run(args: &StartArgs) -> Result<(), Failure> {
-    let mut base = Changes::new();
-    for (name, value) in &args.set {
-        base = base.parameter(name, value);
-    }
-    for (key, value) in [("step", &args.step), ("until", &args.until)] {
-        if let Some(value) = value {
-            base = base.key(key, value);
-        }
-    }
-    let load = |changes: &Changes| -> Result<NamedScene, Failure> {
-        Ok(scene_argument::load(&args.scene, changes)?)
-    };
-    let first = load(&base)?;
-    let mut curves = Vec::new();
-    let rigid = base
-        .clone()
-        .key("scheme", "moreau")
-        .key("impact", "inelastic");
-    for (law, name) in [
-        ("argmin", "Moreau's S"),
-        ("generalized", "generalized (P'3)"),
-    ] {
-        let scene = load(&rigid.clone().key("law", law))?.scene;
-        let tree = scene.branch_tree()?;
-        curves.extend(tree.branches.into_iter().take(1).map(|b| Curve {
-            name: name.to_string(),
-            v: b.v.last().cloned().unwrap_or_default(),
-            t: b.t,
-            q: b.q,
-        }));
-    }
-    // Coulomb's law keeps the scheme of the scene: one that reads contacts at the start of the step sees all its futures.
-    let coulomb = base
-        .clone()
-        .key("law", "coulomb")
-        .key("on_several", "branch");
-    let tree = load(&coulomb)?.scene.branch_tree()?;
-    let left_out = tree.left_out;
-    for (k, branch) in tree.branches.into_iter().enumerate() {
-        curves.push(Curve {
-            name: format!(
-                "Coulomb (P5), branch {} from t = {:.4} s",
-                k + 1,
-                branch.t_start
-            ),
+impl Curve {
+    fn new(name: String, branch: Branch) -> Self {
+        Self {
+            name,
             v: branch.v.last().cloned().unwrap_or_default(),
             t: branch.t,
             q: branch.q,
-        });
+        }
     }
-    for &tau in &args.compliance_times {
-        let changes = base
-            .clone()
-            .key("law", "coulomb")
-            .key("scheme", "penalty")
-            .key("compliance_time", tau)
-            .key("step", tau / 50.0);
-        let scene = load(&changes)?.scene;
-        let tree = scene.branch_tree()?;
-        curves.extend(tree.branches.into_iter().take(1).map(|b| Curve {
-            name: format!("penalty, compliance time {tau} s"),
-            v: b.v.last().cloned().unwrap_or_default(),
-            t: b.t,
-            q: b.q,
-        }));
-    }
+}
+
+/// Runs the subcommand.
+pub fn run(args: &StartArgs) -> Result<(), Failure> {
+    let base = changes(args);
+    let first = scene_argument::load(&args.scene, &base)?;
+    let (curves, left_out) = motions(args, &base)?;
     let names = first.scene.coordinate_names();
-    std::fs::create_dir_all(&args.output)
-        .and_then(|()| figure(&first.scene.title, &names, &curves).save(&args.output))
-        .map_err(|error| format!("{}: {error}", args.output.display()))?;
+    let picture = figure(&first.scene.title, &names, &curves);
     if args.json {
+        save_picture(&picture, &args.output, true)?;
         say(json!({ "coordinates": names, "motions": curves, "left_out": left_out }));
         return Ok(());
     }
@@ -129,18 +78,66 @@ pub fn run(args: &StartArgs) -> Result<(), Failure> {
             .zip(&curve.v)
             .map(|((name, q), v)| format!("{name} = {q:.5} ({v:+.5})"))
             .collect();
-        say(format!("{:<42} {}", curve.name, end.join(", ")));
+        say!("{:<42} {}", curve.name, end.join(", "));
     }
     if left_out > 0 {
-        say(format!(
-            "{left_out} branches beyond branches_max were left out"
-        ));
+        say!("{left_out} branches beyond branches_max were left out");
     }
-    say(format!(
-        "Picture {}: start (SVG and PNG)",
-        args.output.display()
-    ));
-    Ok(())
+    save_picture(&picture, &args.output, false)
+}
+
+/// What the options change in the scene.
+fn changes(args: &StartArgs) -> Changes {
+    let mut changes = Changes::new();
+    for (name, value) in &args.set {
+        changes = changes.parameter(name, value);
+    }
+    for (key, value) in [("step", &args.step), ("until", &args.until)] {
+        if let Some(value) = value {
+            changes = changes.key(key, value);
+        }
+    }
+    changes
+}
+
+/// The motions under every law, and the number of branches that were left out.
+fn motions(args: &StartArgs, base: &Changes) -> Result<(Vec<Curve>, usize), Failure> {
+    let tree = |changes: &Changes| -> Result<BranchTree, Failure> {
+        let named = scene_argument::load(&args.scene, changes)?;
+        Ok(named.scene.branch_tree()?)
+    };
+    let first = |name: String, changes: &Changes| -> Result<Option<Curve>, Failure> {
+        let branch = tree(changes)?.branches.into_iter().next();
+        Ok(branch.map(|branch| Curve::new(name, branch)))
+    };
+    let mut curves = Vec::new();
+    let rigid = base
+        .clone()
+        .key("scheme", "moreau")
+        .key("impact", "inelastic");
+    for (law, name) in [
+        ("argmin", "Moreau's S"),
+        ("generalized", "generalized (P'3)"),
+    ] {
+        curves.extend(first(name.to_string(), &rigid.clone().key("law", law))?);
+    }
+    // Coulomb's law keeps the scheme of the scene: one that reads contacts at the start of the step sees all its futures.
+    let coulomb = base.clone().key("law", "coulomb");
+    let all = tree(&coulomb.clone().key("on_several", "branch"))?;
+    for (k, branch) in all.branches.into_iter().enumerate() {
+        let (number, t) = (k + 1, branch.t_start);
+        let name = format!("Coulomb (P5), branch {number} from t = {t:.4} s");
+        curves.push(Curve::new(name, branch));
+    }
+    for &tau in &args.compliance_times {
+        let penalty = coulomb.clone().key("scheme", "penalty");
+        let penalty = penalty.key("compliance_time", tau).key("step", tau / 50.0);
+        curves.extend(first(
+            format!("penalty, compliance time {tau} s"),
+            &penalty,
+        )?);
+    }
+    Ok((curves, all.left_out))
 }
 
 fn figure(title: &str, names: &[String], curves: &[Curve]) -> Figure {
@@ -158,7 +155,6 @@ fn figure(title: &str, names: &[String], curves: &[Curve]) -> Figure {
     });
     let legend = curves.iter().enumerate();
     Figure {
-        scale: None,
         name: "start".to_string(),
         title: format!("{title}: one start, every law"),
         subtitle: "branches in the order in which they were found".to_string(),
@@ -168,5 +164,6 @@ fn figure(title: &str, names: &[String], curves: &[Curve]) -> Figure {
         panels: panels.collect(),
         columns: 2,
         panel_size: (480.0, 300.0),
+        ..Figure::default()
     }
 }

@@ -7,7 +7,7 @@ use stickslip::simulation::studies::map::grid;
 use stickslip::simulation::studies::sweep::{Sweep, SweepAxis};
 
 use crate::dask;
-use crate::exit::{Failure, note, say};
+use crate::exit::{Failure, note};
 use crate::interrupt::Interrupt;
 use crate::plot::sweep_figure;
 use crate::scene_argument::{self, SceneOptions};
@@ -165,17 +165,17 @@ pub fn drive(
         .flatten()
         .filter(|p| p.certified)
         .count();
-    say(format!(
+    say!(
         "{done} of {} points, {certified} of them certified",
         sweep.points().len()
-    ));
+    );
     for (k, outcome) in sweep.outcomes().iter().enumerate().take(12) {
         let values = sweep.points().iter().flatten().map(|p| p.values[k]);
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
             (low.min(x), high.max(x))
         });
         if low <= high {
-            say(format!("  {outcome}: from {low} to {high}"));
+            say!("  {outcome}: from {low} to {high}");
         }
     }
     let mut reasons: Vec<&str> = Vec::new();
@@ -188,16 +188,16 @@ pub fn drive(
         }
     }
     for reason in reasons {
-        say(format!("  some: {reason}"));
+        say!("  some: {reason}");
     }
     if all {
         sweep_figure(&sweep, name, title)
             .save(folder)
             .map_err(|e| format!("{}: {e}", folder.display()))?;
     }
-    say(format!(
+    say!(
         "Files {}: {name}.npz, {name}.csv and the plot {name} (SVG and PNG)",
         folder.display()
-    ));
+    );
     Ok(all)
 }

@@ -82,13 +82,11 @@ fn tell(report: &Verification, own: bool) {
     };
     if report.accepted() {
         let nodes = report.nodes;
-        say(format!(
-            "accepted under {formulation}{own}: every line holds at {nodes} instants"
-        ));
+        say!("accepted under {formulation}{own}: every line holds at {nodes} instants");
     } else {
-        say(format!("refused under {formulation}{own}:"));
+        say!("refused under {formulation}{own}:");
         for violation in &report.violations {
-            say(format!("  {violation}"));
+            say!("  {violation}");
         }
     }
     if let Some(literal) = &report.literal {
@@ -97,12 +95,12 @@ fn tell(report: &Verification, own: bool) {
         } else {
             "refused (it need not have a solution)"
         };
-        say(format!(
+        say!(
             "as written, against all test velocities ({}): {verdict}",
             literal.formulation
-        ));
+        );
         for violation in &literal.violations {
-            say(format!("  {violation}"));
+            say!("  {violation}");
         }
     }
 }
@@ -111,7 +109,7 @@ fn not_judged(args: &VerifyArgs, reason: &dyn std::fmt::Display) -> ExitCode {
     if args.json {
         say(json!({ "does_not_apply": reason.to_string() }));
     } else {
-        say(format!("does not apply: {reason}"));
+        say!("does not apply: {reason}");
     }
     does_not_apply()
 }

@@ -78,3 +78,24 @@ pub enum CaseError {
         outcome: StepOutcome,
     },
 }
+
+impl CaseError {
+    /// The family does not treat these parameters.
+    pub(crate) fn not_computed(reason: impl ToString) -> Self {
+        let reason = reason.to_string();
+        Self::NotComputed { reason }
+    }
+
+    /// A parameter has the wrong form or size.
+    pub(crate) fn bad_parameter(
+        name: impl ToString,
+        found: impl ToString,
+        expected: &'static str,
+    ) -> Self {
+        Self::BadParameter {
+            name: name.to_string(),
+            found: found.to_string(),
+            expected,
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use stickslip::contact::{BlockKind, ContactKey, ContactProblem, ContactSolver};
 use stickslip::laws::{FlowRule, FrictionSection};
-use stickslip::records::{ContactMode, StepRecord};
+use stickslip::records::{ContactMode, EnergyEntry, StepRecord};
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::cascade::CoulombMethod;
 use stickslip::solvers::{CascadeSolver, GaussSeidel};
@@ -15,7 +15,7 @@ use stickslip::stepping::{
 };
 use stickslip::systems::MechanicalSystem;
 
-use super::{CaseError, Inputs};
+use super::{Answer, CaseError, Inputs};
 
 /// Which solver the contact problems of cases go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,11 +71,19 @@ pub(super) fn activation(word: &str) -> Result<Activation, CaseError> {
         "paper" => Ok(Activation::Paper),
         "forecast" => Ok(Activation::Forecast),
         "guard" => Ok(Activation::Guard),
-        other => Err(CaseError::BadParameter {
-            name: "activation".into(),
-            found: other.into(),
-            expected: "paper, forecast or guard",
-        }),
+        other => Err(CaseError::bad_parameter(
+            "activation",
+            other,
+            "paper, forecast or guard",
+        )),
+    }
+}
+
+/// θ = ½, otherwise the defaults.
+pub(super) fn midpoint() -> MoreauJeanSettings {
+    MoreauJeanSettings {
+        theta: Some(0.5),
+        ..Default::default()
     }
 }
 
@@ -165,6 +173,42 @@ pub(super) fn run_steps(
     })
 }
 
+/// Ends a run where the condition holds.
+pub(super) fn stop_if(done: bool) -> ControlFlow<()> {
+    match done {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
+}
+
+/// The account of a run, with the largest works of a step.
+pub(super) fn run_totals(run: &Simulation, (normal, tangential): (f64, f64)) -> Answer {
+    let ledger = run.ledger();
+    let mut totals = energy_terms(&ledger.totals);
+    totals.insert("max_abs_step_residual", ledger.worst_imbalance);
+    totals.insert(
+        "max_natural_map_residual",
+        run.certificate().natural_map.value,
+    );
+    totals.insert("max_step_W_N", normal);
+    totals.insert("max_step_W_T", tangential);
+    totals
+}
+
+/// The terms of an account of energy.
+pub(super) fn energy_terms(entry: &EnergyEntry) -> Answer {
+    group! {
+        "dT" => entry.kinetic_change,
+        "dV" => entry.potential_change,
+        "W_ext" => entry.external,
+        "W_damp" => entry.damping,
+        "D_num_M" => entry.numerical_mass,
+        "D_num_K" => entry.numerical_stiffness,
+        "W_N" => entry.contact_normal,
+        "W_T" => entry.contact_tangential,
+    }
+}
+
 /// Number of whole steps h in the time T.
 pub(super) fn step_count(t: f64, h: f64) -> usize {
     (t / h).round() as usize
@@ -203,8 +247,9 @@ impl LocalView {
         let n = system.dof();
         let mut factor = CholeskyFactor::default();
         if factor.factor(operator).is_err() {
-            let reason = "the operator is not positive definite".to_string();
-            return Err(CaseError::NotComputed { reason });
+            return Err(CaseError::not_computed(
+                "the operator is not positive definite",
+            ));
         }
         let mut problem = ContactProblem::default();
         problem.begin(n);

@@ -66,11 +66,16 @@ impl<'a> Inputs<'a> {
 
     /// A number, or the default where it is absent.
     pub fn number_or(&self, path: &str, default: f64) -> Result<f64, CaseError> {
-        if self.has(path) {
-            self.number(path)
-        } else {
-            Ok(default)
+        self.find(path).map_or(Ok(default), |_| self.number(path))
+    }
+
+    /// Several numbers.
+    pub fn each<const N: usize>(&self, paths: [&str; N]) -> Result<[f64; N], CaseError> {
+        let mut numbers = [0.0; N];
+        for (number, path) in numbers.iter_mut().zip(paths) {
+            *number = self.number(path)?;
         }
+        Ok(numbers)
     }
 
     /// A nonnegative integer.
@@ -205,11 +210,7 @@ fn bad(path: &str, value: &Value, expected: &'static str) -> CaseError {
     if found.chars().count() > 60 {
         found = found.chars().take(57).chain("...".chars()).collect();
     }
-    CaseError::BadParameter {
-        name: path.to_string(),
-        found,
-        expected,
-    }
+    CaseError::bad_parameter(path, found, expected)
 }
 
 #[cfg(test)]

@@ -43,9 +43,7 @@ impl Start {
             before = (record.t, record.q.clone());
             std::ops::ControlFlow::Continue(())
         })?;
-        found.ok_or(CaseError::NotComputed {
-            reason: "the run ended early".into(),
-        })
+        found.ok_or(CaseError::not_computed("the run ended early"))
     }
 }
 

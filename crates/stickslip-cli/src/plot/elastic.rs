@@ -119,35 +119,13 @@ fn displacements(system: &ElastodynamicSystem, t: f64, q: &[f64]) -> Vec<([f64; 
 pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
     let system = run.scene.elastic()?;
     let space = system.mesh()?.dimension();
-    let times = run.table.times();
-    let (first, last) = (*times.first()?, *times.last()?);
-    let chosen: Vec<f64> = if run.elastic.times.is_empty() {
-        let share = |k: usize| k as f64 / (PICTURES - 1) as f64;
-        (0..PICTURES)
-            .map(|k| first + share(k) * (last - first))
-            .collect()
-    } else {
-        run.elastic.times.clone()
-    };
-    let rows: Vec<usize> = chosen.iter().map(|&t| run.table.row_at(t)).collect();
-    // How much deformations are enlarged.
+    let last = *run.table.times().last()?;
+    let rows = chosen_rows(run);
     let size = extent(system);
-    let mut largest = 0.0f64;
-    for &row in &rows {
-        for (u, mean) in displacements(system, times[row], &state(run, system, row).0) {
-            for k in 0..3 {
-                largest = largest.max((u[k] - mean[k]).abs());
-            }
-        }
-    }
-    let scale = run.elastic.scale.unwrap_or_else(|| {
-        // Bodies that touch would come apart on paper if each were enlarged about its own middle.
-        if system.bodies().len() > 1 || largest > 0.01 * size || largest == 0.0 {
-            1.0
-        } else {
-            nice(0.05 * size / largest)
-        }
-    });
+    let scale = run
+        .elastic
+        .scale
+        .unwrap_or_else(|| enlargement(run, system, &rows, size));
     let faces = faces(system);
     let shots: Vec<Shot> = rows
         .iter()
@@ -199,21 +177,7 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
         };
         let body = (shot.middle, 0.6 * size);
         panel.items = obstacles(system, shot.t, space, body, window);
-        let edges = shot.faces.len() <= EDGES;
-        for (mut points, value) in shot.faces {
-            if points.len() == 2 {
-                let stroke = Stroke::solid(ramp(value / top), 4.0);
-                panel.items.push(Item::Curve(points, stroke));
-                continue;
-            }
-            let fill = Fill::Solid(ramp(value / top));
-            panel.items.push(Item::Area(points.clone(), fill));
-            if edges {
-                points.push(points[0]);
-                let stroke = Stroke::solid(Color(60, 60, 60), 0.4);
-                panel.items.push(Item::Curve(points, stroke));
-            }
-        }
+        draw_faces(&mut panel, shot.faces, top);
         figure.panels.push(panel);
     }
     (figure.columns, figure.panel_size) = if ratio < 0.3 {
@@ -222,6 +186,56 @@ pub fn deformed_mesh(run: &RunData) -> Option<Figure> {
         (3, (310.0, 290.0 * ratio.min(1.6) + 36.0))
     };
     Some(figure)
+}
+
+/// Rows of the pictures: at the times asked for, or evenly over the run.
+fn chosen_rows(run: &RunData) -> Vec<usize> {
+    let times = run.table.times();
+    let (first, last) = (times[0], times[times.len() - 1]);
+    let even = (0..PICTURES).map(|k| k as f64 / (PICTURES - 1) as f64);
+    let chosen = match run.elastic.times.is_empty() {
+        true => even.map(|share| first + share * (last - first)).collect(),
+        false => run.elastic.times.clone(),
+    };
+    chosen.iter().map(|&t| run.table.row_at(t)).collect()
+}
+
+/// How much deformations are enlarged.
+fn enlargement(run: &RunData, system: &ElastodynamicSystem, rows: &[usize], size: f64) -> f64 {
+    let mut largest = 0.0f64;
+    for &row in rows {
+        let (t, q) = (run.table.times()[row], state(run, system, row).0);
+        for (u, mean) in displacements(system, t, &q) {
+            for k in 0..3 {
+                largest = largest.max((u[k] - mean[k]).abs());
+            }
+        }
+    }
+    // Bodies that touch would come apart on paper if each were enlarged about its own middle.
+    if system.bodies().len() > 1 || largest > 0.01 * size || largest == 0.0 {
+        1.0
+    } else {
+        nice(0.05 * size / largest)
+    }
+}
+
+/// Faces in the colours of their values, with their edges where they are few.
+fn draw_faces(panel: &mut Panel, faces: Vec<(Vec<Point>, f64)>, top: f64) {
+    let edges = faces.len() <= EDGES;
+    for (mut points, value) in faces {
+        if points.len() == 2 {
+            let stroke = Stroke::solid(ramp(value / top), 4.0);
+            panel.items.push(Item::Curve(points, stroke));
+            continue;
+        }
+        let fill = Fill::Solid(ramp(value / top));
+        panel.items.push(Item::Area(points.clone(), fill));
+        if edges {
+            points.push(points[0]);
+            let stroke = Stroke::solid(Color(60, 60, 60), 0.4);
+            panel.items.push(Item::Curve(points, stroke));
+        }
+    }
 }
 
 fn shot(

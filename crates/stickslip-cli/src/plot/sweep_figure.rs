@@ -1,7 +1,7 @@
 //! The outcomes of a sweep: curves over one parameter, maps over two.
 
 use stickslip::scene::{Cell, SceneMap};
-use stickslip::simulation::studies::sweep::Sweep;
+use stickslip::simulation::studies::sweep::{Sweep, SweepAxis};
 
 use super::figure::Figure;
 use super::map_figure::map_figure;
@@ -27,71 +27,82 @@ pub fn sweep_figure(sweep: &Sweep, name: &str, title: &str) -> Figure {
         .map(|axis| format!("{} = {}", axis.name, axis.values[0]))
         .collect();
     figure.subtitle = fixed.join(", ");
-    // Distance of two points along the first two axes.
-    let behind = |k: usize| axes[k..].iter().map(|a| a.values.len()).product::<usize>();
-    let value = |point: usize, outcome: usize| {
-        let point = sweep.points()[point].as_ref();
-        point.map_or(f64::NAN, |p| p.values[outcome])
-    };
-    // A point that is not computed is not doubtful.
-    let certified = |point: usize| sweep.points()[point].as_ref().is_none_or(|p| p.certified);
-    if axes.len() == 1 {
-        let x = &axes[0];
-        let points = |k: usize| -> Vec<[f64; 2]> {
-            let pairs = (0..x.values.len()).map(|i| [x.values[i], value(i, k)]);
-            pairs.filter(|p| p[1].is_finite()).collect()
-        };
-        let doubtful = |k: usize| -> Vec<[f64; 2]> {
-            let those = (0..x.values.len()).filter(|&i| !certified(i));
-            let pairs = those.map(|i| [x.values[i], value(i, k)]);
-            pairs.filter(|p| p[1].is_finite()).collect()
-        };
-        let count = sweep.outcomes().len();
-        if count > PANELS {
-            let base = sweep.outcomes()[0].split('[').next().unwrap_or_default();
-            let mut panel = Panel {
-                x_label: x.name.clone(),
-                y_label: base.to_string(),
-                ..Panel::default()
-            };
-            let all = (0..count).flat_map(points).collect();
-            panel.add_dots(all, 0.9, style::color(0), false, None);
-            let rings: Vec<[f64; 2]> = (0..count).flat_map(doubtful).collect();
-            if !rings.is_empty() {
-                panel.add_dots(rings, 2.0, style::color(1), true, Some("not certified"));
-            }
-            figure.panels.push(panel);
-            figure.panel_size = (760.0, 480.0);
-            return figure;
-        }
-        for (k, outcome) in sweep.outcomes().iter().enumerate() {
-            let mut panel = Panel {
-                x_label: x.name.clone(),
-                y_label: outcome.clone(),
-                ..Panel::default()
-            };
-            let curve = points(k);
-            panel.add_curve(curve.clone(), style::curve(0), None);
-            let dots = doubtful(k);
-            if !dots.is_empty() {
-                panel.add_dots(dots, 3.0, style::color(1), true, Some("not certified"));
-            }
-            figure.panels.push(panel);
-        }
-        return figure;
+    match axes {
+        [x] => over_one(sweep, x, &mut figure),
+        [x, y, ..] => over_two(sweep, (x, y), &mut figure),
+        [] => {}
     }
-    let (x, y) = (&axes[0], &axes[1]);
+    figure
+}
+
+/// An outcome at a point; not a number where it is not computed.
+fn value(sweep: &Sweep, point: usize, outcome: usize) -> f64 {
+    let point = sweep.points()[point].as_ref();
+    point.map_or(f64::NAN, |p| p.values[outcome])
+}
+
+/// A point that is not computed is not doubtful.
+fn certified(sweep: &Sweep, point: usize) -> bool {
+    sweep.points()[point].as_ref().is_none_or(|p| p.certified)
+}
+
+/// Curves over one parameter, or a bifurcation diagram.
+fn over_one(sweep: &Sweep, x: &SweepAxis, figure: &mut Figure) {
+    let pairs = |k: usize, shown: &dyn Fn(usize) -> bool| -> Vec<[f64; 2]> {
+        let those = (0..x.values.len()).filter(|&i| shown(i));
+        let pairs = those.map(|i| [x.values[i], value(sweep, i, k)]);
+        pairs.filter(|p| p[1].is_finite()).collect()
+    };
+    let points = |k: usize| pairs(k, &|_| true);
+    let doubtful = |k: usize| pairs(k, &|i| !certified(sweep, i));
+    let panel = |y_label: &str| Panel {
+        x_label: x.name.clone(),
+        y_label: y_label.to_string(),
+        ..Panel::default()
+    };
+    let mark = |panel: &mut Panel, dots: Vec<[f64; 2]>, size: f64| {
+        if !dots.is_empty() {
+            panel.add_dots(dots, size, style::color(1), true, Some("not certified"));
+        }
+    };
+    let count = sweep.outcomes().len();
+    if count > PANELS {
+        let base = sweep.outcomes()[0].split('[').next().unwrap_or_default();
+        let mut panel = panel(base);
+        let all = (0..count).flat_map(points).collect();
+        panel.add_dots(all, 0.9, style::color(0), false, None);
+        mark(&mut panel, (0..count).flat_map(doubtful).collect(), 2.0);
+        figure.panels.push(panel);
+        figure.panel_size = (760.0, 480.0);
+        return;
+    }
+    for (k, outcome) in sweep.outcomes().iter().enumerate() {
+        let mut panel = panel(outcome);
+        panel.add_curve(points(k), style::curve(0), None);
+        mark(&mut panel, doubtful(k), 3.0);
+        figure.panels.push(panel);
+    }
+}
+
+/// Maps over two parameters.
+fn over_two(sweep: &Sweep, (x, y): (&SweepAxis, &SweepAxis), figure: &mut Figure) {
+    // Distance of two points along the first two axes.
+    let axes = sweep.axes();
+    let behind = |k: usize| axes[k..].iter().map(|a| a.values.len()).product::<usize>();
     let (along_x, along_y) = (behind(1), behind(2));
+    let points: Vec<usize> = (0..y.values.len())
+        .flat_map(|j| (0..x.values.len()).map(move |i| i * along_x + j * along_y))
+        .collect();
     for (k, outcome) in sweep.outcomes().iter().enumerate().take(PANELS) {
-        let points: Vec<usize> = (0..y.values.len())
-            .flat_map(|j| (0..x.values.len()).map(move |i| i * along_x + j * along_y))
-            .collect();
-        let cell = |&point: &usize| Cell::Number(value(point, k));
+        let cell = |&point: &usize| Cell::Number(value(sweep, point, k));
         let map = SceneMap {
             x: x.clone(),
             y: y.clone(),
             cells: points.iter().map(cell).collect(),
-            certified: points.iter().map(|&point| certified(point)).collect(),
+            certified: points
+                .iter()
+                .map(|&point| certified(sweep, point))
+                .collect(),
             boundary: Vec::new(),
         };
         let mut drawn = map_figure(&map, (String::new(), outcome), None);
@@ -101,5 +112,4 @@ pub fn sweep_figure(sweep: &Sweep, name: &str, title: &str) -> Figure {
         figure.panel_size = drawn.panel_size;
         figure.panels.append(&mut drawn.panels);
     }
-    figure
 }

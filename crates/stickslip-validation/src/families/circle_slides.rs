@@ -13,11 +13,7 @@ fn circle(
     params: &Inputs,
     side: f64,
 ) -> Result<(GeneralizedSystem, [f64; 2], [f64; 2]), CaseError> {
-    let (radius, g, mu) = (
-        params.number("R")?,
-        params.number("g")?,
-        params.number("mu")?,
-    );
+    let [radius, g, mu] = params.each(["R", "g", "mu"])?;
     let (sin, cos) = params.number("theta0_deg")?.to_radians().sin_cos();
     let v0 = params.number("v0")?;
     // theta from the top outside, from the bottom inside, growing towards +x
@@ -135,11 +131,7 @@ pub(super) fn bowl_planar_sweep(input: &CaseInput, steps: usize) -> Result<Targe
 }
 
 fn bowl_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (radius, g, mu) = (
-        params.number("R")?,
-        params.number("g")?,
-        params.number("mu")?,
-    );
+    let [radius, g, mu] = params.each(["R", "g", "mu"])?;
     let (q, v) = (params.vector::<3>("r0")?, params.vector::<3>("v0")?);
     let gap = AutoScalar(move |_: Jet, q: &[Jet]| {
         -(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]).sqrt() + radius

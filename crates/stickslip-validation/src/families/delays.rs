@@ -15,7 +15,7 @@ pub(super) fn delayed_start(params: &Inputs) -> Result<Start, CaseError> {
     let c = params.number_or("c", 0.0)?;
     let g0 = params.number_or("g0", 0.0)?;
     let tau = params.number("tau")?;
-    let (x0, v0) = (params.number("x0")?, params.number("v0")?);
+    let [x0, v0] = params.each(["x0", "v0"])?;
     let mut reading = PastReading::new();
     reading.observe(&[0]);
     type Drive = Box<dyn Fn(&PastView) -> f64 + Send + Sync>;
@@ -43,7 +43,7 @@ pub(super) fn delayed_start(params: &Inputs) -> Result<Start, CaseError> {
             v: vec![v0],
         });
     }
-    let (mu, g) = (params.number("mu")?, params.number("g")?);
+    let [mu, g] = params.each(["mu", "g"])?;
     let system = GeneralizedSystem::builder(["x", "y"])
         .mass_diagonal(&[1.0, 1.0])
         .dead_load(&[0.0, -g])
@@ -83,13 +83,9 @@ pub(super) fn delayed_sweep(input: &CaseInput, steps: usize) -> Result<Targets, 
 }
 
 fn hopper_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (kx, gx, g) = (
-        params.number("kx")?,
-        params.number("gx")?,
-        params.number("g")?,
-    );
-    let (kap, l0) = (params.number("kap")?, params.number("L0")?);
-    let (tau, mu) = (params.number("tau")?, params.number("mu")?);
+    let [kx, gx, g] = params.each(["kx", "gx", "g"])?;
+    let [kap, l0] = params.each(["kap", "L0"])?;
+    let [tau, mu] = params.each(["tau", "mu"])?;
     let q = vec![params.number("x0")?, params.number("y0")?];
     let v = vec![params.number("vx0")?, params.number("vy0")?];
     let mut reading = PastReading::new();
@@ -131,13 +127,9 @@ pub(super) fn hopper_sweep(input: &CaseInput, steps: usize) -> Result<Targets, C
 }
 
 fn memory_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (k, pull, g) = (
-        params.number("k")?,
-        params.number("V")?,
-        params.number("g")?,
-    );
-    let (mu_s, mu_d) = (params.number("mu_s")?, params.number("mu_d")?);
-    let (delta, ell) = (params.number("delta")?, params.number("ell")?);
+    let [k, pull, g] = params.each(["k", "V", "g"])?;
+    let [mu_s, mu_d] = params.each(["mu_s", "mu_d"])?;
+    let [delta, ell] = params.each(["delta", "ell"])?;
     let mut reading = PastReading::new();
     reading.observe(&[0]).window(delta)?;
     let memory = move |at: &Instant| {
@@ -182,11 +174,7 @@ pub(super) fn memory(input: &CaseInput) -> Result<Answer, CaseError> {
     let stops: Vec<_> = events.iter().filter(|e| sticks(e)).collect();
     let stop_times: Vec<f64> = stops.iter().map(|e| e.t).collect();
     // Classical limit of a vanishing memory.
-    let (k, pull, g) = (
-        params.number("k")?,
-        params.number("V")?,
-        params.number("g")?,
-    );
+    let [k, pull, g] = params.each(["k", "V", "g"])?;
     let jump = (params.number("mu_s")? - params.number("mu_d")?) * g;
     let omega = k.sqrt();
     let stick = 2.0 * jump / (k * pull);
@@ -217,12 +205,8 @@ pub(super) fn memory_sweep(input: &CaseInput, steps: usize) -> Result<Targets, C
 }
 
 fn throw_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (a, ell, g) = (
-        params.number("A")?,
-        params.number("ell")?,
-        params.number("g")?,
-    );
-    let (y0, v0) = (params.number("y0")?, params.number("v0")?);
+    let [a, ell, g] = params.each(["A", "ell", "g"])?;
+    let [y0, v0] = params.each(["y0", "v0"])?;
     let mut reading = PastReading::new();
     let top = reading.window_maximum(params.number("delta")?, Psi::Coordinate(0))?;
     let gap = GivenScalar {
@@ -277,13 +261,9 @@ pub(super) fn throw_sweep(input: &CaseInput, steps: usize) -> Result<Targets, Ca
 }
 
 fn vector_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (k, c, tau) = (
-        params.number("k")?,
-        params.number("c")?,
-        params.number("tau")?,
-    );
+    let [k, c, tau] = params.each(["k", "c", "tau"])?;
     let (sin, cos) = params.number("angle_deg")?.to_radians().sin_cos();
-    let (mu, g) = (params.number("mu")?, params.number("g")?);
+    let [mu, g] = params.each(["mu", "g"])?;
     let (q0, v0) = (params.vector::<2>("q0")?, params.vector::<2>("v0")?);
     let (q, v) = (vec![q0[0], q0[1], 0.0], vec![v0[0], v0[1], 0.0]);
     let mut reading = PastReading::new();

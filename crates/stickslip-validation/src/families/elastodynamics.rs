@@ -1,6 +1,8 @@
 //! Meshes: the elastic bar at a wall, the block of quadrilaterals on a floor.
 
-use crate::engine::{activation, run_steps, scheme_settings, simulation, step_count, theta_scheme};
+use crate::engine::{
+    activation, run_steps, run_totals, scheme_settings, simulation, step_count, theta_scheme,
+};
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::{CholeskyFactor, SymmetricMatrix};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
@@ -14,9 +16,7 @@ use stickslip::systems::elastodynamic::{
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
 
 fn refused(error: ElastodynamicError) -> CaseError {
-    CaseError::NotComputed {
-        reason: error.to_string(),
-    }
+    CaseError::not_computed(error)
 }
 
 fn mass_kind(params: &Inputs) -> MassKind {
@@ -105,9 +105,7 @@ impl Bar {
         unit[0] = 1.0;
         factor
             .factor(system.mass_matrix())
-            .map_err(|_| CaseError::NotComputed {
-                reason: "the mass matrix is not positive definite".into(),
-            })?;
+            .map_err(|_| CaseError::not_computed("the mass matrix is not positive definite"))?;
         factor.solve_in_place(&mut unit);
         Ok(1.0 / unit[0])
     }
@@ -147,14 +145,13 @@ impl BarWatch {
 pub(super) fn bar_impact(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
     let bar = Bar::new(params)?;
-    let (h, t_end) = (params.number("h")?, params.number("T")?);
+    let [h, t_end] = params.each(["h", "T"])?;
     let settings = scheme_settings(params, params.number("theta")?)?;
     let (mut run, mut watch) = bar.simulation(settings, h)?;
     run_steps(&mut run, h, step_count(t_end, h), |record| {
         watch.observe(record);
     })?;
     let record = run.record();
-    let (ledger, totals) = (run.ledger(), &run.ledger().totals);
     let tip = bar.elements;
     let c = bar.material.bar_wave_speed();
     let mass = bar.material.density * bar.area * bar.length;
@@ -179,20 +176,7 @@ pub(super) fn bar_impact(input: &CaseInput) -> Result<Answer, CaseError> {
             "q_tip_end" => record.q[tip],
             "v_tip_end" => record.velocity[tip],
             "v_node0_end" => record.velocity[0],
-            "totals" => group! {
-                "dT" => totals.kinetic_change,
-                "dV" => totals.potential_change,
-                "W_ext" => totals.external,
-                "W_damp" => totals.damping,
-                "D_num_M" => totals.numerical_mass,
-                "D_num_K" => totals.numerical_stiffness,
-                "W_N" => totals.contact_normal,
-                "W_T" => totals.contact_tangential,
-                "max_abs_step_residual" => ledger.worst_imbalance,
-                "max_natural_map_residual" => run.certificate().natural_map.value,
-                "max_step_W_N" => watch.largest_work.max(0.0),
-                "max_step_W_T" => 0.0,
-            },
+            "totals" => run_totals(&run, (watch.largest_work.max(0.0), 0.0)),
         },
         "node_effective_mass" => effective,
         "first_impact_loss_semidiscrete" => {
@@ -223,7 +207,7 @@ pub(super) fn first_impact_loss(input: &CaseInput) -> Result<Answer, CaseError> 
 pub(super) fn activation_study(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
     let bar = Bar::new(params)?;
-    let (h, t_end) = (params.number("h")?, params.number("T")?);
+    let [h, t_end] = params.each(["h", "T"])?;
     let mut answer = group! {};
     for rule in ["paper", "forecast", "guard"] {
         let mut settings = scheme_settings(params, params.number("theta")?)?;
@@ -278,9 +262,7 @@ fn block(
 
 /// Angular frequencies and the number of rigid modes.
 fn spectrum(system: &ElastodynamicSystem) -> Result<(Vec<f64>, usize), CaseError> {
-    let missing = || CaseError::NotComputed {
-        reason: "no natural modes".into(),
-    };
+    let missing = || CaseError::not_computed("no natural modes");
     let stiffness = system.stiffness_matrix().ok_or_else(missing)?;
     let (omega, _) = natural_modes(system.mass_matrix(), stiffness).map_err(|_| missing())?;
     let largest = omega.last().copied().unwrap_or(0.0);
@@ -309,9 +291,7 @@ pub(super) fn patch_facts(input: &CaseInput) -> Result<Answer, CaseError> {
     });
     let (omega, rigid) = spectrum(&system)?;
     let (mass, stiffness) = (system.mass_matrix(), system.stiffness_matrix());
-    let stiffness = stiffness.ok_or_else(|| CaseError::NotComputed {
-        reason: "no stiffness".into(),
-    })?;
+    let stiffness = stiffness.ok_or_else(|| CaseError::not_computed("no stiffness"))?;
     Ok(group! {
         "patch_energy" => 0.5 * stiffness.bilinear(&q, &q),
         "trace_K" => trace(stiffness),
@@ -361,7 +341,7 @@ pub(super) fn q4_block(input: &CaseInput) -> Result<Answer, CaseError> {
     };
     let law = ContactLaw::new(FrictionSection::segment(params.number("mu")?)?, impact)?;
     let system = block(params, Some((law, params.number("gap0")?)))?;
-    let (h, t_end) = (params.number("h")?, params.number("T")?);
+    let [h, t_end] = params.each(["h", "T"])?;
     let (omega, rigid) = spectrum(&system)?;
     let stiffness_trace = system.stiffness_matrix().map_or(f64::NAN, trace);
     let mass_trace = trace(system.mass_matrix());
@@ -433,7 +413,6 @@ pub(super) fn q4_block(input: &CaseInput) -> Result<Answer, CaseError> {
         }
     })?;
     let record = run.record();
-    let (ledger, totals) = (run.ledger(), &run.ledger().totals);
     let (before, after) = (momentum.of(&v0), momentum.of(&record.velocity));
     let weight = momentum.total * params.number("g")? * record.t;
     Ok(group! {
@@ -444,20 +423,7 @@ pub(super) fn q4_block(input: &CaseInput) -> Result<Answer, CaseError> {
         "rigid_modes" => rigid,
         "first_contact" => first,
         "samples" => samples,
-        "totals" => group! {
-            "dT" => totals.kinetic_change,
-            "dV" => totals.potential_change,
-            "W_ext" => totals.external,
-            "W_damp" => totals.damping,
-            "D_num_M" => totals.numerical_mass,
-            "D_num_K" => totals.numerical_stiffness,
-            "W_N" => totals.contact_normal,
-            "W_T" => totals.contact_tangential,
-            "max_abs_step_residual" => ledger.worst_imbalance,
-            "max_natural_map_residual" => run.certificate().natural_map.value,
-            "max_step_W_N" => largest_n,
-            "max_step_W_T" => largest_t,
-        },
+        "totals" => run_totals(&run, (largest_n, largest_t)),
         "momentum_check" => group! {
             "x" => after[0] - before[0] - sum_t,
             "y" => after[1] - before[1] - sum_n + weight,

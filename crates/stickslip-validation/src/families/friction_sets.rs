@@ -224,11 +224,11 @@ pub(super) fn set_of_kind(input: &CaseInput) -> Result<Answer, CaseError> {
         "ellipse" => FrictionSection::ellipse(params.vector("friction.1")?)?,
         "poly" => FrictionSection::polytope(&params.table("friction.1")?)?,
         other => {
-            return Err(CaseError::BadParameter {
-                name: "friction".into(),
-                found: other.into(),
-                expected: "ellipse or poly",
-            });
+            return Err(CaseError::bad_parameter(
+                "friction",
+                other,
+                "ellipse or poly",
+            ));
         }
     };
     let corner = Corner::read(params, section)?;

@@ -46,14 +46,7 @@ impl Impact {
             );
             target.copy_from_slice(&rows.concat());
         }
-        let mut factor = CholeskyFactor::default();
-        if factor.factor(&self.mass).is_err() {
-            return Err(CaseError::BadParameter {
-                name: "M".into(),
-                found: "not positive definite".into(),
-                expected: "a positive definite matrix",
-            });
-        }
+        let factor = self.factor()?;
         problem.condense(|x| factor.solve_in_place(x));
         problem.velocity_free_mut().copy_from_slice(v);
         problem.refresh();
@@ -72,8 +65,10 @@ impl Impact {
         solution.prepare(problem.size());
         GeneralizedReaction::default().solve(&problem, &mut solution);
         if solution.status != SolveStatus::Converged {
-            let reason = format!("the step ended as {:?}", solution.status);
-            return Err(CaseError::NotComputed { reason });
+            return Err(CaseError::not_computed(format!(
+                "the step ended as {:?}",
+                solution.status
+            )));
         }
         let velocity = |impulse: &[f64]| {
             let mut out = vec![0.0; v.len()];
@@ -127,41 +122,45 @@ impl Impact {
         // The splitting is a normal stage: least norm of r − Σ λ n over λ ≥ 0.
         let total = self.momentum(&step.after, &step.before);
         let mut backwards = total.clone();
-        self.solve(&mut backwards)?;
+        self.factor()?.solve_in_place(&mut backwards);
         backwards.iter_mut().for_each(|x| *x = -*x);
         let rule = GeneralizedRule::default();
-        let frictionless = Impact {
-            mass: self.mass.clone(),
-            contacts: self
-                .contacts
-                .iter()
-                .map(|(rows, _)| (rows[..1].to_vec(), FrictionSection::None))
-                .collect(),
-        };
-        let split = frictionless.step(rule, &backwards, 0.0)?;
+        let split = self.frictionless().step(rule, &backwards, 0.0)?;
         let lambda = &split.solution.generalized.budget;
-        let mut rest = total;
-        for ((rows, _), l) in self.contacts.iter().zip(lambda) {
-            rest.iter_mut().zip(&rows[0]).for_each(|(r, n)| *r -= l * n);
-        }
         Ok(group! {
             "lam_proj" => lambda,
-            "r_tau" => rest,
+            "r_tau" => self.without_normals(total, lambda),
             "dist_r_tau_to_C" => step.solution.generalized.strict_distance,
         })
     }
 
-    fn solve(&self, x: &mut [f64]) -> Result<(), CaseError> {
+    fn factor(&self) -> Result<CholeskyFactor, CaseError> {
         let mut factor = CholeskyFactor::default();
-        if factor.factor(&self.mass).is_err() {
-            return Err(CaseError::BadParameter {
-                name: "M".into(),
-                found: "not positive definite".into(),
-                expected: "a positive definite matrix",
-            });
+        let wanted = "a positive definite matrix";
+        factor
+            .factor(&self.mass)
+            .map_err(|_| CaseError::bad_parameter("M", "not positive definite", wanted))?;
+        Ok(factor)
+    }
+
+    /// The same body with the normals alone.
+    fn frictionless(&self) -> Impact {
+        let normal = |(rows, _): &Contact| (rows[..1].to_vec(), FrictionSection::None);
+        Impact {
+            mass: self.mass.clone(),
+            contacts: self.contacts.iter().map(normal).collect(),
         }
-        factor.solve_in_place(x);
-        Ok(())
+    }
+
+    /// What is left of an impulse without its parts λ along the normals.
+    fn without_normals(&self, mut impulse: Vec<f64>, lambda: &[f64]) -> Vec<f64> {
+        for ((rows, _), l) in self.contacts.iter().zip(lambda) {
+            impulse
+                .iter_mut()
+                .zip(&rows[0])
+                .for_each(|(r, n)| *r -= l * n);
+        }
+        impulse
     }
 }
 
@@ -208,11 +207,11 @@ pub(super) fn random(input: &CaseInput) -> Result<Answer, CaseError> {
                 FrictionSection::general(Polyhedron::new(set.table("V")?, set.table("R")?)?)?
             }
             other => {
-                return Err(CaseError::BadParameter {
-                    name: "kind".into(),
-                    found: other.into(),
-                    expected: "interval, ellipse or poly",
-                });
+                return Err(CaseError::bad_parameter(
+                    "kind",
+                    other,
+                    "interval, ellipse or poly",
+                ));
             }
         };
         contacts.push((rows, section));
@@ -243,12 +242,8 @@ struct Block {
 
 impl Block {
     fn read(params: &Inputs) -> Result<Self, CaseError> {
-        let (m, inertia, mu) = (
-            params.number("m")?,
-            params.number("J")?,
-            params.number("mu")?,
-        );
-        let (b, c) = (params.number("half_width")?, params.number("com_height")?);
+        let [m, inertia, mu] = params.each(["m", "J", "mu"])?;
+        let [b, c] = params.each(["half_width", "com_height"])?;
         let contacts = [-b, b]
             .iter()
             .map(|&x| {
@@ -397,23 +392,9 @@ pub(super) fn strict_gap(input: &CaseInput) -> Result<Answer, CaseError> {
     let edge = v[2];
     let impulse = [-v[0], -v[1], 0.0];
     let backwards: Vec<f64> = impulse.iter().map(|x| -x).collect();
-    let normals = Impact {
-        mass: impact.mass.clone(),
-        contacts: impact
-            .contacts
-            .iter()
-            .map(|(rows, _)| (rows[..1].to_vec(), FrictionSection::None))
-            .collect(),
-    };
-    let lambda = normals
-        .step(rule, &backwards, 0.0)?
-        .solution
-        .generalized
-        .budget;
-    let mut rest = impulse.to_vec();
-    for ((rows, _), l) in impact.contacts.iter().zip(&lambda) {
-        rest.iter_mut().zip(&rows[0]).for_each(|(r, n)| *r -= l * n);
-    }
+    let split = impact.frictionless().step(rule, &backwards, 0.0)?;
+    let lambda = split.solution.generalized.budget;
+    let rest = impact.without_normals(impulse.to_vec(), &lambda);
     // Friction of plane 2 alone: set of the particle, per unit normal.
     let (rows, section) = &impact.contacts[1];
     let member = |r: &[f64]| {
@@ -439,11 +420,7 @@ pub(super) fn strict_gap(input: &CaseInput) -> Result<Answer, CaseError> {
 /// `v-groove`: a bar whose ends rest on the walls of a groove.
 pub(super) fn groove(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (m, l, inertia) = (
-        params.number("m")?,
-        params.number("l")?,
-        params.number("J")?,
-    );
+    let [m, l, inertia] = params.each(["m", "l", "J"])?;
     let (sin, cos) = params.number("beta_deg")?.to_radians().sin_cos();
     let mu = params.number("mu")?;
     let rows = [

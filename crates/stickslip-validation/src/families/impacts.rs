@@ -14,7 +14,7 @@ fn both_laws(
     (q, v): (&[f64], &[f64]),
 ) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (restitution, mu) = (params.number("e")?, params.number("mu")?);
+    let [restitution, mu] = params.each(["e", "mu"])?;
     let mut answer = group! {};
     for (name, impact_law) in [
         ("newton_coulomb", ImpactLaw::Newton { restitution }),
@@ -46,7 +46,7 @@ fn both_laws(
 /// `rod_impact`: a free rod whose lower end hits the floor.
 pub(super) fn rod(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (m, length) = (params.number("m")?, params.number("L")?);
+    let [m, length] = params.each(["m", "L"])?;
     let tilt = params.number("angle_from_vertical_deg")?.to_radians();
     let v = params.vector::<3>("v")?;
     let half = 0.5 * length;
@@ -72,7 +72,7 @@ pub(super) fn rod(input: &CaseInput) -> Result<Answer, CaseError> {
 /// `double_pendulum_impact`: two rods in series whose tip hits the floor.
 pub(super) fn double_pendulum(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (m, length) = (params.number("m")?, params.number("L")?);
+    let [m, length] = params.each(["m", "L"])?;
     let q = params.vector::<2>("q_deg")?.map(f64::to_radians);
     let v = params.vector::<2>("qdot")?;
     let point = move |q: &[Jet]| {

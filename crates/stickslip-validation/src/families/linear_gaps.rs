@@ -20,11 +20,11 @@ fn system(
     let mut builder = GeneralizedSystem::builder(names).mass_matrix(mass.clone());
     for (a, (row, &law)) in rows.iter().zip(laws).enumerate() {
         if row.len() != n {
-            return Err(CaseError::BadParameter {
-                name: "D".into(),
-                found: format!("a row of length {}", row.len()),
-                expected: "rows as long as the mass matrix",
-            });
+            return Err(CaseError::bad_parameter(
+                "D",
+                format!("a row of length {}", row.len()),
+                "rows as long as the mass matrix",
+            ));
         }
         let (value, gradient) = (row.clone(), row.clone());
         let gap = GivenScalar {
@@ -72,11 +72,11 @@ pub(super) fn impact_laws(input: &CaseInput) -> Result<Answer, CaseError> {
     let (mass, rows) = (params.matrix("M")?, params.table("D")?);
     let (v, e) = (params.numbers("v_minus")?, params.one_or_more("e")?);
     if e.len() != rows.len() {
-        return Err(CaseError::BadParameter {
-            name: "e".into(),
-            found: format!("{} entries", e.len()),
-            expected: "one restitution per row of D",
-        });
+        return Err(CaseError::bad_parameter(
+            "e",
+            format!("{} entries", e.len()),
+            "one restitution per row of D",
+        ));
     }
     let outcome = |law: &dyn Fn(f64) -> ImpactLaw, e: &[f64]| {
         let laws: Vec<ImpactLaw> = e.iter().map(|&e| law(e)).collect();

@@ -2,22 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::{run_until, simulation, theta_scheme};
+use crate::engine::{midpoint, run_until, simulation, stop_if, theta_scheme};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::laws::{ContactLaw, ImpactLaw};
 use stickslip::records::{ContactMode, StepRecord};
-use stickslip::stepping::{MoreauJeanSettings, ReferenceEvent, ReferenceEventKind};
+use stickslip::stepping::{ReferenceEvent, ReferenceEventKind};
 use stickslip::systems::functions::GivenScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
-
-/// The theta scheme of motions: θ = ½, otherwise the defaults.
-fn midpoint() -> Result<Box<dyn stickslip::stepping::TimeSteppingScheme>, CaseError> {
-    theta_scheme(MoreauJeanSettings {
-        theta: Some(0.5),
-        ..Default::default()
-    })
-}
 
 /// A wall `normal·x ≥ offset` of the plane.
 fn wall(
@@ -36,7 +28,7 @@ fn wall(
 
 /// A ball of unit mass above the ground.
 fn ball_system(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
-    let (h0, g) = (params.number("h0")?, params.number("g")?);
+    let [h0, g] = params.each(["h0", "g"])?;
     let restitution = params.number("e")?;
     let gap = GivenScalar {
         value: |q: &[f64]| q[0],
@@ -60,8 +52,8 @@ fn flight_time(h: f64, v: f64, g: f64) -> f64 {
 /// `ball`, event by event.
 pub(super) fn ball_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (h0, g) = (params.number("h0")?, params.number("g")?);
-    let (restitution, t_end) = (params.number("e")?, params.number("T")?);
+    let [h0, g] = params.each(["h0", "g"])?;
+    let [restitution, t_end] = params.each(["e", "T"])?;
     let v0 = params.number_or("v0", 0.0)?;
     let fall = flight_time(h0, v0, g);
     let start = Start {
@@ -132,8 +124,8 @@ pub(super) fn ball_exact(input: &CaseInput) -> Result<Answer, CaseError> {
 /// `ball`: impacts of a ball dropped from rest, unit mass.
 pub(super) fn ball(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (h0, g) = (params.number("h0")?, params.number("g")?);
-    let (restitution, t_end) = (params.number("e")?, params.number("T")?);
+    let [h0, g] = params.each(["h0", "g"])?;
+    let [restitution, t_end] = params.each(["e", "T"])?;
     let system = ball_system(params)?;
     // The unit of time is the fall; the run ends when the ball has been at rest for one of them.
     let v0 = params.number_or("v0", 0.0)?;
@@ -142,7 +134,7 @@ pub(super) fn ball(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
     let resolved = (6.0 / restitution.powi(11)).clamp(500.0, 12_000.0);
     let h = fall / (resolved * refinement as f64);
     let longest = (1.0 + restitution) / (1.0 - restitution).max(1e-2) * fall + fall;
-    let mut run = simulation(system, midpoint()?, (&[h0], &[v0]), h, true)?;
+    let mut run = simulation(system, theta_scheme(midpoint())?, (&[h0], &[v0]), h, true)?;
     let mut impacts = Vec::new();
     let mut energies = vec![run.record().kinetic + run.record().potential];
     let mut at_end = None;
@@ -159,11 +151,7 @@ pub(super) fn ball(input: &CaseInput, refinement: usize) -> Result<Answer, CaseE
             at_end = Some([record.q[0], record.velocity[0]]);
         }
         let settled = closed && rest.is_some_and(|rest| record.t > rest + fall);
-        if at_end.is_some() && settled {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        stop_if(at_end.is_some() && settled)
     })?;
     let count = if restitution == 0.0 { 1 } else { 12 };
     impacts.truncate(count);
@@ -243,7 +231,7 @@ pub(super) fn wedge_billiard(input: &CaseInput, refinement: usize) -> Result<Ans
     let (distance, speed) = (p0[0].hypot(p0[1]), v0[0].hypot(v0[1]));
     let h = distance / speed / (5_000 * refinement) as f64;
     let leaves = |v: &[f64]| normals.iter().all(|n| n[0] * v[0] + n[1] * v[1] >= 0.0);
-    let mut run = simulation(system, midpoint()?, (&p0, &v0), h, true)?;
+    let mut run = simulation(system, theta_scheme(midpoint())?, (&p0, &v0), h, true)?;
     let mut hits = Vec::new();
     let mut closed = [false; 2];
     let mut v_final = v0.to_vec();
@@ -260,18 +248,14 @@ pub(super) fn wedge_billiard(input: &CaseInput, refinement: usize) -> Result<Ans
         }
         before.clone_from(&record.q);
         v_final.clone_from(&record.velocity);
-        if leaves(&record.velocity) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        stop_if(leaves(&record.velocity))
     })?;
     Ok(group! { "reflections" => hits.len(), "hits" => hits, "v_final" => v_final })
 }
 
 /// A particle in a rectangle.
 fn rectangle(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
-    let (a, b) = (params.number("a")?, params.number("b")?);
+    let [a, b] = params.each(["a", "b"])?;
     let restitution = params.number("e")?;
     let mut builder = GeneralizedSystem::builder(["x", "y"]).mass_diagonal(&[1.0, 1.0]);
     for (name, normal, offset) in [
@@ -305,7 +289,13 @@ pub(super) fn box_billiard(input: &CaseInput, refinement: usize) -> Result<Answe
     let t_end = params.number("T")?;
     let steps = 5_000 * refinement;
     let h = t_end / steps as f64;
-    let mut run = simulation(rectangle(params)?, midpoint()?, (&p0, &v0), h, true)?;
+    let mut run = simulation(
+        rectangle(params)?,
+        theta_scheme(midpoint())?,
+        (&p0, &v0),
+        h,
+        true,
+    )?;
     run_until(&mut run, t_end, |_| ControlFlow::Continue(()))?;
     Ok(group! { "p_T" => &run.state().q, "v_T" => &run.state().v })
 }

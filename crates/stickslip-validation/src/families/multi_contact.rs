@@ -2,8 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::{LocalView, run_steps, run_until, scheme_settings, simulation, theta_scheme};
-use crate::{Answer, CaseError, CaseInput};
+use crate::engine::{
+    LocalView, energy_terms, run_steps, run_totals, run_until, scheme_settings, simulation,
+    theta_scheme,
+};
+use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::{Jet, SymmetricMatrix, dot};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
@@ -28,52 +31,76 @@ struct Watch {
 }
 
 impl Watch {
-    /// Reads a record; keeps at most `kept` steps with an impulse, described by `describe`.
-    fn observe(
-        &mut self,
-        record: &StepRecord,
-        kept: usize,
-        describe: impl FnOnce(&StepRecord) -> Answer,
-    ) {
+    /// Reads a record; keeps at most `kept` steps with an impulse.
+    fn observe(&mut self, record: &StepRecord, kept: usize) {
         let energy = &record.energy;
         self.largest_normal = self.largest_normal.max(energy.contact_normal);
         self.largest_tangential = self.largest_tangential.max(energy.contact_tangential);
         if record.active_contacts() > 0 && self.first_contacts.len() < kept {
-            let mut row = describe(record);
-            row.insert("t", record.t);
-            row.insert("p", &record.impulses);
-            row.insert("W_N", energy.contact_normal);
-            row.insert("W_T", energy.contact_tangential);
-            self.first_contacts.push(row);
+            self.first_contacts.push(group! {
+                "v_after" => &record.velocity,
+                "t" => record.t,
+                "p" => &record.impulses,
+                "W_N" => energy.contact_normal,
+                "W_T" => energy.contact_tangential,
+            });
         }
     }
 }
 
-/// Runs to T and takes samples after the steps that end at the given times.
-fn sampled(
-    run: &mut Simulation,
-    (h, t_end): (f64, f64),
-    times: &[f64],
-    sample: &dyn Fn(&StepRecord) -> Answer,
-    mut observe: impl FnMut(&StepRecord),
-) -> Result<Vec<Answer>, CaseError> {
-    let mut samples = vec![Answer::NotComputed("the run did not reach it".into()); times.len()];
-    run_until(run, t_end, |record| {
-        for (slot, &t) in samples.iter_mut().zip(times) {
-            if (record.t - t).abs() < 0.5 * h {
-                *slot = sample(record);
-            }
-        }
-        observe(record);
-        ControlFlow::Continue(())
-    })?;
-    Ok(samples)
+/// The same motion under each of the two laws.
+struct LawRuns<'a> {
+    input: &'a CaseInput<'a>,
+    build: &'a dyn Fn(ImpactLaw) -> Result<GeneralizedSystem, CaseError>,
+    start: (&'a [f64], &'a [f64]),
+    /// Its name among the samples, and the energy of a record.
+    energy: (&'a str, &'a dyn Fn(&StepRecord) -> f64),
+    contacts_kept: usize,
 }
 
-/// The sample times of a law.
-fn sample_times(input: &CaseInput, law: &str) -> Result<Vec<f64>, CaseError> {
-    let rows = input.given.rows(&format!("{law}.samples"))?;
-    rows.iter().map(|row| row.number("t")).collect()
+impl LawRuns<'_> {
+    /// Runs to T, takes samples after the steps that end at the given times, and lets `finish` add to them.
+    fn run(
+        &self,
+        answer: &mut Answer,
+        finish: impl Fn(&Simulation, Watch, Answer) -> Answer,
+    ) -> Result<(), CaseError> {
+        let params = &self.input.params;
+        let [h, t_end, theta] = params.each(["h", "T", "theta"])?;
+        let (energy_name, energy) = self.energy;
+        for (name, law) in laws(params.number("e")?) {
+            let scheme = theta_scheme(scheme_settings(params, theta)?)?;
+            let mut run = simulation((self.build)(law)?, scheme, self.start, h, false)?;
+            let first = energy_name.replacen('E', "E0", 1);
+            if answer.get(&first).is_none() {
+                answer.insert(&first, energy(run.record()));
+            }
+            let times: Vec<f64> = self
+                .input
+                .given
+                .rows(&format!("{name}.samples"))?
+                .iter()
+                .map(|row| row.number("t"))
+                .collect::<Result<_, _>>()?;
+            let unreached = Answer::NotComputed("the run did not reach it".into());
+            let mut samples = vec![unreached; times.len()];
+            let mut watch = Watch::default();
+            run_until(&mut run, t_end, |record| {
+                for (slot, &t) in samples.iter_mut().zip(&times) {
+                    if (record.t - t).abs() < 0.5 * h {
+                        *slot =
+                            group! { "t" => record.t, "q" => &record.q, "v" => &record.velocity };
+                        slot.insert(energy_name, energy(record));
+                    }
+                }
+                watch.observe(record, self.contacts_kept);
+                ControlFlow::Continue(())
+            })?;
+            let rows = finish(&run, watch, group! { "samples" => samples });
+            answer.insert(name, rows);
+        }
+        Ok(())
+    }
 }
 
 /// `two_dof_energy_growth`: coupled masses, one rough contact, many impacts.
@@ -82,7 +109,6 @@ pub(super) fn two_dof(input: &CaseInput) -> Result<Answer, CaseError> {
     let (mass, stiffness) = (params.matrix("M")?, params.matrix("K")?);
     let force = params.vector::<2>("F")?;
     let (q0, v0) = (params.vector::<2>("q0")?, params.vector::<2>("v0")?);
-    let (h, t_end) = (params.number("h")?, params.number("T")?);
     let section = FrictionSection::segment(params.number("mu")?)?;
     let build = |law: ImpactLaw| -> Result<GeneralizedSystem, CaseError> {
         let rows = GivenRows(|_: &[f64], row: &mut [f64]| row.copy_from_slice(&[1.0, 0.0]));
@@ -99,62 +125,30 @@ pub(super) fn two_dof(input: &CaseInput) -> Result<Answer, CaseError> {
             .build(&q0)?)
     };
     let total = |record: &StepRecord| record.kinetic + record.potential - dot(&force, &record.q);
+    let case = LawRuns {
+        input,
+        build: &build,
+        start: (&q0, &v0),
+        energy: ("E_total", &total),
+        contacts_kept: 4,
+    };
     let mut answer = group! {};
-    for (name, law) in laws(params.number("e")?) {
-        let scheme = theta_scheme(scheme_settings(params, params.number("theta")?)?)?;
-        let mut run = simulation(build(law)?, scheme, (&q0, &v0), h, false)?;
-        if answer.get("E0_total").is_none() {
-            answer.insert("E0_total", total(run.record()));
-        }
-        let mut watch = Watch::default();
-        let sample = |record: &StepRecord| {
-            group! {
-                "t" => record.t, "q" => &record.q, "v" => &record.velocity,
-                "E_total" => total(record),
-            }
-        };
-        let times = sample_times(input, name)?;
-        let samples = sampled(&mut run, (h, t_end), &times, &sample, |record| {
-            watch.observe(record, 4, |_| group! {});
-        })?;
-        let (ledger, totals) = (run.ledger(), &run.ledger().totals);
-        answer.insert(
-            name,
-            group! {
-                "samples" => samples,
-                "first_contacts" => watch.first_contacts,
-                "totals" => group! {
-                    "dT" => totals.kinetic_change,
-                    "dV" => totals.potential_change,
-                    "W_ext" => totals.external,
-                    "W_damp" => totals.damping,
-                    "D_num_M" => totals.numerical_mass,
-                    "D_num_K" => totals.numerical_stiffness,
-                    "W_N" => totals.contact_normal,
-                    "W_T" => totals.contact_tangential,
-                    "max_abs_step_residual" => ledger.worst_imbalance,
-                    "max_natural_map_residual" => run.certificate().natural_map.value,
-                    "max_step_W_N" => watch.largest_normal,
-                    "max_step_W_T" => watch.largest_tangential,
-                },
-            },
-        );
-    }
+    case.run(&mut answer, |run, watch, mut rows| {
+        let largest = (watch.largest_normal, watch.largest_tangential);
+        rows.insert("first_contacts", watch.first_contacts);
+        rows.insert("totals", run_totals(run, largest));
+        rows
+    })?;
     Ok(answer)
 }
 
 /// `rigid_rod_two_ends`: a rod that falls on the floor with both ends.
 pub(super) fn rod_two_ends(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (m, length, g) = (
-        params.number("m")?,
-        params.number("L")?,
-        params.number("g")?,
-    );
+    let [m, length, g] = params.each(["m", "L", "g"])?;
     let angle = params.number("angle0_deg")?.to_radians();
     let q0 = [params.number_or("x0", 0.0)?, params.number("y0")?, angle];
     let v0 = params.vector::<3>("v0")?;
-    let (h, t_end) = (params.number("h")?, params.number("T")?);
     let section = FrictionSection::segment(params.number("mu")?)?;
     let build = |law: ImpactLaw| -> Result<GeneralizedSystem, CaseError> {
         let mut builder = GeneralizedSystem::builder(["x", "y", "a"])
@@ -174,78 +168,87 @@ pub(super) fn rod_two_ends(input: &CaseInput) -> Result<Answer, CaseError> {
         Ok(builder.build(&q0)?)
     };
     let energy = |record: &StepRecord| record.kinetic + record.potential + m * g * record.q[1];
+    let case = LawRuns {
+        input,
+        build: &build,
+        start: (&q0, &v0),
+        energy: ("E", &energy),
+        contacts_kept: 6,
+    };
     let mut answer = group! {};
-    for (name, law) in laws(params.number("e")?) {
-        let scheme = theta_scheme(scheme_settings(params, params.number("theta")?)?)?;
-        let mut run = simulation(build(law)?, scheme, (&q0, &v0), h, false)?;
-        if answer.get("E0").is_none() {
-            answer.insert("E0", energy(run.record()));
-        }
-        let mut watch = Watch::default();
-        let sample = |record: &StepRecord| {
-            group! {
-                "t" => record.t, "q" => &record.q, "v" => &record.velocity, "E" => energy(record),
-            }
-        };
-        let times = sample_times(input, name)?;
-        let samples = sampled(&mut run, (h, t_end), &times, &sample, |record| {
-            watch.observe(record, 6, |record| group! { "v_after" => &record.velocity });
-        })?;
+    case.run(&mut answer, |run, watch, mut rows| {
         let (ledger, totals) = (run.ledger(), &run.ledger().totals);
-        answer.insert(
-            name,
+        rows.insert("first_contacts", watch.first_contacts);
+        rows.insert(
+            "totals",
             group! {
-                "samples" => samples,
-                "first_contacts" => watch.first_contacts,
-                "totals" => group! {
-                    "W_N" => totals.contact_normal,
-                    "W_T" => totals.contact_tangential,
-                    "D" => totals.numerical_mass,
-                    "W_ext" => totals.external,
-                },
-                "max_identity_residual" => ledger.worst_imbalance,
-                "max_step_W_N" => watch.largest_normal,
-                "max_step_W_T" => watch.largest_tangential,
-                "natural_map" => run.certificate().natural_map.value,
+                "W_N" => totals.contact_normal,
+                "W_T" => totals.contact_tangential,
+                "D" => totals.numerical_mass,
+                "W_ext" => totals.external,
             },
         );
-    }
+        rows.insert("max_identity_residual", ledger.worst_imbalance);
+        rows.insert("max_step_W_N", watch.largest_normal);
+        rows.insert("max_step_W_T", watch.largest_tangential);
+        rows.insert("natural_map", run.certificate().natural_map.value);
+        rows
+    })?;
     Ok(answer)
 }
 
-/// `one_step_explicit`: one step from full matrices, every contact active.
-pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
-    let params = &input.params;
-    let (mass, stiffness, damping) = (
-        params.matrix("M")?,
-        params.matrix("K")?,
-        params.matrix("C")?,
-    );
-    let columns = params.table("H")?;
-    let (q, v) = (params.numbers("q")?, params.numbers("v")?);
-    let (f0, f1) = (params.numbers("F_k")?, params.numbers("F_k1")?);
-    let (e, mu) = (params.one_or_more("e")?, params.one_or_more("mu")?);
-    let (theta, h) = (params.number("theta")?, params.number("h")?);
-    let (n, dim) = (mass.order(), params.count("dim")?);
-    let contacts = columns.first().map_or(0, Vec::len) / dim.max(1);
-    if columns.len() != n || dim < 2 || e.len() != contacts || mu.len() != contacts {
-        return Err(CaseError::BadParameter {
-            name: "H".into(),
-            found: format!(
-                "{} rows for {contacts} contacts of dimension {dim}",
-                columns.len()
-            ),
-            expected: "dim columns per contact",
-        });
+/// A step from full matrices, every contact active.
+struct FullStep {
+    mass: SymmetricMatrix,
+    stiffness: SymmetricMatrix,
+    damping: SymmetricMatrix,
+    /// H, a row for each coordinate.
+    rows: Vec<Vec<f64>>,
+    /// Rows of a contact.
+    dim: usize,
+    q: Vec<f64>,
+    loads: [Vec<f64>; 2],
+    restitution: Vec<f64>,
+    friction: Vec<f64>,
+    h: f64,
+}
+
+impl FullStep {
+    fn read(params: &Inputs) -> Result<Self, CaseError> {
+        let step = Self {
+            mass: params.matrix("M")?,
+            stiffness: params.matrix("K")?,
+            damping: params.matrix("C")?,
+            rows: params.table("H")?,
+            dim: params.count("dim")?,
+            q: params.numbers("q")?,
+            loads: [params.numbers("F_k")?, params.numbers("F_k1")?],
+            restitution: params.one_or_more("e")?,
+            friction: params.one_or_more("mu")?,
+            h: params.number("h")?,
+        };
+        let (rows, dim) = (step.rows.len(), step.dim);
+        let contacts = step.rows.first().map_or(0, Vec::len) / dim.max(1);
+        let each = [&step.restitution, &step.friction].map(Vec::len);
+        if rows != step.mass.order() || dim < 2 || each != [contacts; 2] {
+            let found = format!("{rows} rows for {contacts} contacts of dimension {dim}");
+            let expected = "dim columns per contact";
+            return Err(CaseError::bad_parameter("H", found, expected));
+        }
+        Ok(step)
     }
-    let column = |j: usize| -> Vec<f64> { columns.iter().map(|row| row[j]).collect() };
-    let build = |law: &dyn Fn(f64) -> ImpactLaw| -> Result<GeneralizedSystem, CaseError> {
-        let names: Vec<String> = (1..=n).map(|i| format!("q{i}")).collect();
-        let (f0, f1) = (f0.clone(), f1.clone());
+
+    fn column(&self, j: usize) -> Vec<f64> {
+        self.rows.iter().map(|row| row[j]).collect()
+    }
+
+    fn system(&self, law: fn(f64) -> ImpactLaw) -> Result<GeneralizedSystem, CaseError> {
+        let names: Vec<String> = (1..=self.mass.order()).map(|i| format!("q{i}")).collect();
+        let ([f0, f1], h) = (self.loads.clone(), self.h);
         let mut builder = GeneralizedSystem::builder(names)
-            .mass_matrix(mass.clone())
-            .stiffness(stiffness.clone())
-            .damping(damping.clone())
+            .mass_matrix(self.mass.clone())
+            .stiffness(self.stiffness.clone())
+            .damping(self.damping.clone())
             .load(move |t, out: &mut [f64]| {
                 for (o, (a, b)) in out.iter_mut().zip(f0.iter().zip(&f1)) {
                     *o = a + t / h * (b - a);
@@ -255,41 +258,48 @@ pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
             .penetration_tolerance(f64::INFINITY)
             // The matrices of the cases are rounded to a few digits.
             .semidefinite_tolerance(1e-2);
-        for c in 0..contacts {
-            let normal = column(c * dim);
-            let (start, slope) = (q.clone(), normal.clone());
-            let gap = GivenScalar {
-                value: move |q: &[f64]| {
-                    (0..q.len())
-                        .map(|i| normal[i] * (q[i] - start[i]))
-                        .sum::<f64>()
-                        - 1e6
-                },
-                gradient: move |_: &[f64], row: &mut [f64]| row.copy_from_slice(&slope),
-            };
-            let tangents: Vec<f64> = (1..dim).flat_map(|k| column(c * dim + k)).collect();
-            let rows = GivenRows(move |_: &[f64], out: &mut [f64]| out.copy_from_slice(&tangents));
-            let law = ContactLaw::new(FrictionSection::ball(mu[c], dim - 1)?, law(e[c]))?;
-            builder = builder.constraint(
-                UnilateralConstraint::new(format!("contact {c}"), gap)
-                    .with_point(ContactFrame::tangents(dim - 1, rows), law),
-            );
+        for c in 0..self.friction.len() {
+            builder = builder.constraint(self.contact(c, law(self.restitution[c]))?);
         }
-        Ok(builder.build(&q)?)
-    };
-    let mut operator: SymmetricMatrix = mass.clone();
-    operator.add_scaled(h * theta, &damping);
-    operator.add_scaled(h * h * theta * theta, &stiffness);
-    let newton = |restitution: f64| ImpactLaw::Newton { restitution };
-    let fremond = |restitution: f64| ImpactLaw::Fremond { restitution };
-    let view = LocalView::with_operator(&build(&newton)?, &operator, &q, &v)?;
+        Ok(builder.build(&self.q)?)
+    }
+
+    fn contact(&self, c: usize, law: ImpactLaw) -> Result<UnilateralConstraint, CaseError> {
+        let dim = self.dim;
+        let normal = self.column(c * dim);
+        let (start, slope) = (self.q.clone(), normal.clone());
+        let gap = GivenScalar {
+            value: move |q: &[f64]| {
+                let along = (0..q.len()).map(|i| normal[i] * (q[i] - start[i]));
+                along.sum::<f64>() - 1e6
+            },
+            gradient: move |_: &[f64], row: &mut [f64]| row.copy_from_slice(&slope),
+        };
+        let tangents: Vec<f64> = (1..dim).flat_map(|k| self.column(c * dim + k)).collect();
+        let rows = GivenRows(move |_: &[f64], out: &mut [f64]| out.copy_from_slice(&tangents));
+        let law = ContactLaw::new(FrictionSection::ball(self.friction[c], dim - 1)?, law)?;
+        let constraint = UnilateralConstraint::new(format!("contact {c}"), gap);
+        Ok(constraint.with_point(ContactFrame::tangents(dim - 1, rows), law))
+    }
+}
+
+/// `one_step_explicit`: one step from full matrices, every contact active.
+pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
+    let params = &input.params;
+    let step = FullStep::read(params)?;
+    let (q, v, dim, h) = (&step.q, params.numbers("v")?, step.dim, step.h);
+    let theta = params.number("theta")?;
+    let mut operator: SymmetricMatrix = step.mass.clone();
+    operator.add_scaled(h * theta, &step.damping);
+    operator.add_scaled(h * h * theta * theta, &step.stiffness);
+    let newton: fn(f64) -> ImpactLaw = |restitution| ImpactLaw::Newton { restitution };
+    let fremond: fn(f64) -> ImpactLaw = |restitution| ImpactLaw::Fremond { restitution };
+    let view = LocalView::with_operator(&step.system(newton)?, &operator, q, &v)?;
     let before = view.velocity().to_vec();
     let mut answer = group! { "W" => view.delassus_rows() };
-    let variants: [(&str, &dyn Fn(f64) -> ImpactLaw); 2] =
-        [("standard", &newton), ("fremond", &fremond)];
-    for (name, law) in variants {
+    for (name, law) in [("standard", newton), ("fremond", fremond)] {
         let scheme = theta_scheme(scheme_settings(params, theta)?)?;
-        let mut run = simulation(build(law)?, scheme, (&q, &v), h, false)?;
+        let mut run = simulation(step.system(law)?, scheme, (q, &v), h, false)?;
         run_steps(&mut run, h, 1, |_| ())?;
         let (record, entry) = (run.record(), &run.record().energy);
         let v_theta: Vec<f64> = v
@@ -300,12 +310,16 @@ pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
         let u_theta = view.of(&v_theta);
         // What the works must be by the law, from impulses and velocities.
         let (mut normal, mut tangential) = (0.0, 0.0);
-        for c in 0..contacts {
+        for (c, (e, mu)) in step.restitution.iter().zip(&step.friction).enumerate() {
             let (start, p) = (c * dim, record.impulses[c * dim]);
             let slip = &u_theta[start + 1..start + dim];
-            normal += (1.0 - theta * (1.0 + e[c])) * before[start] * p;
-            tangential -= mu[c] * p * dot(slip, slip).sqrt();
+            normal += (1.0 - theta * (1.0 + e)) * before[start] * p;
+            tangential -= mu * p * dot(slip, slip).sqrt();
         }
+        let mut ledger = energy_terms(entry);
+        ledger.insert("residual", entry.imbalance());
+        ledger.insert("closed_W_N", normal);
+        ledger.insert("closed_W_T", tangential);
         answer.insert(
             name,
             group! {
@@ -314,19 +328,7 @@ pub(super) fn one_step(input: &CaseInput) -> Result<Answer, CaseError> {
                 "q1" => &record.q,
                 "u1" => view.of(&record.velocity),
                 "u_theta" => u_theta,
-                "ledger" => group! {
-                    "dT" => entry.kinetic_change,
-                    "dV" => entry.potential_change,
-                    "W_ext" => entry.external,
-                    "W_damp" => entry.damping,
-                    "D_num_M" => entry.numerical_mass,
-                    "D_num_K" => entry.numerical_stiffness,
-                    "W_N" => entry.contact_normal,
-                    "W_T" => entry.contact_tangential,
-                    "residual" => entry.imbalance(),
-                    "closed_W_N" => normal,
-                    "closed_W_T" => tangential,
-                },
+                "ledger" => ledger,
                 "natural_map" => run.certificate().natural_map.value,
             },
         );

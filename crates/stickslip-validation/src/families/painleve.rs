@@ -82,11 +82,8 @@ impl Bar {
     /// Impulses of all real-world solutions of one step, the smooth ones first.
     fn coulomb(self, v: &[f64], h: f64) -> Result<Vec<(Mode, Vec<f64>)>, CaseError> {
         let problem = self.problem(FlowRule::Coulomb, v, h)?;
-        let found = enumerate(&problem, &EnumerationSettings::default()).map_err(|error| {
-            CaseError::NotComputed {
-                reason: error.to_string(),
-            }
-        })?;
+        let found = enumerate(&problem, &EnumerationSettings::default())
+            .map_err(CaseError::not_computed)?;
         let mut all: Vec<(Mode, Vec<f64>)> = found
             .solutions
             .into_iter()
@@ -240,7 +237,7 @@ impl Bar {
 pub(super) fn motion(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
     let bar = Bar::read(params)?;
-    let (v, t_end) = (params.number("V0")?, params.number("T")?);
+    let [v, t_end] = params.each(["V0", "T"])?;
     let system = bar.system(ImpactLaw::Inelastic, FlowRule::Coulomb)?;
     let q = [0.0, bar.theta0];
     let view = LocalView::new(&system, &q, &[v, 0.0])?;
@@ -377,13 +374,9 @@ fn bounces_of_bar(
 /// `pinned-bar`: one coordinate, so friction has no generalized effect at all.
 pub(super) fn pinned_bar(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (inertia, l, mu) = (
-        params.number("J")?,
-        params.number("l")?,
-        params.number("mu")?,
-    );
+    let [inertia, l, mu] = params.each(["J", "l", "mu"])?;
     let (sin, cos) = params.number("angle_deg")?.to_radians().sin_cos();
-    let (force, t_end) = (params.number("f_theta")?, params.number("T")?);
+    let [force, t_end] = params.each(["f_theta", "T"])?;
     let start = params.number("thetadot0")?;
     let rows = [l * sin, l * cos];
     let law = ContactLaw::new(FrictionSection::segment(mu)?, ImpactLaw::Inelastic)?

@@ -42,17 +42,17 @@ pub(super) fn point_on_plane(
 /// `fremond_point_impact`: one impact per θ under Frémond's law, one under Newton's.
 pub(super) fn fremond(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (mass, mu) = (params.number("m")?, params.number("mu")?);
+    let [mass, mu] = params.each(["m", "mu"])?;
     let restitution = params.number("e")?;
     let tangential = params.one_or_more("uT_minus")?;
     let v = [vec![params.number("uN_minus")?], tangential.clone()].concat();
     let d = tangential.len();
     if d == 0 {
-        return Err(CaseError::BadParameter {
-            name: "uT_minus".into(),
-            found: "an empty list".into(),
-            expected: "at least one tangential component",
-        });
+        return Err(CaseError::bad_parameter(
+            "uT_minus",
+            "an empty list",
+            "at least one tangential component",
+        ));
     }
     let at = |law: ImpactLaw, theta: f64| -> Result<StepRecord, CaseError> {
         let law = ContactLaw::new(FrictionSection::ball(mu, d)?, law)?;

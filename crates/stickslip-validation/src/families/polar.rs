@@ -2,12 +2,11 @@
 
 use std::f64::consts::PI;
 
-use crate::engine::{impact, run_steps, simulation, theta_scheme, touching};
+use crate::engine::{impact, midpoint, run_steps, simulation, theta_scheme, touching};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput};
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use stickslip::stepping::MoreauJeanSettings;
 use stickslip::systems::functions::{AutoScalar, GivenRows};
 use stickslip::systems::{
     BilateralConstraint, ContactFrame, GeneralizedSystem, UnilateralConstraint,
@@ -20,7 +19,7 @@ use stickslip::systems::{
 pub(super) fn polar(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
     let m = params.number("m")?;
-    let (r, angle) = (params.number("r")?, params.number("theta")?);
+    let [r, angle] = params.each(["r", "theta"])?;
     let v = params.vector::<2>("qdot_minus")?;
     let law = || -> Result<ContactLaw, CaseError> {
         let impact = ImpactLaw::Newton {
@@ -103,10 +102,7 @@ pub(super) fn geodesic(input: &CaseInput, refinement: usize) -> Result<Answer, C
     let system = free_particle(&q)?;
     let steps = 2000 * refinement;
     let h = params.number("T")? / steps as f64;
-    let scheme = theta_scheme(MoreauJeanSettings {
-        theta: Some(0.5),
-        ..Default::default()
-    })?;
+    let scheme = theta_scheme(midpoint())?;
     let mut run = simulation(system, scheme, (&q, &v), h, true)?;
     run_steps(&mut run, h, steps, |_| ())?;
     let state = run.state();
@@ -126,8 +122,8 @@ pub(super) fn geodesic(input: &CaseInput, refinement: usize) -> Result<Answer, C
 /// {0}: the friction of the wall has no effect.
 pub(super) fn pendulum_at_wall(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (m, l) = (params.number("m")?, params.number("l")?);
-    let (angle, rate) = (params.number("theta")?, params.number("thetadot")?);
+    let [m, l] = params.each(["m", "l"])?;
+    let [angle, rate] = params.each(["theta", "thetadot"])?;
     let restitution = params.number("e")?;
     let law = || ContactLaw::frictionless(ImpactLaw::Newton { restitution });
     let wall = l * angle.sin();

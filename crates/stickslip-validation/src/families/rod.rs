@@ -150,7 +150,7 @@ pub(super) fn regime(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
     let rod = Rod::read(params)?;
     let angle = params.number("theta")?;
-    let (spin, slip) = (params.number("thetadot")?, params.number("slip_sign")?);
+    let [spin, slip] = params.each(["thetadot", "slip_sign"])?;
     let q = [0.0, rod.l * angle.sin(), angle];
     let v = [
         slip - rod.l * angle.sin() * spin,

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::{run_until, simulation, theta_scheme};
+use crate::engine::{midpoint, run_until, simulation, theta_scheme};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use stickslip::stepping::{MoreauJeanSettings, ReferenceEventKind};
+use stickslip::stepping::ReferenceEventKind;
 use stickslip::systems::functions::{GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
@@ -19,13 +19,9 @@ struct Phase {
 
 /// The disc on the ground: coordinates x, height, turn.
 fn disc_system(params: &Inputs) -> Result<GeneralizedSystem, CaseError> {
-    let (radius, m, g) = (
-        params.number("R")?,
-        params.number("m")?,
-        params.number("g")?,
-    );
+    let [radius, m, g] = params.each(["R", "m", "g"])?;
     let inertia = params.number("I_over_mR2")? * m * radius * radius;
-    let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
+    let [mu, mu_r] = params.each(["mu", "mu_r"])?;
     let gap = GivenScalar {
         value: |q: &[f64]| q[1],
         gradient: |_: &[f64], row: &mut [f64]| row.copy_from_slice(&[0.0, 1.0, 0.0]),
@@ -61,10 +57,10 @@ fn longest_motion(speed: f64, radius: f64, ratio: f64, (mu, mu_r): (f64, f64), g
 /// `rolling_friction_disc`, event by event: the first group of tangents is the slip, the second the spin.
 pub(super) fn disc_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (radius, g) = (params.number("R")?, params.number("g")?);
+    let [radius, g] = params.each(["R", "g"])?;
     let ratio = params.number("I_over_mR2")?;
-    let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
-    let (v0, spin) = (params.number("v0")?, params.number("omega0")?);
+    let [mu, mu_r] = params.each(["mu", "mu_r"])?;
+    let [v0, spin] = params.each(["v0", "omega0"])?;
     let speed = v0.abs() + radius * spin.abs();
     let longest = longest_motion(speed, radius, ratio, (mu, mu_r), g);
     let start = Start {
@@ -124,24 +120,17 @@ pub(super) fn disc_exact(input: &CaseInput) -> Result<Answer, CaseError> {
 /// `rolling_friction_disc`: slips, rolls, stops.
 pub(super) fn disc(input: &CaseInput, refinement: usize) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (radius, m, g) = (
-        params.number("R")?,
-        params.number("m")?,
-        params.number("g")?,
-    );
+    let [radius, m, g] = params.each(["R", "m", "g"])?;
     let inertia = params.number("I_over_mR2")? * m * radius * radius;
-    let (mu, mu_r) = (params.number("mu")?, params.number("mu_r")?);
-    let (v0, spin) = (params.number("v0")?, params.number("omega0")?);
+    let [mu, mu_r] = params.each(["mu", "mu_r"])?;
+    let [v0, spin] = params.each(["v0", "omega0"])?;
     let system = disc_system(params)?;
     // Times of sliding and of rolling, large enough in sum to hold the whole motion.
     let speed = v0.abs() + radius * spin.abs();
     let ratio = inertia / (m * radius * radius);
     let longest = longest_motion(speed, radius, ratio, (mu, mu_r), g);
     let h = longest / (20_000 * refinement) as f64;
-    let scheme = theta_scheme(MoreauJeanSettings {
-        theta: Some(0.5),
-        ..Default::default()
-    })?;
+    let scheme = theta_scheme(midpoint())?;
     let mut run = simulation(system, scheme, (&[0.0; 3], &[v0, 0.0, spin]), h, false)?;
     let zero = 1e-11 * speed;
     let word = |v: f64, spin: f64| {

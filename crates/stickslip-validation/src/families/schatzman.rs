@@ -13,11 +13,7 @@ use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
 /// The bar above the ground; its lower end touches where `Y = l sin θ`, or at `height`.
 fn bar(params: &Inputs, q: &[f64], height: f64) -> Result<GeneralizedSystem, CaseError> {
-    let (m, l, g) = (
-        params.number("m")?,
-        params.number("l")?,
-        params.number("g")?,
-    );
+    let [m, l, g] = params.each(["m", "l", "g"])?;
     let inertia = params.number_or("J", m / 12.0)?;
     let section = FrictionSection::segment(params.number("mu")?)?;
     let law = ContactLaw::new(section, ImpactLaw::Energetic { restitution: 1.0 })?;

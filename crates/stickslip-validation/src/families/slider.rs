@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 use std::ops::ControlFlow;
 
 use crate::engine::{
-    run_steps, run_until, scheme_settings, simulation, status, step_count, theta_scheme,
+    midpoint, run_steps, run_until, scheme_settings, simulation, status, step_count, stop_if,
+    theta_scheme,
 };
 use crate::reference::{Start, slips, sticks};
 use crate::{Answer, CaseError, CaseInput};
@@ -12,8 +13,9 @@ use stickslip::algebra::{SymmetricMatrix, dot};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::Simulation;
 use stickslip::stepping::MoreauJeanSettings;
-use stickslip::systems::functions::{GivenRows, GivenScalar};
-use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
+use stickslip::systems::GeneralizedSystem;
+
+use super::sweeping::plane;
 
 /// Point mass pressed on a plane by its weight: coordinates x (tangential), then the height.
 struct Slider {
@@ -28,19 +30,6 @@ impl Slider {
     fn system(&self, impact: ImpactLaw, x0: &[f64]) -> Result<GeneralizedSystem, CaseError> {
         let (d, n) = (x0.len(), x0.len() + 1);
         let weight = self.m * self.g;
-        let gap = GivenScalar {
-            value: move |q: &[f64]| q[d],
-            gradient: move |_: &[f64], row: &mut [f64]| {
-                row.fill(0.0);
-                row[d] = 1.0;
-            },
-        };
-        let rows = GivenRows(move |_: &[f64], rows: &mut [f64]| {
-            rows.fill(0.0);
-            for i in 0..d {
-                rows[i * n + i] = 1.0;
-            }
-        });
         let law = ContactLaw::new(self.section.clone(), impact)?;
         let names = ["x1", "x2"].into_iter().take(d).chain(["height"]);
         let mut builder = GeneralizedSystem::builder(names)
@@ -49,10 +38,7 @@ impl Slider {
                 out.fill(0.0);
                 out[d] = -weight;
             })
-            .constraint(
-                UnilateralConstraint::new("plane", gap)
-                    .with_point(ContactFrame::tangents(d, rows), law),
-            );
+            .constraint(plane(d, law));
         if self.k > 0.0 {
             let mut stiffness = vec![0.0; n];
             stiffness[0] = self.k;
@@ -81,18 +67,11 @@ fn law(word: &str) -> Result<ImpactLaw, CaseError> {
     match word {
         "standard" | "newton_coulomb" => Ok(ImpactLaw::Newton { restitution }),
         "fremond" => Ok(ImpactLaw::Fremond { restitution }),
-        other => Err(CaseError::BadParameter {
-            name: "law".into(),
-            found: other.into(),
-            expected: "standard or fremond",
-        }),
-    }
-}
-
-fn midpoint() -> MoreauJeanSettings {
-    MoreauJeanSettings {
-        theta: Some(0.5),
-        ..Default::default()
+        other => Err(CaseError::bad_parameter(
+            "law",
+            other,
+            "standard or fremond",
+        )),
     }
 }
 
@@ -159,8 +138,8 @@ pub(super) fn coulomb_oscillator(
     refinement: usize,
 ) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (m, k) = (params.number("m")?, params.number("k")?);
-    let (mu, g) = (params.number("mu")?, params.number("g")?);
+    let [m, k] = params.each(["m", "k"])?;
+    let [mu, g] = params.each(["mu", "g"])?;
     let slider = Slider {
         m,
         g,
@@ -192,11 +171,7 @@ pub(super) fn coulomb_oscillator(
             None
         };
         // Half a cycle without motion is rest.
-        if at_rest.is_some_and(|t| record.t > t + half_cycle) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        stop_if(at_rest.is_some_and(|t| record.t > t + half_cycle))
     })?;
     Ok(group! {
         "delta" => delta,
@@ -212,15 +187,15 @@ pub(super) fn coulomb_oscillator(
 /// `coulomb_oscillator`, event by event.
 pub(super) fn coulomb_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (m, k) = (params.number("m")?, params.number("k")?);
-    let (mu, g) = (params.number("mu")?, params.number("g")?);
+    let [m, k] = params.each(["m", "k"])?;
+    let [mu, g] = params.each(["mu", "g"])?;
     let slider = Slider {
         m,
         g,
         k,
         section: FrictionSection::segment(mu)?,
     };
-    let (x0, v0) = (params.number("x0")?, params.number("v0")?);
+    let [x0, v0] = params.each(["x0", "v0"])?;
     let start = Start {
         system: slider.system(law("standard")?, &[x0])?,
         q: vec![x0, 0.0],

@@ -1,6 +1,6 @@
 //! Schemes on smooth motion: gyroscopic terms, discrete gradients, joints.
 
-use crate::engine::{run_steps, scheme_settings, simulation, theta_scheme};
+use crate::engine::{midpoint, run_steps, scheme_settings, simulation, theta_scheme};
 use crate::{Answer, CaseError, CaseInput};
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, ImpactLaw};
@@ -25,10 +25,7 @@ fn smooth_state<S: MechanicalSystem + 'static>(
     for refinement in [1, 2, 4] {
         let count = steps * refinement;
         let h = t_end / count as f64;
-        let scheme = theta_scheme(MoreauJeanSettings {
-            theta: Some(0.5),
-            ..Default::default()
-        })?;
+        let scheme = theta_scheme(midpoint())?;
         let mut run = simulation(build()?, scheme, (q, v), h, false)?;
         run_steps(&mut run, h, count, |_| ())?;
         runs.push((run.state().q.clone(), run.state().v.clone()));
@@ -82,9 +79,9 @@ pub(super) fn gyroscopic(input: &CaseInput) -> Result<Answer, CaseError> {
 /// `duffing_discrete_gradient_wall`: a nonlinear spring against a wall, energy kept to rounding.
 pub(super) fn duffing(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (k1, k3) = (params.number("k1")?, params.number("k3")?);
+    let [k1, k3] = params.each(["k1", "k3"])?;
     let (m, offset) = (params.number_or("m", 1.0)?, params.number("g0")?);
-    let (q0, v0) = (params.number("q0")?, params.number("v0")?);
+    let [q0, v0] = params.each(["q0", "v0"])?;
     let (h, steps) = (params.number("h")?, params.count("N")?);
     let law = ContactLaw::frictionless(ImpactLaw::Newton {
         restitution: params.number("e")?,
@@ -136,11 +133,7 @@ pub(super) fn duffing(input: &CaseInput) -> Result<Answer, CaseError> {
 /// `bilateral_pendulum_ledger`: the rod of a pendulum as a joint, and the angle as coordinate.
 pub(super) fn bilateral_pendulum(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (l, m, g) = (
-        params.number("L")?,
-        params.number("m")?,
-        params.number("g")?,
-    );
+    let [l, m, g] = params.each(["L", "m", "g"])?;
     let (angle, rate) = (
         params.number("angle0_deg")?.to_radians(),
         params.number("omega0")?,
@@ -155,11 +148,11 @@ pub(super) fn bilateral_pendulum(input: &CaseInput) -> Result<Answer, CaseError>
             "end_velocity" => JointVelocity::End,
             "theta_velocity" => JointVelocity::Theta,
             other => {
-                return Err(CaseError::BadParameter {
-                    name: "variant".into(),
-                    found: other.into(),
-                    expected: "end_velocity or theta_velocity",
-                });
+                return Err(CaseError::bad_parameter(
+                    "variant",
+                    other,
+                    "end_velocity or theta_velocity",
+                ));
             }
         };
         let rod = AutoScalar(move |_: Jet, q: &[Jet]| (q[0] * q[0] + q[1] * q[1]).sqrt() - l);

@@ -78,11 +78,7 @@ fn on_plane(law: ContactLaw, force: &[f64], q: &[f64], v: &[f64]) -> Result<Star
 // ---- sliding on a plane ----
 
 fn plane_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (mu, g, v0) = (
-        params.number("mu")?,
-        params.number("g")?,
-        params.number("v0")?,
-    );
+    let [mu, g, v0] = params.each(["mu", "g", "v0"])?;
     on_plane(friction(mu, 1)?, &[0.0, -g], &[0.0, 0.0], &[v0, 0.0])
 }
 
@@ -115,7 +111,7 @@ pub(super) fn plane_stop_sweep(input: &CaseInput, steps: usize) -> Result<Target
 }
 
 fn drop_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (mu, g) = (params.number("mu")?, params.number("g")?);
+    let [mu, g] = params.each(["mu", "g"])?;
     let q = [0.0, params.number("height")?];
     let v = [params.number("vx")?, params.number("vy")?];
     on_plane(friction(mu, 1)?, &[0.0, -g], &q, &v)
@@ -148,7 +144,7 @@ pub(super) fn drop_sweep(input: &CaseInput, steps: usize) -> Result<Targets, Cas
 }
 
 fn slope_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (mu, g) = (params.number("mu")?, params.number("g")?);
+    let [mu, g] = params.each(["mu", "g"])?;
     let (sin, cos) = params.number("beta_deg")?.to_radians().sin_cos();
     let v = [params.number("v0")?, 0.0];
     on_plane(friction(mu, 1)?, &[g * sin, -g * cos], &[0.0, 0.0], &v)
@@ -190,7 +186,7 @@ pub(super) fn slope_sweep(input: &CaseInput, steps: usize) -> Result<Targets, Ca
 
 fn oblique_start(params: &Inputs) -> Result<Start, CaseError> {
     let (beta, g) = (params.number("beta_deg")?.to_radians(), params.number("g")?);
-    let (mu, v0) = (params.number("mu")?, params.number("v0")?);
+    let [mu, v0] = params.each(["mu", "v0"])?;
     let psi = params.number("psi0_deg")?.to_radians();
     let v = [v0 * psi.cos(), v0 * psi.sin(), 0.0];
     let force = [g * beta.sin(), 0.0, -g * beta.cos()];
@@ -241,16 +237,12 @@ pub(super) fn oblique_sweep(input: &CaseInput, steps: usize) -> Result<Targets, 
 }
 
 fn uneven_start(params: &Inputs) -> Result<Start, CaseError> {
-    let (mu0, g, v0) = (
-        params.number("mu0")?,
-        params.number("g")?,
-        params.number("v0")?,
-    );
+    let [mu0, g, v0] = params.each(["mu0", "g", "v0"])?;
     let factor = if params.has("a") {
         let a = params.number("a")?;
         FrictionCoefficient::function(move |_, q| mu0 + a * q[0])
     } else {
-        let (eps, k) = (params.number("eps")?, params.number("k")?);
+        let [eps, k] = params.each(["eps", "k"])?;
         FrictionCoefficient::function(move |_, q| mu0 * (1.0 + eps * (k * q[0]).sin()))
     };
     let law = friction(1.0, 1)?.with_coefficient(factor)?;

@@ -14,18 +14,11 @@ pub(super) fn theorem1(input: &CaseInput) -> Result<Answer, CaseError> {
         "rod" => rod(params)?,
         "bar" => bar(params)?,
         other => {
-            return Err(CaseError::BadParameter {
-                name: "model".into(),
-                found: other.into(),
-                expected: "rod or bar",
-            });
+            return Err(CaseError::bad_parameter("model", other, "rod or bar"));
         }
     };
-    let found = attainable(&system, &params.numbers("q")?, &params.numbers("u_minus")?).map_err(
-        |error| CaseError::NotComputed {
-            reason: error.to_string(),
-        },
-    )?;
+    let found = attainable(&system, &params.numbers("q")?, &params.numbers("u_minus")?)
+        .map_err(CaseError::not_computed)?;
     let branch = match found.sign {
         1 => "gamma>0",
         0 => "gamma=0",

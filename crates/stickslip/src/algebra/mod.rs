@@ -42,6 +42,6 @@ pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::SymmetricMatrix;
 pub use vectors::dot;
 pub(crate) use vectors::{
-    absolute_dot, add_scaled, assign, assign_difference, assign_middle, assign_zeros, copy,
+    absolute_dot, add_scaled, assign, assign_difference, assign_middle, assign_zeros, copy, cross,
     weighted_square,
 };

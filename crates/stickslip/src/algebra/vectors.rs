@@ -62,6 +62,16 @@ pub(crate) fn assign_middle(to: &mut Vec<f64>, a: &[f64], b: &[f64]) {
     }
 }
 
+/// Vector product.
+#[inline]
+pub(crate) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
 /// Copies a vector into another of the same length.
 ///
 /// # Panics

@@ -114,18 +114,11 @@ pub fn poisson(w: &[f64], u: &[f64], restitutions: &[f64]) -> Result<NormalImpac
         .zip(restitutions)
         .map(|(p, e)| (1.0 + e) * p)
         .collect();
-    let mut velocity = vec![0.0; n];
-    matrix_vector(w, &sure, &mut velocity);
-    velocity.iter_mut().zip(u).for_each(|(v, u)| *v += u);
+    let velocity = after(w, u, &sure);
     let mut extra = vec![0.0; n];
     let second = complementarity(w, &velocity, dependent, &mut extra);
     let impulses = sure.iter().zip(&extra).map(|(a, b)| a + b).collect();
-    let outcome = if first == LcpOutcome::Solved {
-        second
-    } else {
-        first
-    };
-    Ok(finished(w, u, impulses, dependent, outcome))
+    Ok(finished(w, u, impulses, dependent, worse(first, second)))
 }
 
 /// Moreau's law with one restitution; `tolerance` ≥ 0 is the velocity that still counts as touching.
@@ -153,9 +146,7 @@ pub fn moreau(
     for (&a, lambda) in closing.iter().zip(&multipliers) {
         impulses[a] = (1.0 + restitution) * lambda;
     }
-    let mut velocity = vec![0.0; n];
-    matrix_vector(w, &impulses, &mut velocity);
-    velocity.iter_mut().zip(u).for_each(|(v, u)| *v += u);
+    let velocity = after(w, u, &impulses);
     // An opening constraint that closes now: project on all.
     let mut second = LcpOutcome::Solved;
     if velocity.iter().any(|&v| v < -tolerance) {
@@ -163,12 +154,23 @@ pub fn moreau(
         second = complementarity(w, &velocity, dependent, &mut extra);
         impulses.iter_mut().zip(&extra).for_each(|(p, x)| *p += x);
     }
-    let outcome = if first == LcpOutcome::Solved {
-        second
-    } else {
-        first
-    };
-    Ok(finished(w, u, impulses, dependent, outcome))
+    Ok(finished(w, u, impulses, dependent, worse(first, second)))
+}
+
+/// The first of two outcomes that is no solution.
+fn worse(first: LcpOutcome, second: LcpOutcome) -> LcpOutcome {
+    match first {
+        LcpOutcome::Solved => second,
+        _ => first,
+    }
+}
+
+/// u + W p.
+fn after(w: &[f64], u: &[f64], impulses: &[f64]) -> Vec<f64> {
+    let mut velocity = vec![0.0; u.len()];
+    matrix_vector(w, impulses, &mut velocity);
+    velocity.iter_mut().zip(u).for_each(|(v, u)| *v += u);
+    velocity
 }
 
 fn complementarity(w: &[f64], q: &[f64], dependent: bool, p: &mut [f64]) -> LcpOutcome {
@@ -189,12 +191,9 @@ fn finished(
     if outcome != LcpOutcome::Solved {
         impulses.fill(0.0);
     }
-    let mut velocities = vec![0.0; u.len()];
-    matrix_vector(w, &impulses, &mut velocities);
-    velocities.iter_mut().zip(u).for_each(|(v, u)| *v += u);
     NormalImpact {
+        velocities: after(w, u, &impulses),
         impulses,
-        velocities,
         dependent_rows,
         outcome,
     }

@@ -44,17 +44,8 @@ pub struct EnergyEntry {
 impl EnergyEntry {
     /// Sum of all works and defects.
     pub fn supply(&self) -> f64 {
-        self.external
-            + self.damping
-            + self.numerical_mass
-            + self.numerical_stiffness
-            + self.potential_defect
-            + self.covariant_defect
-            + self.joints
-            + self.contact_normal
-            + self.contact_tangential
-            + self.supports
-            + self.projection
+        let [_, _, supplied @ ..] = self.terms();
+        supplied.iter().map(|(_, term)| term).sum()
     }
 
     /// Change of energy minus what was supplied; must be rounding.
@@ -102,33 +93,15 @@ impl EnergyEntry {
 
     /// Sum of the absolute terms, without those of contacts.
     fn absolute_sum(&self) -> f64 {
-        self.kinetic_change.abs()
-            + self.potential_change.abs()
-            + self.external.abs()
-            + self.damping.abs()
-            + self.numerical_mass.abs()
-            + self.numerical_stiffness.abs()
-            + self.potential_defect.abs()
-            + self.covariant_defect.abs()
-            + self.joints.abs()
-            + self.supports.abs()
-            + self.projection.abs()
+        let [before @ .., _, _, supports, projection] = self.terms();
+        let own = before.into_iter().chain([supports, projection]);
+        own.map(|(_, term)| term.abs()).sum()
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        self.kinetic_change += other.kinetic_change;
-        self.potential_change += other.potential_change;
-        self.external += other.external;
-        self.damping += other.damping;
-        self.numerical_mass += other.numerical_mass;
-        self.numerical_stiffness += other.numerical_stiffness;
-        self.potential_defect += other.potential_defect;
-        self.covariant_defect += other.covariant_defect;
-        self.joints += other.joints;
-        self.contact_normal += other.contact_normal;
-        self.contact_tangential += other.contact_tangential;
-        self.supports += other.supports;
-        self.projection += other.projection;
+        let (own, other) = (self.terms(), other.terms());
+        let mut sums = own.iter().zip(&other).map(|((_, a), (_, b))| a + b);
+        *self = Self::from_terms(|| sums.next().unwrap_or_default());
     }
 }
 

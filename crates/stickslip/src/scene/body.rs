@@ -7,7 +7,7 @@ use super::diagnostic::Diagnostic;
 use super::friction::{FrictionPart, read_friction};
 use super::reader::Reader;
 use super::settings::Settings;
-use super::value::{Table, Value};
+use super::value::{Table, Value, tables};
 use super::words::{Impact, Law};
 
 /// A rigid body and its contacts, as numbers.
@@ -78,10 +78,7 @@ pub(super) fn read_body(
 
 fn read_contacts(reader: &mut Reader, list: &[Value], settings: &Settings) -> Vec<BodyContact> {
     let mut contacts: Vec<BodyContact> = Vec::new();
-    for (k, value) in list.iter().enumerate() {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
+    for (k, value, table) in tables(list) {
         let foreign = [
             "gap",
             "point",
@@ -117,21 +114,17 @@ fn read_contacts(reader: &mut Reader, list: &[Value], settings: &Settings) -> Ve
         let plane = reader.triple(table, "plane", [0.0, 0.0, 1.0]);
         let length = plane.iter().map(|x| x * x).sum::<f64>().sqrt();
         if length == 0.0 {
-            let span = table
-                .value("plane")
-                .map_or(&value.span, |v| &v.span)
-                .clone();
+            let span = table.place("plane", value).clone();
             reader.report(Diagnostic::at(span, "`plane` is the zero vector"));
         }
         let (impact, restitution) = read_impact(reader, table, settings);
         let (friction, coefficient) = read_friction(reader, table, 2);
         if coefficient.is_some() {
-            let span = table
-                .value("friction")
-                .map_or(&value.span, |v| &v.span)
-                .clone();
-            let message = "friction of a rigid body must be constant";
-            reader.report(Diagnostic::at(span, message));
+            let span = table.place("friction", value).clone();
+            reader.report(Diagnostic::at(
+                span,
+                "friction of a rigid body must be constant",
+            ));
         }
         contacts.push(BodyContact {
             name,

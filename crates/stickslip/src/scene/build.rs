@@ -27,7 +27,7 @@ use super::diagnostic::{Diagnostic, SceneError};
 use super::friction::FrictionPart;
 use super::scene::{Mechanics, Scene};
 use super::settings::Settings;
-use super::words::{OnSeveral, Scheme, Solver};
+use super::words::{OnSeveral, SceneWords, Scheme, Solver};
 
 /// From this many active contacts on the automatic choice is the cascade.
 const MANY_CONTACTS: usize = 24;
@@ -207,7 +207,7 @@ impl Scene {
             Solver::Cascade => Box::new(CascadeSolver::for_blocks_from(0, tolerance)),
             // Every other word is the name of a method.
             named => {
-                let method = CoulombMethod::from_name(named.word().name);
+                let method = CoulombMethod::from_name(named.word());
                 let method = method.unwrap_or(CoulombMethod::Cascade);
                 Box::new(CascadeSolver::by_method(method, tolerance))
             }

@@ -40,14 +40,14 @@ pub(super) fn generalized(
     if !reading.is_empty() {
         builder = builder.past(reading);
     }
-    builder = match constants(&graph, &model.mass) {
+    builder = match constants(&graph, &model.system.mass) {
         Some(mass) => builder.mass_matrix(SymmetricMatrix::from_rows(n, mass)),
         None => builder.inertia(SceneInertia {
-            mass: Program::compile(&graph, &model.mass, n),
-            covariant_force: Program::compile(&graph, &model.covariant_force, n),
+            mass: Program::compile(&graph, &model.system.mass, n),
+            covariant_force: Program::compile(&graph, &model.system.covariant_force, n),
         }),
     };
-    if let Some(potential) = model.potential {
+    if let Some(potential) = model.system.potential {
         let gradient = graph.gradient(potential, &positions);
         let hessian = graph.hessian(potential, &positions);
         builder = builder.potential_function(ScenePotential {
@@ -56,7 +56,7 @@ pub(super) fn generalized(
             hessian: Program::compile(&graph, &hessian, n),
         });
     }
-    if let Some(force) = &model.force {
+    if let Some(force) = &model.system.force {
         let derivatives = force_derivatives(&mut graph, force, n);
         builder = builder.force_function(SceneForce {
             force: Program::compile(&graph, force, n),
@@ -65,10 +65,10 @@ pub(super) fn generalized(
             past: past.clone(),
         });
     }
-    if let Some(stiffness) = &model.stiffness {
+    if let Some(stiffness) = &model.system.stiffness {
         builder = builder.stiffness(SymmetricMatrix::from_rows(n, stiffness.clone()));
     }
-    if let Some(damping) = &model.damping {
+    if let Some(damping) = &model.system.damping {
         builder = builder.damping(SymmetricMatrix::from_rows(n, damping.clone()));
     }
     for contact in &model.contacts {
@@ -464,7 +464,7 @@ fn locate(model: &GeneralizedModel, error: &SystemError) -> Diagnostic {
             .iter()
             .find(|j| j.name == *joint)
             .map(|j| j.span.clone()),
-        SystemError::NotPositiveDefinite { .. } => Some(model.mass_span.clone()),
+        SystemError::NotPositiveDefinite { .. } => Some(model.system.mass_span.clone()),
         SystemError::NotSemidefinite { what } => match *what {
             "stiffness" => model.stiffness_span.clone(),
             _ => model.damping_span.clone(),

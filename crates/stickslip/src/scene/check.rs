@@ -117,27 +117,16 @@ fn check_data(
         (Data::List(list), Kind::List { of, min, max }) => {
             let count = list.len();
             if count < *min || count > *max {
-                return wrong(format!(
-                    "`{name}` must have {}, found {count}",
-                    entries(*min, *max)
-                ));
+                let allowed = entries(*min, *max);
+                return wrong(format!("`{name}` must have {allowed}, found {count}"));
             }
-            let checked: Vec<Value> = list
-                .into_iter()
-                .map(|item| check_value(item, of, name, diagnostics))
-                .collect();
-            // A list with a wrong entry is wrong as a whole; the entry was reported.
-            if checked.iter().any(|item| matches!(item.data, Data::Wrong)) {
-                return Err(None);
-            }
-            Ok(Data::List(checked))
+            check_list(list, of, name, diagnostics)
         }
         (Data::List(list), Kind::Tables { of, max }) => {
-            if list.len() > *max {
+            let (title, count) = (of.name, list.len());
+            if count > *max {
                 return wrong(format!(
-                    "{} is given {} times, the limit is {max}",
-                    of.name,
-                    list.len()
+                    "{title} is given {count} times, the limit is {max}"
                 ));
             }
             let tables = list
@@ -145,35 +134,24 @@ fn check_data(
                 .map(|item| check_value(item, &Kind::Table(of), name, diagnostics));
             Ok(Data::List(tables.collect()))
         }
-        (Data::Table(table), Kind::Table(keys)) => Ok(Data::Table(check_table(
-            table,
-            span.clone(),
-            keys,
-            diagnostics,
-        ))),
+        (Data::Table(table), Kind::Table(keys)) => {
+            let table = check_table(table, span, keys, diagnostics);
+            Ok(Data::Table(table))
+        }
         (Data::Table(table), Kind::Named { of, max }) => {
             let count = table.entries.len();
             if count > *max {
                 return wrong(format!("`{name}` has {count} entries, the limit is {max}"));
             }
-            let mut entries = table.entries;
-            for entry in &mut entries {
-                let value = std::mem::replace(
-                    &mut entry.value,
-                    Value {
-                        span: span.clone(),
-                        data: Data::Wrong,
-                    },
-                );
-                entry.value = check_value(value, of, &entry.name, diagnostics);
-            }
+            let checked = table.entries.into_iter().map(|entry| Entry {
+                value: check_value(entry.value, of, &entry.name, diagnostics),
+                ..entry
+            });
+            let entries = checked.collect();
             Ok(Data::Table(Table { entries }))
         }
         (data, Kind::Either { kinds, .. }) => {
-            let value = Value {
-                span: span.clone(),
-                data,
-            };
+            let value = Value { span, data };
             match kinds.iter().find(|kind| has_shape(&value, kind)) {
                 Some(kind) => check_data(value, kind, name, diagnostics),
                 // has_shape found one that fits.
@@ -181,6 +159,23 @@ fn check_data(
             }
         }
         (data, _) => Ok(data),
+    }
+}
+
+/// The entries of a list; one with a wrong entry, which was reported, is wrong as a whole.
+fn check_list(
+    list: Vec<Value>,
+    of: &Kind,
+    name: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Data, Option<Diagnostic>> {
+    let checked: Vec<Value> = list
+        .into_iter()
+        .map(|item| check_value(item, of, name, diagnostics))
+        .collect();
+    match checked.iter().any(|item| matches!(item.data, Data::Wrong)) {
+        true => Err(None),
+        false => Ok(Data::List(checked)),
     }
 }
 

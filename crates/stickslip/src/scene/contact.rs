@@ -11,7 +11,7 @@ use super::friction::{FrictionModel, FrictionPart, read_friction};
 use super::key_kinds::Variables;
 use super::reader::Reader;
 use super::settings::Settings;
-use super::value::{Table, Value};
+use super::value::{Table, Value, tables};
 use super::words::{Impact, Law};
 
 /// One contact as expressions.
@@ -52,17 +52,13 @@ pub(super) fn read_contacts(
     settings: &Settings,
 ) -> Vec<ContactModel> {
     let mut contacts: Vec<ContactModel> = Vec::new();
-    for (k, value) in list.iter().enumerate() {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
-        for key in ["arm", "radius", "plane", "offset"] {
-            if let Some(entry) = table.get(key) {
-                let message = format!("`{key}` belongs to contacts of a rigid body");
-                let help = "in generalized coordinates give `gap` as an expression";
-                reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
-            }
-        }
+    for (k, value, table) in tables(list) {
+        reader.refuse_keys(
+            table,
+            &["arm", "radius", "plane", "offset"],
+            |key| format!("`{key}` belongs to contacts of a rigid body"),
+            "in generalized coordinates give `gap` as an expression",
+        );
         report_elastic_keys(reader, table);
         let name = contact_name(reader, table, value, k, |n| {
             contacts.iter().any(|c| c.name == n)
@@ -92,10 +88,10 @@ pub(super) fn contact_name(
     k: usize,
     taken: impl Fn(&str) -> bool,
 ) -> String {
-    let given = table.value("name").and_then(Value::as_text);
+    let given = table.text("name");
     let name = given.map_or_else(|| format!("contact {}", k + 1), str::to_owned);
     if taken(&name) {
-        let span = table.value("name").map_or(&value.span, |v| &v.span).clone();
+        let span = table.place("name", value).clone();
         reader.report(Diagnostic::at(
             span,
             format!("two contacts are called `{name}`"),
@@ -116,8 +112,7 @@ fn read_contact(
         None => {
             let message = "missing key `gap` in [[contacts]]";
             let help = "the gap is positive when open and zero in contact";
-            reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-            None
+            reader.refuse_with(&value.span, message, help)
         }
     };
     let (impact, restitution) = read_impact(reader, table, settings);
@@ -139,11 +134,7 @@ fn read_contact(
         impact,
         restitution,
         span: value.span.clone(),
-        gap_text: table
-            .value("gap")
-            .and_then(Value::as_text)
-            .unwrap_or_default()
-            .to_string(),
+        gap_text: table.text("gap").unwrap_or_default().to_string(),
         gap_span: table
             .value("gap")
             .map_or(value.span.clone(), |v| v.span.clone()),
@@ -194,14 +185,12 @@ fn read_contact_point(
                 sliding.dimension(),
                 tangents_in_words(frame.tangents.len())
             );
-            reader.report(Diagnostic::at(friction_span, message));
-            return None;
+            return reader.refuse(&friction_span, message);
         }
         if !sliding.is_bounded() && settings.law != Law::Generalized {
             let message = "only the generalized law knows unbounded friction sets";
             let help = "choose law = \"generalized\", or give finite ends and no rays";
-            reader.report(Diagnostic::at(friction_span, message).with_help(help));
-            return None;
+            return reader.refuse_with(&friction_span, message, help);
         }
         parts.push(sliding);
         rows.extend(frame.tangents);
@@ -272,10 +261,7 @@ pub(super) fn read_impact(
     table: &Table,
     settings: &Settings,
 ) -> (Impact, f64) {
-    let word = table
-        .value("impact")
-        .and_then(Value::as_text)
-        .and_then(Impact::from_word);
+    let word = table.word::<Impact>("impact");
     let restitution = reader.number(table, "restitution", "from 0 to 1", |x| {
         (0.0..=1.0).contains(&x)
     });

@@ -6,60 +6,32 @@ use crate::systems::{Instant, SampledController};
 
 use super::diagnostic::Diagnostic;
 use super::expression::{Expression, Graph};
-use super::key_kinds::{CONSTANT, Kind, STATE, TableKeys, key, required};
+use super::key_kinds::{CONSTANT, Kind, STATE, named, table_keys};
 use super::program::Program;
 use super::reader::Reader;
-use super::value::{Table, Value};
+use super::value::{Table, Value, tables};
 
 /// Most controllers of a scene.
 pub(super) const CONTROLLERS_MAX: usize = 64;
 /// Most states or outputs of a controller.
 const ENTRIES_MAX: usize = 64;
 
-/// The keys of a controller.
-pub(super) const CONTROLLER: TableKeys = TableKeys {
-    name: "[[controllers]]",
-    description: "A controller in discrete time: it samples the state every `period` and holds its outputs in between.",
-    keys: &[
-        key(
-            "name",
-            Kind::Text,
-            "controller 1, controller 2, ...",
-            "Name used in results and messages.",
-        ),
-        required(
-            "period",
-            CONSTANT,
-            "Time between samples, in seconds; the first is at the start. Steps end at sample instants.",
-        ),
-        key(
-            "state",
-            Kind::Named {
-                of: &CONSTANT,
-                max: ENTRIES_MAX,
-            },
-            "",
-            "State of the controller by name, with its value before the first sample: `{ i = 0 }`.",
-        ),
-        key(
-            "update",
-            Kind::Named {
-                of: &STATE,
-                max: ENTRIES_MAX,
-            },
-            "unchanged",
-            "New value of each state at a sample, from the state before it: `{ i = \"i + period*(target - x)\" }`.",
-        ),
-        required(
-            "output",
-            Kind::Named {
-                of: &STATE,
-                max: ENTRIES_MAX,
-            },
-            "Outputs by name, from the state before the sample: `{ u = \"kp*(target - x) + ki*i\" }`. Forces use them by that name.",
-        ),
-    ],
-};
+table_keys! {
+    /// A controller in discrete time: it samples the state every `period` and holds its outputs in between.
+    pub(super) CONTROLLER = "[[controllers]]" {
+        /// Name used in results and messages.
+        name: Kind::Text, default "controller 1, controller 2, ...";
+        /// Time between samples, in seconds; the first is at the start. Steps end at sample instants.
+        required period: CONSTANT;
+        /// State of the controller by name, with its value before the first sample: `{ i = 0 }`.
+        state: named(&CONSTANT, ENTRIES_MAX);
+        /// New value of each state at a sample, from the state before it: `{ i = "i + period*(target - x)" }`.
+        update: named(&STATE, ENTRIES_MAX), default "unchanged";
+        /// Outputs by name, from the state before the sample: `{ u = "kp*(target - x) + ki*i" }`. Forces use them by
+        /// that name.
+        required output: named(&STATE, ENTRIES_MAX);
+    }
+}
 
 /// A controller as read: expressions over (t, q, v) and its state.
 #[derive(Clone, Debug)]
@@ -76,21 +48,20 @@ pub(super) struct ControllerModel {
 pub(super) fn read_controllers(reader: &mut Reader, list: &[Value]) -> Vec<ControllerModel> {
     let mut models: Vec<ControllerModel> = Vec::new();
     let mut held = 0;
-    for (k, value) in list.iter().enumerate() {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
-        let given = table.value("name").and_then(Value::as_text);
+    for (k, value, table) in tables(list) {
+        let given = table.text("name");
         let name = given.map_or_else(|| format!("controller {}", k + 1), str::to_owned);
         if models.iter().any(|other| other.name == name) {
-            let span = table.value("name").map_or(&value.span, |v| &v.span).clone();
-            let message = format!("two controllers are called `{name}`");
-            reader.report(Diagnostic::at(span, message));
+            let span = table.place("name", value).clone();
+            reader.report(Diagnostic::at(
+                span,
+                format!("two controllers are called `{name}`"),
+            ));
         }
         let Some(model) = read_controller(reader, table, name) else {
             continue;
         };
-        let outputs = table.value("output").and_then(Value::as_table);
+        let outputs = table.table("output");
         for entry in outputs.into_iter().flat_map(|outputs| &outputs.entries) {
             if reader.claim(&entry.name, &entry.name_span, "an output of a controller") {
                 reader.define_output(&entry.name, held);
@@ -105,7 +76,7 @@ pub(super) fn read_controllers(reader: &mut Reader, list: &[Value]) -> Vec<Contr
 fn read_controller(reader: &mut Reader, table: &Table, name: String) -> Option<ControllerModel> {
     let period = reader.number(table, "period", "positive", |x| x > 0.0)?;
     let entries = |key: &str| {
-        let inner = table.value(key).and_then(Value::as_table);
+        let inner = table.table(key);
         inner.map_or(&[][..], |inner| &inner.entries[..])
     };
     // The controller sees the present state, its own state, and its period.
@@ -119,8 +90,7 @@ fn read_controller(reader: &mut Reader, table: &Table, name: String) -> Option<C
             let message = format!("`{}` cannot be the name of a state", entry.name);
             let help =
                 "a state has a name of letters, digits and underscores that nothing else has";
-            reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
-            return None;
+            return reader.refuse_with(&entry.name_span, message, help);
         }
         names.push(&entry.name);
         state.push(value);
@@ -138,8 +108,7 @@ fn read_controller(reader: &mut Reader, table: &Table, name: String) -> Option<C
     if outputs.is_empty() {
         let message = format!("the controller `{name}` has no output");
         let span = table.value("output").map_or(0..0, |v| v.span.clone());
-        reader.report(Diagnostic::at(span, message));
-        return None;
+        return reader.refuse(&span, message);
     }
     for k in 0..names.len() {
         expressions.push(reader.graph.input(Graph::STATE_FIRST + k));

@@ -38,10 +38,10 @@ impl Diagnostic {
         }
     }
 
-    /// Adds advice.
+    /// Adds advice; an empty text is none.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(help.into()).filter(|help| !help.is_empty());
         self
     }
 }

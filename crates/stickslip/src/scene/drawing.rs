@@ -4,7 +4,7 @@ use super::diagnostic::Diagnostic;
 use super::expression::{Expression, Graph, Tape};
 use super::key_kinds::Variables;
 use super::reader::Reader;
-use super::value::Value;
+use super::value::{Value, tables};
 
 /// A shape with its expressions.
 #[derive(Clone, Debug)]
@@ -110,14 +110,8 @@ impl Drawing {
 /// Reads `[[drawing]]`.
 pub(super) fn read_drawing(reader: &mut Reader, list: &[Value]) -> Vec<ShapeModel> {
     let mut shapes = Vec::new();
-    for value in list {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
-        let given: Vec<&str> = ["line", "circle", "point"]
-            .into_iter()
-            .filter(|k| table.get(k).is_some())
-            .collect();
+    for (_, value, table) in tables(list) {
+        let given: Vec<&str> = table.given(&["line", "circle", "point"]);
         let radius = reader
             .number(table, "radius", "positive", |x| x > 0.0)
             .unwrap_or(0.05);
@@ -154,10 +148,7 @@ pub(super) fn read_drawing(reader: &mut Reader, list: &[Value]) -> Vec<ShapeMode
         let moving = points
             .iter()
             .any(|&p| reader.graph.constant_value(p).is_none());
-        let label = table
-            .value("label")
-            .and_then(Value::as_text)
-            .map(str::to_owned);
+        let label = table.text("label").map(str::to_owned);
         shapes.push(ShapeModel {
             kind,
             points,

@@ -8,21 +8,20 @@ use std::sync::Arc;
 
 use super::diagnostic::Diagnostic;
 use super::elastic_contact::{ElasticContact, Target, read_contacts};
+use super::elastic_matrices::read_matrices;
 use super::elastic_mesh::{SceneMesh, check_nodes, read_mesh, vector_in};
 use super::elastic_words::{Component, Model, Strain};
 use super::expression::Expression;
 use super::key_kinds::Variables;
 use super::program::Program;
 use super::reader::Reader;
-use super::scene_file::read_file;
+use super::scene_reading::OF_EXPRESSIONS;
 use super::settings::Settings;
-use super::value::{Table, Value};
+use super::value::{Table, Value, tables};
 use super::words::SceneWords;
-use crate::algebra::sparse_rows::SparseRows;
 use crate::quantity::typed;
 use crate::systems::elastodynamic::{
     ALL, Damping, ElastodynamicBuilder, ElastodynamicError, Formulation, MassKind, Material, Mesh,
-    bounded_coordinate, read_matrix_market,
 };
 use crate::systems::{ElastodynamicSystem, MechanicalSystem};
 
@@ -65,37 +64,11 @@ pub(super) fn read_elastic(
         None => read_meshes(reader, elastic, value, contacts, settings)?,
     };
     let place = step.map_or_else(|| value.span.clone(), |step| step.span.clone());
-    if let Err(error) = model.system.check_step(settings.step) {
-        reader.report(Diagnostic::at(place, error.to_string()));
-        return None;
-    }
-    let wrong = [
-        "definitions",
-        "controllers",
-        "joints",
-        "initial",
-        "history",
-        "drawing",
-    ];
-    for key in wrong {
-        if let Some(entry) = table.get(key) {
-            let message = format!("`{key}` has no place in the scene of elastic bodies");
-            let help = "initial displacements and velocities are keys of [[elastic.meshes]]";
-            reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
-        }
-    }
+    reader.made(&place, model.system.check_step(settings.step))?;
+    let help = "initial displacements and velocities are keys of [[elastic.meshes]]";
+    let message = |key: &str| format!("`{key}` has no place in the scene of elastic bodies");
+    reader.refuse_keys(table, &OF_EXPRESSIONS, message, help);
     Some(model)
-}
-
-fn list<'a>(table: &'a Table, key: &str) -> &'a [Value] {
-    table
-        .value(key)
-        .and_then(Value::as_list)
-        .unwrap_or_default()
-}
-
-fn text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
-    table.value(key).and_then(Value::as_text)
 }
 
 /// Places of the parts of a scene, for mistakes that the system finds.
@@ -155,20 +128,20 @@ fn read_meshes(
     contacts: &[Value],
     settings: &Settings,
 ) -> Option<ElasticModel> {
-    let meshes: Vec<Option<SceneMesh>> = list(elastic, "meshes")
+    let meshes: Vec<Option<SceneMesh>> = elastic
+        .list("meshes")
         .iter()
         .enumerate()
         .map(|(k, value)| read_mesh(reader, value, k))
         .collect();
     if meshes.is_empty() {
-        let message = "[elastic] has neither `meshes` nor `matrices`";
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
+        return reader.refuse(&value.span, "[elastic] has neither `meshes` nor `matrices`");
     }
     let meshes: Option<Vec<SceneMesh>> = meshes.into_iter().collect();
-    let files = list(elastic, "meshes")
+    let files = elastic
+        .list("meshes")
         .iter()
-        .filter_map(|mesh| text(mesh.as_table()?, "file"))
+        .filter_map(|mesh| mesh.as_table()?.text("file"))
         .map(str::to_owned)
         .collect();
     let meshes = meshes?;
@@ -189,53 +162,26 @@ fn read_meshes(
     if let Some(gravity) = elastic.value("gravity") {
         builder = builder.gravity(vector_in(reader, gravity, "gravity", space)?);
     }
-    if let Some(mass) = text(elastic, "mass").and_then(MassKind::from_word) {
+    if let Some(mass) = elastic.word::<MassKind>("mass") {
         builder = builder.mass(mass);
     }
     let contacts = read_contacts(reader, contacts, settings, Some(space));
-    let mut names = Vec::new();
-    for ElasticContact {
-        name,
-        target,
-        law,
-        span,
-        surface_span,
-        other_span,
-    } in contacts
-    {
-        names.push((name.clone(), span.clone()));
-        builder = match target {
-            Target::Obstacle(surface, obstacle) => {
-                places.groups.push((surface.clone(), surface_span));
-                builder.contact(&surface, obstacle, law)
-            }
-            Target::Surface(surface, master) => {
-                places.groups.push((surface.clone(), surface_span));
-                places.groups.push((master.clone(), other_span));
-                builder.contact_between(&surface, &master, law)
-            }
-            // Contacts in a space are surfaces.
-            Target::Coordinate(..) => builder,
-        }
-        .named(&name);
-    }
+    let names = contacts
+        .iter()
+        .map(|c| (c.name.clone(), c.span.clone()))
+        .collect::<Vec<_>>();
+    builder = add_contacts(builder, contacts, &mut places);
     if !reader.diagnostics.is_empty() {
         return None;
     }
-    let built = builder.build().and_then(|system| {
-        match text(elastic, "strain").and_then(Strain::from_word) {
+    let built = builder
+        .build()
+        .and_then(|system| match elastic.word::<Strain>("strain") {
             Some(Strain::Finite) => system.with_finite_strain(),
             _ => Ok(system),
-        }
-    });
-    let system = match built {
-        Ok(system) => system,
-        Err(error) => {
-            let span = places.of(&error).unwrap_or(value.span.clone());
-            reader.report(Diagnostic::at(span, error.to_string()));
-            return None;
-        }
-    };
+        });
+    let place = built.as_ref().err().and_then(|error| places.of(error));
+    let system = reader.made(&place.unwrap_or(value.span.clone()), built)?;
     let [q0, v0] = [0, 1].map(|which| initial(reader, &system, &meshes, which));
     report_violations(reader, &system, &q0, &names)?;
     Some(ElasticModel {
@@ -247,11 +193,35 @@ fn read_meshes(
     })
 }
 
+fn add_contacts(
+    mut builder: ElastodynamicBuilder,
+    contacts: Vec<ElasticContact>,
+    places: &mut Places,
+) -> ElastodynamicBuilder {
+    for contact in contacts {
+        builder = match contact.target {
+            Target::Obstacle(surface, obstacle) => {
+                places.groups.push((surface.clone(), contact.surface_span));
+                builder.contact(&surface, obstacle, contact.law)
+            }
+            Target::Surface(surface, master) => {
+                places.groups.push((surface.clone(), contact.surface_span));
+                places.groups.push((master.clone(), contact.other_span));
+                builder.contact_between(&surface, &master, contact.law)
+            }
+            // Contacts in a space are surfaces.
+            Target::Coordinate(..) => builder,
+        }
+        .named(&contact.name);
+    }
+    builder
+}
+
 /// Largest initial penetration, relative to the largest extent of the bodies.
 const PENETRATION_MAX: f64 = 1e-9;
 
 /// Reports contacts that are violated at the start, each with its deepest node.
-fn report_violations(
+pub(super) fn report_violations(
     reader: &mut Reader,
     system: &ElastodynamicSystem,
     q0: &[f64],
@@ -325,10 +295,7 @@ fn read_regions(
     mut builder: ElastodynamicBuilder,
     places: &mut Places,
 ) -> ElastodynamicBuilder {
-    for value in list(elastic, "regions") {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
+    for (_, value, table) in tables(elastic.list("regions")) {
         let any = |_: f64| true;
         let mut number = |key: &str, default: f64| {
             reader
@@ -343,7 +310,7 @@ fn read_regions(
         let area = number("area", f64::NAN);
         let inertia = number("inertia", f64::NAN);
         let thickness = number("thickness", 1.0);
-        let Some(model) = text(table, "model").and_then(Model::from_word) else {
+        let Some(model) = table.word::<Model>("model") else {
             continue;
         };
         let needed: &[&str] = match model {
@@ -363,7 +330,7 @@ fn read_regions(
             Model::Axisymmetric => Formulation::Axisymmetric,
             Model::Solid => Formulation::Solid,
         };
-        let group = text(table, "group").unwrap_or(ALL);
+        let group = table.text("group").unwrap_or(ALL);
         places.regions.push((group.to_owned(), value.clone()));
         builder = builder.region(group, material, formulation);
     }
@@ -383,18 +350,16 @@ fn read_supports(
     mut builder: ElastodynamicBuilder,
     places: &mut Places,
 ) -> ElastodynamicBuilder {
-    for value in list(elastic, "supports") {
-        let Some((table, group)) = value
-            .as_table()
-            .and_then(|table| Some((table, text(table, "group")?)))
-        else {
+    for (_, value, table) in tables(elastic.list("supports")) {
+        let Some(group) = table.text("group") else {
             continue;
         };
         places
             .groups
             .push((group.to_owned(), place_of(value, "group")));
         let number = |word: &str| Component::from_word(word).map(|c| c as usize);
-        let held: Vec<usize> = list(table, "hold")
+        let held: Vec<usize> = table
+            .list("hold")
             .iter()
             .filter_map(|item| number(item.as_text()?))
             .collect();
@@ -403,7 +368,7 @@ fn read_supports(
         let place = |k: usize| if k == 3 { space } else { k };
         let held: Vec<usize> = held.into_iter().map(place).collect();
         builder = builder.support(group, &held);
-        let moved = table.value("move").and_then(Value::as_table);
+        let moved = table.table("move");
         for entry in moved.iter().flat_map(|moved| &moved.entries) {
             let Some(k) = number(&entry.name) else {
                 let message = format!("`{}` is no component: x, y, z or angle", entry.name);
@@ -420,8 +385,10 @@ fn read_supports(
             }
         }
         if held.is_empty() && moved.is_none() {
-            let message = "a support needs `hold` or `move`";
-            reader.report(Diagnostic::at(value.span.clone(), message));
+            reader.report(Diagnostic::at(
+                value.span.clone(),
+                "a support needs `hold` or `move`",
+            ));
         }
     }
     builder
@@ -433,18 +400,12 @@ fn read_loads(
     mut builder: ElastodynamicBuilder,
     places: &mut Places,
 ) -> ElastodynamicBuilder {
-    for value in list(elastic, "loads") {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
-        let group = text(table, "group").unwrap_or(ALL);
+    for (_, value, table) in tables(elastic.list("loads")) {
+        let group = table.text("group").unwrap_or(ALL);
         places
             .groups
             .push((group.to_owned(), place_of(value, "group")));
-        let given: Vec<&str> = ["traction", "body_force", "force"]
-            .into_iter()
-            .filter(|key| table.get(key).is_some())
-            .collect();
+        let given: Vec<&str> = table.given(&["traction", "body_force", "force"]);
         let [kind] = given[..] else {
             let message = "a load is one of `traction`, `body_force`, `force`";
             reader.report(Diagnostic::at(value.span.clone(), message));
@@ -496,140 +457,5 @@ fn read_damping(
     match modal {
         Some(ratio) => builder.damping(Damping::Modal { ratio }),
         None => builder,
-    }
-}
-
-/// A Matrix Market file under a key.
-fn matrix(reader: &mut Reader, table: &Table, key: &str) -> Option<Option<SparseRows>> {
-    let Some(value) = table.value(key) else {
-        return Some(None);
-    };
-    let bytes = read_file(reader, value)?;
-    match read_matrix_market(&String::from_utf8_lossy(&bytes)) {
-        Ok(matrix) => Some(Some(matrix)),
-        Err(error) => {
-            let name = value.as_text().unwrap_or_default();
-            let message = format!("`{name}`: {error}");
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            None
-        }
-    }
-}
-
-/// A vector in a Matrix Market file with one column, zeros if there is none.
-fn vector(reader: &mut Reader, table: &Table, key: &str, n: usize) -> Option<Vec<f64>> {
-    let mut out = vec![0.0; n];
-    let Some(matrix) = matrix(reader, table, key)? else {
-        return Some(out);
-    };
-    if matrix.rows() != n || matrix.columns() != 1 {
-        let span = table.value(key).map_or(0..0, |v| v.span.clone());
-        let message = format!(
-            "`{key}` has {} rows and {} columns, expected {n} rows and one column",
-            matrix.rows(),
-            matrix.columns()
-        );
-        reader.report(Diagnostic::at(span, message));
-        return None;
-    }
-    for (i, o) in out.iter_mut().enumerate() {
-        *o = matrix.row(i).map(|(_, x)| x).sum();
-    }
-    Some(out)
-}
-
-fn read_matrices(
-    reader: &mut Reader,
-    table: &Table,
-    value: &Value,
-    contacts: &[Value],
-    settings: &Settings,
-) -> Option<ElasticModel> {
-    let mass = matrix(reader, table, "mass")?;
-    let stiffness = matrix(reader, table, "stiffness")?;
-    let damping = matrix(reader, table, "damping")?;
-    let mass = mass?;
-    let n = mass.rows();
-    let load = vector(reader, table, "load", n)?;
-    let q0 = vector(reader, table, "displacement", n)?;
-    let v0 = vector(reader, table, "velocity", n)?;
-    let mut constraints = Vec::new();
-    let mut names = Vec::new();
-    for contact in read_contacts(reader, contacts, settings, None) {
-        let Target::Coordinate(coordinate, above, bound, slides) = contact.target else {
-            continue;
-        };
-        let mut wrong = |span: &Range<usize>, message: String| {
-            reader.report(Diagnostic::at(span.clone(), message));
-        };
-        if coordinate > n {
-            let message = format!("`coordinate` is {coordinate}, the system has {n} coordinates");
-            wrong(&contact.surface_span, message);
-            continue;
-        }
-        if let Some(k) = slides.iter().find(|&&k| k > n) {
-            let message = format!("`slides` names {k}, the system has {n} coordinates");
-            wrong(&contact.other_span, message);
-            continue;
-        }
-        let twice = |(i, k): (usize, &usize)| *k == coordinate || slides[..i].contains(k);
-        if slides.iter().enumerate().any(twice) {
-            let message = "`slides` must be coordinates other than the bounded one, each once";
-            wrong(&contact.other_span, message.to_string());
-            continue;
-        }
-        let slides: Vec<usize> = slides.iter().map(|k| k - 1).collect();
-        constraints.push(bounded_coordinate(
-            &contact.name,
-            (coordinate - 1, n),
-            (above, bound),
-            &slides,
-            contact.law,
-        ));
-        names.push((contact.name, contact.span));
-    }
-    if !reader.diagnostics.is_empty() {
-        return None;
-    }
-    let built = ElastodynamicSystem::from_matrices(
-        &mass,
-        stiffness.as_ref(),
-        damping.as_ref(),
-        load.iter().any(|&f| f != 0.0).then_some(load),
-        constraints,
-    );
-    let files = [
-        "mass",
-        "stiffness",
-        "damping",
-        "load",
-        "displacement",
-        "velocity",
-    ]
-    .into_iter()
-    .filter_map(|key| text(table, key))
-    .map(str::to_owned)
-    .collect();
-    match built {
-        Ok(system) => {
-            report_violations(reader, &system, &q0, &names)?;
-            Some(ElasticModel {
-                system: Arc::new(system),
-                q0,
-                v0,
-                contacts: names,
-                files,
-            })
-        }
-        Err(error) => {
-            let key = match &error {
-                ElastodynamicError::Matrix { what: "M", .. } => "mass",
-                ElastodynamicError::Matrix { what: "K", .. } => "stiffness",
-                ElastodynamicError::Matrix { what: "C", .. } => "damping",
-                _ => "",
-            };
-            reader.report(Diagnostic::at(place_of(value, key), error.to_string()));
-            None
-        }
     }
 }

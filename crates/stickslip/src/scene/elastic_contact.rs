@@ -13,7 +13,7 @@ use super::key_kinds::Variables;
 use super::program::Program;
 use super::reader::Reader;
 use super::settings::Settings;
-use super::value::{Data, Table, Value};
+use super::value::{Table, Value, tables};
 use super::words::Law;
 use crate::laws::{ContactLaw, FrictionCoefficient};
 use crate::systems::elastodynamic::{Obstacle, ObstacleShape};
@@ -57,10 +57,7 @@ pub(super) fn read_contacts(
     space: Option<usize>,
 ) -> Vec<ElasticContact> {
     let mut contacts: Vec<ElasticContact> = Vec::new();
-    for (k, value) in list.iter().enumerate() {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
+    for (k, value, table) in tables(list) {
         for entry in &table.entries {
             let name = entry.name.as_str();
             if !OWN.contains(&name) && !SHARED.contains(&name) {
@@ -107,10 +104,7 @@ fn read_law(
     settings: &Settings,
 ) -> Option<ContactLaw> {
     let (impact, restitution) = read_impact(reader, table, settings);
-    let span = table
-        .value("friction")
-        .map_or(&value.span, |v| &v.span)
-        .clone();
+    let span = table.place("friction", value).clone();
     let (part, coefficient) = if tangents == 0 {
         (None, None)
     } else {
@@ -121,45 +115,31 @@ fn read_law(
             "the friction set has dimension {}, the contact has {tangents}",
             part.dimension()
         );
-        reader.report(Diagnostic::at(span, message));
-        return None;
+        return reader.refuse(&span, message);
     }
     let parts: Vec<FrictionPart> = part
         .filter(|_| settings.law != Law::Frictionless)
         .into_iter()
         .collect();
-    let mut law = match section(&parts)
+    let law = section(&parts)
         .map_err(Into::into)
-        .and_then(|section| ContactLaw::new(section, impact_law(impact, restitution)))
-    {
-        Ok(law) => law.with_flow_rule(flow_rule(settings)),
-        Err(error) => {
-            reader.report(Diagnostic::at(span, error.to_string()));
-            return None;
-        }
-    };
+        .and_then(|section| ContactLaw::new(section, impact_law(impact, restitution)));
+    let mut law = reader.made(&span, law)?.with_flow_rule(flow_rule(settings));
     if let Some(coefficient) = coefficient.filter(|_| !parts.is_empty()) {
         let dependence = reader.dependence(coefficient);
         if dependence.position || dependence.velocity || dependence.past {
             let message = "friction of elastic bodies may depend on time and parameters only";
-            reader.report(Diagnostic::at(span, message));
-            return None;
+            return reader.refuse(&span, message);
         }
         let program = Program::compile(&reader.graph, &[coefficient], 3);
         let factor = FrictionCoefficient::function(move |t, _| program.value(t, &[0.0; 3]));
-        law = match law.with_coefficient(factor) {
-            Ok(law) => law,
-            Err(error) => {
-                reader.report(Diagnostic::at(span, error.to_string()));
-                return None;
-            }
-        };
+        law = reader.made(&span, law.with_coefficient(factor))?;
     }
     Some(law)
 }
 
 fn read_surface(reader: &mut Reader, table: &Table, value: &Value) -> Option<Target> {
-    let Some(surface) = table.value("surface").and_then(Value::as_text) else {
+    let Some(surface) = table.text("surface") else {
         if table.get("surface").is_none() {
             let message = "missing key `surface` in [[contacts]] of elastic bodies";
             let help = "the group of facets whose nodes touch";
@@ -178,8 +158,7 @@ fn read_surface(reader: &mut Reader, table: &Table, value: &Value) -> Option<Tar
             let message = format!(
                 "surface `{surface}` must meet either an `obstacle` or another surface `against`"
             );
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            None
+            reader.refuse(&value.span, message)
         }
     }
 }
@@ -190,15 +169,8 @@ fn read_obstacle(reader: &mut Reader, table: &Table, value: &Value) -> Option<Ob
         None => Some(default),
     };
     let point = vector(reader, "through", [0.0; 3])?;
-    let inside = table
-        .value("side")
-        .and_then(Value::as_text)
-        .and_then(Side::from_word)
-        == Some(Side::Inside);
-    let given: Vec<&str> = ["plane", "sphere", "cylinder"]
-        .into_iter()
-        .filter(|key| table.get(key).is_some())
-        .collect();
+    let inside = table.word::<Side>("side") == Some(Side::Inside);
+    let given: Vec<&str> = table.given(&["plane", "sphere", "cylinder"]);
     let shape = match given[..] {
         ["plane"] => ObstacleShape::Plane {
             point,
@@ -217,8 +189,7 @@ fn read_obstacle(reader: &mut Reader, table: &Table, value: &Value) -> Option<Ob
         },
         _ => {
             let message = "an obstacle is one of `plane`, `sphere`, `cylinder`";
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            return None;
+            return reader.refuse(&value.span, message);
         }
     };
     let mut obstacle = Obstacle::new(shape);
@@ -248,10 +219,7 @@ fn read_obstacle(reader: &mut Reader, table: &Table, value: &Value) -> Option<Ob
 
 /// A whole number that was checked to be one.
 fn whole(value: &Value) -> Option<usize> {
-    match value.data {
-        Data::Number(n) => Some(n as usize),
-        _ => None,
-    }
+    value.as_number().map(|n| n as usize)
 }
 
 fn read_coordinate(reader: &mut Reader, table: &Table, value: &Value) -> Option<Target> {
@@ -259,13 +227,9 @@ fn read_coordinate(reader: &mut Reader, table: &Table, value: &Value) -> Option<
     let bound = above.or(table.value("below"));
     let (Some(coordinate), Some(bound)) = (table.value("coordinate"), bound) else {
         let message = "a contact of a system of matrices needs `coordinate` and `above` or `below`";
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
+        return reader.refuse(&value.span, message);
     };
-    let slides = match table.value("slides").and_then(Value::as_list) {
-        Some(list) => list.iter().filter_map(whole).collect(),
-        None => Vec::new(),
-    };
+    let slides = table.list("slides").iter().filter_map(whole).collect();
     Some(Target::Coordinate(
         whole(coordinate)?,
         above.is_some(),

@@ -8,7 +8,7 @@ use super::expression::Expression;
 use super::key_kinds::Variables;
 use super::reader::Reader;
 use super::scene_file::read_file;
-use super::value::{Data, Table, Value};
+use super::value::{Table, Value};
 use super::words::SceneWords;
 use crate::algebra::memory::check_memory;
 use crate::quantity::digits;
@@ -46,23 +46,15 @@ pub(super) fn check_nodes(
     nodes: f64,
     space: usize,
 ) -> Option<()> {
-    match check_memory(format!("a mesh of {nodes} nodes"), memory_of(nodes, space)) {
-        Ok(()) => Some(()),
-        Err(error) => {
-            reader.report(Diagnostic::at(place.clone(), error.to_string()));
-            None
-        }
-    }
+    let checked = check_memory(format!("a mesh of {nodes} nodes"), memory_of(nodes, space));
+    reader.made(place, checked)
 }
 
 /// Reads one of `[[elastic.meshes]]`.
 pub(super) fn read_mesh(reader: &mut Reader, value: &Value, k: usize) -> Option<SceneMesh> {
     let table = value.as_table()?;
-    let shape = table
-        .value("shape")
-        .and_then(Value::as_text)
-        .and_then(MeshShape::from_word)?;
-    let name = table.value("name").and_then(Value::as_text);
+    let shape = table.word::<MeshShape>("shape")?;
+    let name = table.text("name");
     let name = name.map_or_else(|| format!("body{}", k + 1), str::to_owned);
     let mut initial = [Vec::new(), Vec::new()];
     for (key, field) in ["displacement", "velocity"].into_iter().zip(&mut initial) {
@@ -88,8 +80,7 @@ pub(super) fn read_mesh(reader: &mut Reader, value: &Value, k: usize) -> Option<
                 "`{key}` has {} components, a node of this mesh {components}",
                 field.len()
             );
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            return None;
+            return reader.refuse(&value.span, message);
         }
     }
     let mesh = mesh.mapped(|x| [x[0] + at[0], x[1] + at[1], x[2] + at[2]]);
@@ -110,8 +101,7 @@ pub(super) fn vector_in(
     let list = reader.constants(value)?;
     if list[space.min(list.len())..].iter().any(|&x| x != 0.0) {
         let message = format!("`{key}` has {} components, space has {space}", list.len());
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
+        return reader.refuse(&value.span, message);
     }
     Some(padded(&list))
 }
@@ -131,15 +121,9 @@ fn read_gmsh_file(reader: &mut Reader, table: &Table, place: &Value) -> Option<M
         return None;
     };
     let bytes = read_file(reader, file)?;
-    match read_gmsh(&bytes) {
-        Ok(mesh) => Some(mesh),
-        Err(error) => {
-            let name = file.as_text().unwrap_or_default();
-            let message = format!("`{name}`: {error}");
-            reader.report(Diagnostic::at(file.span.clone(), message));
-            None
-        }
-    }
+    let name = file.as_text().unwrap_or_default();
+    let mesh = read_gmsh(&bytes).map_err(|error| format!("`{name}`: {error}"));
+    reader.made(&file.span, mesh)
 }
 
 fn missing(reader: &mut Reader, place: &Value, key: &str, shape: &str) {
@@ -156,7 +140,7 @@ fn length(
     shape: MeshShape,
 ) -> Option<f64> {
     if table.value(key).is_none() {
-        missing(reader, place, key, shape.word().name);
+        missing(reader, place, key, shape.word());
     }
     reader.number(table, key, "positive", |x| x > 0.0)
 }
@@ -170,14 +154,13 @@ fn sizes(
     shape: MeshShape,
 ) -> Option<Vec<f64>> {
     let Some(value) = table.value("size") else {
-        missing(reader, place, "size", shape.word().name);
+        missing(reader, place, "size", shape.word());
         return None;
     };
     let list = reader.constants(value)?;
     if list.len() != count || list.iter().any(|&x| x <= 0.0) {
         let message = format!("`size` of a {shape} must be {count} positive lengths");
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
+        return reader.refuse(&value.span, message);
     }
     Some(list)
 }
@@ -191,17 +174,14 @@ fn cells(
     shape: MeshShape,
 ) -> Option<Vec<usize>> {
     let Some(value) = table.value("cells") else {
-        missing(reader, place, "cells", shape.word().name);
+        missing(reader, place, "cells", shape.word());
         return None;
     };
     // The shape was checked: whole numbers from 1.
     let numbers: Vec<f64> = value
         .as_list()?
         .iter()
-        .filter_map(|item| match item.data {
-            Data::Number(n) => Some(n),
-            _ => None,
-        })
+        .filter_map(Value::as_number)
         .collect();
     let total: f64 = numbers.iter().product();
     let squared = if shape == MeshShape::Disc {
@@ -223,8 +203,7 @@ fn cells(
     } else {
         return Some(numbers.into_iter().map(|n| n as usize).collect());
     };
-    reader.report(Diagnostic::at(value.span.clone(), problem));
-    None
+    reader.refuse(&value.span, problem)
 }
 
 fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape) -> Option<Mesh> {
@@ -240,8 +219,7 @@ fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape)
     if kind.dimension() != dimension || (triangles && shape == MeshShape::Ring) {
         let message = format!("a {shape} cannot be made of `{}` elements", given?);
         let span = word.map_or(place.span.clone(), |w| w.span.clone());
-        reader.report(Diagnostic::at(span, message));
-        return None;
+        return reader.refuse(&span, message);
     }
     // Nodes of a grid of the cells; a disc has more, which its limit on cells accounts for.
     let per_cell = if kind.node_count() > 1 << dimension {
@@ -249,15 +227,8 @@ fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape)
     } else {
         1.0
     };
-    let counts = table.value("cells").and_then(Value::as_list);
-    let nodes: f64 = counts
-        .into_iter()
-        .flatten()
-        .filter_map(|item| match item.data {
-            Data::Number(n) => Some(per_cell * n + 1.0),
-            _ => None,
-        })
-        .product();
+    let counts = table.list("cells").iter().filter_map(Value::as_number);
+    let nodes: f64 = counts.map(|n| per_cell * n + 1.0).product();
     check_nodes(reader, &place.span, nodes, dimension)?;
     Some(match shape {
         MeshShape::Bar => return bar(reader, table, place, kind),
@@ -279,8 +250,7 @@ fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape)
             let (inner, radius) = (inner?, radius?);
             if inner >= radius || cells[1] < 3 {
                 let message = "a ring needs inner_radius < radius and 3 cells around";
-                reader.report(Diagnostic::at(place.span.clone(), message));
-                return None;
+                return reader.refuse(&place.span, message);
             }
             shapes::ring((inner, radius), (cells[0], cells[1]), kind)
         }
@@ -313,8 +283,7 @@ fn bar(reader: &mut Reader, table: &Table, place: &Value, kind: ElementKind) -> 
     let (a, b) = (padded(&from), padded(&to));
     if a == b {
         let message = "the bar has no length: `from` and `to` are the same point";
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
+        return reader.refuse(&value.span, message);
     }
     let mesh = shapes::bar(dimension, 1.0, cells[0], kind);
     Some(mesh.mapped(|x| [0, 1, 2].map(|k| a[k] + x[0] * (b[k] - a[k]))))

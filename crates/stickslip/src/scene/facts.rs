@@ -26,13 +26,13 @@ impl Scene {
         };
         let graph = &model.graph;
         let mut forces = Smoothness::Analytic;
-        for &force in model.force.iter().flatten() {
+        for &force in model.system.force.iter().flatten() {
             forces = forces.and(graph.smoothness(force));
         }
-        if let Some(potential) = model.potential {
+        if let Some(potential) = model.system.potential {
             forces = forces.and(graph.gradient_smoothness(potential));
         }
-        for &force in &model.covariant_force {
+        for &force in &model.system.covariant_force {
             forces = forces.and(graph.smoothness(force));
         }
         let points = model.contacts.iter().flat_map(|c| &c.points);

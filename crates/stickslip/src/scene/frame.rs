@@ -20,16 +20,12 @@ pub(super) struct Frame {
 
 /// Rows of the frame from `point`, `slip` or `tangents`.
 pub(super) fn read_frame(reader: &mut Reader, table: &Table) -> Option<Frame> {
-    let given: Vec<&str> = ["point", "slip", "tangents"]
-        .into_iter()
-        .filter(|key| table.get(key).is_some())
-        .collect();
+    let given: Vec<&str> = table.given(&["point", "slip", "tangents"]);
     if let [first, second, ..] = given[..] {
         let span = table.get(second).map(|entry| entry.name_span.clone())?;
         let message = format!("both `{first}` and `{second}` are given");
         let help = "each of `point`, `slip` and `tangents` defines the tangents: keep one";
-        reader.report(Diagnostic::at(span, message).with_help(help));
-        return None;
+        return reader.refuse_with(&span, message, help);
     }
     if let Some(entry) = table.get("normal").filter(|_| table.get("point").is_none()) {
         let message = "`normal` needs the material contact point `point`";
@@ -64,8 +60,7 @@ fn read_point(reader: &mut Reader, table: &Table) -> Option<Frame> {
                     "`normal` has {} entries, `point` has {dimension}",
                     list.len()
                 );
-                reader.report(Diagnostic::at(normal.span.clone(), message));
-                return None;
+                return reader.refuse(&normal.span, message);
             }
             let components = reader.expressions(list, Variables::PositionTime)?;
             let zero = reader.graph.constant(0.0);
@@ -176,15 +171,12 @@ pub(super) fn read_velocities(
             .map_or(&value.span, |v| &v.span);
         let row = reader.graph.gradient(velocity, &inputs);
         if row.iter().any(|&entry| reader.dependence(entry).velocity) {
-            let message = format!("`{key}` must be linear in the velocities");
-            reader.report(Diagnostic::at(span.clone(), message));
-            return None;
+            return reader.refuse(span, format!("`{key}` must be linear in the velocities"));
         }
         if row.iter().all(|&entry| entry == zero) {
             let message = format!("`{key}` does not depend on the velocities");
             let help = "write velocities as x' or x_dot, as in \"x' - r*phi'\"";
-            reader.report(Diagnostic::at(span.clone(), message).with_help(help));
-            return None;
+            return reader.refuse_with(span, message, help);
         }
         let drift = reader
             .graph
@@ -205,8 +197,7 @@ fn read_tangents(reader: &mut Reader, value: &Value) -> Option<Frame> {
                 "a tangent has {} entries, expected {n}: one coefficient for each velocity",
                 entries.len()
             );
-            reader.report(Diagnostic::at(row.span.clone(), message));
-            return None;
+            return reader.refuse(&row.span, message);
         }
         tangents.push((reader.expressions(entries, Variables::Position)?, zero));
     }

@@ -27,8 +27,7 @@ pub(super) fn read_impact_map(
             "`impact_map` has {} expressions, the scene has {contacts} contacts",
             list.len()
         );
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
+        return reader.refuse(&value.span, message);
     }
     let mut graph = Graph::new();
     let mut scope = Scope::new();

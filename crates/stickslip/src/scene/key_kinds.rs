@@ -96,29 +96,52 @@ pub(super) const fn named(of: &'static Kind, max: usize) -> Kind {
     Kind::Named { of, max }
 }
 
-pub(super) const fn key(
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    description: &'static str,
-) -> Key {
-    Key {
-        name,
-        kind,
-        required: false,
-        default,
-        description,
-    }
+/// Tables of keys, written as they are documented: a comment is the description, then `name: kind;`, with
+/// `default "..."` where there is one and `required` in front where there is none to be; a key shared with other tables
+/// stands by its constant.
+macro_rules! table_keys {
+    ($(#[doc = $description:literal])+ $visible:vis $table:ident = $name:literal { $($rows:tt)* }) => {
+        $(#[doc = $description])+
+        $visible const $table: $crate::scene::key_kinds::TableKeys = $crate::scene::key_kinds::TableKeys {
+            name: $name,
+            description: $crate::scene::key_kinds::description(concat!($($description),+)),
+            keys: table_keys!(@rows [] $($rows)*),
+        };
+    };
+    (@rows [$($done:expr,)*]) => { &[$($done,)*] };
+    (@rows [$($done:expr,)*] $shared:ident; $($rest:tt)*) => {
+        table_keys!(@rows [$($done,)* $shared,] $($rest)*)
+    };
+    (@rows [$($done:expr,)*] $(#[doc = $text:literal])+ required $key:ident: $kind:expr; $($rest:tt)*) => {
+        table_keys!(@rows [$($done,)* table_keys!(@key true, [$($text)+] $key, $kind, ""),] $($rest)*)
+    };
+    (@rows [$($done:expr,)*] $(#[doc = $text:literal])+ $key:ident: $kind:expr $(, default $default:literal)?; $($rest:tt)*) => {
+        table_keys!(@rows [$($done,)* table_keys!(@key false, [$($text)+] $key, $kind, concat!($($default)?)),] $($rest)*)
+    };
+    (@key $required:literal, [$($text:literal)+] $key:ident, $kind:expr, $default:expr) => {
+        $crate::scene::key_kinds::Key {
+            name: stringify!($key),
+            kind: $kind,
+            required: $required,
+            default: $default,
+            description: $crate::scene::key_kinds::description(concat!($($text),+)),
+        }
+    };
 }
 
-pub(super) const fn required(name: &'static str, kind: Kind, description: &'static str) -> Key {
-    Key {
-        name,
-        kind,
-        required: true,
-        default: "",
-        description,
-    }
+/// Keys that stand in several tables, each as a row of a table with its constant in front.
+macro_rules! shared_keys {
+    ($($(#[doc = $text:literal])+ $visible:vis $shared:ident = $key:ident: $kind:expr $(, default $default:literal)?;)+) => {
+        $($(#[doc = $text])+ $visible const $shared: $crate::scene::key_kinds::Key =
+            table_keys!(@key false, [$($text)+] $key, $kind, concat!($($default)?));)+
+    };
+}
+
+pub(super) use {shared_keys, table_keys};
+
+/// The text of a comment, which begins after a blank.
+pub(super) const fn description(comment: &'static str) -> &'static str {
+    comment.split_at(1).1
 }
 
 /// Most coordinates of a scene of expressions. M and all Coriolis terms are derived as expressions: their number grows with

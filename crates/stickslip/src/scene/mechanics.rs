@@ -8,21 +8,14 @@ use super::diagnostic::Diagnostic;
 use super::expression::{Binary, Expression, Graph, Tape, nearest_name};
 use super::key_kinds::Variables;
 use super::reader::Reader;
-use super::value::{Table, Value};
+use super::value::{Table, Value, tables};
 
 /// The mechanics of a scene as expressions of one graph, inputs (t, q, v).
 #[derive(Clone, Debug)]
 pub(super) struct GeneralizedModel {
     pub graph: Graph,
     pub coordinates: Vec<String>,
-    /// M(q), row by row.
-    pub mass: Vec<Expression>,
-    /// −Ṁ v + ½ ∂_q (v·M v).
-    pub covariant_force: Vec<Expression>,
-    pub potential: Option<Expression>,
-    pub force: Option<Vec<Expression>>,
-    pub stiffness: Option<Vec<f64>>,
-    pub damping: Option<Vec<f64>>,
+    pub system: SystemParts,
     pub contacts: Vec<ContactModel>,
     pub joints: Vec<JointModel>,
     pub controllers: Vec<ControllerModel>,
@@ -32,8 +25,6 @@ pub(super) struct GeneralizedModel {
     pub history_times: Option<Vec<f64>>,
     pub q0: Vec<f64>,
     pub v0: Vec<f64>,
-    /// Where a mistake about the mass is reported.
-    pub mass_span: Range<usize>,
     pub system_span: Range<usize>,
     pub stiffness_span: Option<Range<usize>>,
     pub damping_span: Option<Range<usize>>,
@@ -47,14 +38,18 @@ pub(super) struct JointModel {
     pub span: Range<usize>,
 }
 
-/// The parts of `[system]` before contacts are read.
+/// The parts of `[system]`.
+#[derive(Clone, Debug)]
 pub(super) struct SystemParts {
+    /// M(q), row by row.
     pub mass: Vec<Expression>,
+    /// −Ṁ v + ½ ∂_q (v·M v).
     pub covariant_force: Vec<Expression>,
     pub potential: Option<Expression>,
     pub force: Option<Vec<Expression>>,
     pub stiffness: Option<Vec<f64>>,
     pub damping: Option<Vec<f64>>,
+    /// Where a mistake about the mass is reported.
     pub mass_span: Range<usize>,
 }
 
@@ -85,8 +80,7 @@ pub(super) fn read_system(
     let mass = graph.substitute(&hessian, |k| (k > n).then_some(zero));
     let covariant_force = covariant_force(graph, energy, &positions, &velocities);
     if let Err(mistake) = graph.check_size() {
-        reader.report(Diagnostic::at(mass_span, mistake.to_string()));
-        return None;
+        return reader.refuse(&mass_span, mistake.to_string());
     }
     check_quadratic(reader, energy, &mass, q0, &mass_span);
     Some(SystemParts {
@@ -145,8 +139,7 @@ fn read_kinetic_energy(
                 let message = format!(
                     "`mass_matrix` is not symmetric: entry ({i}, {j}) is not entry ({j}, {i})"
                 );
-                reader.report(Diagnostic::at(matrix.value.span.clone(), message));
-                return None;
+                return reader.refuse(&matrix.value.span, message);
             }
             let graph = &mut reader.graph;
             let v: Vec<Expression> = (0..n).map(|k| graph.input(1 + n + k)).collect();
@@ -164,14 +157,12 @@ fn read_kinetic_energy(
         (Some(energy), Some(_)) => {
             let message = "both `kinetic_energy` and `mass_matrix` are given";
             let help = "the mass matrix follows from the kinetic energy: keep one of them";
-            reader.report(Diagnostic::at(energy.name_span.clone(), message).with_help(help));
-            None
+            reader.refuse_with(&energy.name_span, message, help)
         }
         (None, None) => {
             let message = "missing key `kinetic_energy` in [system]";
             let help = "give `kinetic_energy`, as in \"m*x'^2/2\", or `mass_matrix`";
-            reader.report(Diagnostic::at(place.clone(), message).with_help(help));
-            None
+            reader.refuse_with(place, message, help)
         }
     }
 }
@@ -219,8 +210,7 @@ fn read_rows(
         let message =
             format!("`{name}` must have {n} rows of {n} entries, one for each coordinate");
         let span = wrong.map_or(&value.span, |row| &row.span).clone();
-        reader.report(Diagnostic::at(span, message));
-        return None;
+        return reader.refuse(&span, message);
     }
     let mut entries = Vec::with_capacity(n * n);
     let mut whole = true;
@@ -252,12 +242,7 @@ fn read_forces(reader: &mut Reader, value: &Value) -> Option<Vec<Expression>> {
     let mut forces = vec![zero; reader.dof()];
     for entry in &value.as_table()?.entries {
         let expression = reader.expression(&entry.value, Variables::Force);
-        match reader
-            .names
-            .coordinates
-            .iter()
-            .position(|name| *name == entry.name)
-        {
+        match reader.coordinate(&entry.name) {
             Some(k) => forces[k] = expression.unwrap_or(zero),
             None => report_unknown_coordinate(reader, &entry.name, &entry.name_span, false),
         }
@@ -297,7 +282,7 @@ pub(super) fn read_initial(reader: &mut Reader, table: Option<&Table>) -> (Vec<f
             .strip_suffix('\'')
             .or(entry.name.strip_suffix("_dot"));
         let name = velocity.unwrap_or(&entry.name);
-        match reader.names.coordinates.iter().position(|c| c == name) {
+        match reader.coordinate(name) {
             Some(k) if velocity.is_some() => state.1[k] = number.unwrap_or(0.0),
             Some(k) => state.0[k] = number.unwrap_or(0.0),
             None => report_unknown_coordinate(reader, &entry.name, &entry.name_span, true),
@@ -321,12 +306,7 @@ pub(super) fn read_history(
                 reader.expression(&entry.value, Variables::Time)
             }
         };
-        match reader
-            .names
-            .coordinates
-            .iter()
-            .position(|name| *name == entry.name)
-        {
+        match reader.coordinate(&entry.name) {
             Some(k) => history[k] = expression,
             None => report_unknown_coordinate(reader, &entry.name, &entry.name_span, false),
         }
@@ -351,8 +331,7 @@ fn read_samples(
     if !ordered || samples.last().is_none_or(|last| last[0] != 0.0) {
         let message = "the times of the samples must increase and end with 0";
         let help = "for instance x = [[-0.2, 1.0], [-0.1, 1.1], [0, 1.3]]";
-        reader.report(Diagnostic::at(span.clone(), message).with_help(help));
-        return None;
+        return reader.refuse_with(span, message, help);
     }
     times.extend(samples.iter().map(|sample| sample[0]));
     let graph = &mut reader.graph;
@@ -379,14 +358,11 @@ fn read_samples(
 /// Reads `[[joints]]`.
 pub(super) fn read_joints(reader: &mut Reader, list: &[Value]) -> Vec<JointModel> {
     let mut joints: Vec<JointModel> = Vec::new();
-    for (k, value) in list.iter().enumerate() {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
-        let given = table.value("name").and_then(Value::as_text);
+    for (k, value, table) in tables(list) {
+        let given = table.text("name");
         let name = given.map_or_else(|| format!("joint {}", k + 1), str::to_owned);
         if joints.iter().any(|joint| joint.name == name) {
-            let span = table.value("name").map_or(&value.span, |v| &v.span).clone();
+            let span = table.place("name", value).clone();
             reader.report(Diagnostic::at(
                 span,
                 format!("two joints are called `{name}`"),

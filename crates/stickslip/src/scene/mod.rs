@@ -48,6 +48,7 @@ mod edit;
 mod elastic;
 mod elastic_contact;
 mod elastic_keys;
+mod elastic_matrices;
 mod elastic_mesh;
 mod elastic_words;
 pub mod expression;

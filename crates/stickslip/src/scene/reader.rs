@@ -1,5 +1,6 @@
 //! Second step of decoding: names get their meaning and texts become expressions.
 
+use std::fmt::Display;
 use std::ops::Range;
 
 use super::diagnostic::Diagnostic;
@@ -38,7 +39,7 @@ const ALL: [Variables; 8] = [
 ];
 
 /// What an expression depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Dependence {
     pub time: bool,
     pub position: bool,
@@ -101,10 +102,7 @@ impl<'a> Reader<'a> {
         let time = reader.graph.input(0);
         let dependence = Dependence {
             time: true,
-            position: false,
-            velocity: false,
-            past: false,
-            held: false,
+            ..Dependence::default()
         };
         reader.define("t", time, dependence, "the time");
         reader
@@ -112,6 +110,45 @@ impl<'a> Reader<'a> {
 
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports a mistake, for which there is no value.
+    pub fn refuse<T>(&mut self, span: &Range<usize>, message: impl Into<String>) -> Option<T> {
+        self.report(Diagnostic::at(span.clone(), message));
+        None
+    }
+
+    /// Reports a mistake with advice, for which there is no value.
+    pub fn refuse_with<T>(
+        &mut self,
+        span: &Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        self.report(Diagnostic::at(span.clone(), message).with_help(help));
+        None
+    }
+
+    /// Reports keys that have no meaning where they are given.
+    pub fn refuse_keys(
+        &mut self,
+        table: &Table,
+        keys: &[&str],
+        message: impl Fn(&str) -> String,
+        help: &str,
+    ) {
+        for entry in keys.iter().filter_map(|key| table.get(key)) {
+            let diagnostic = Diagnostic::at(entry.name_span.clone(), message(&entry.name));
+            self.report(diagnostic.with_help(help));
+        }
+    }
+
+    /// What was made; otherwise why not is reported.
+    pub fn made<T>(&mut self, span: &Range<usize>, made: Result<T, impl Display>) -> Option<T> {
+        match made {
+            Ok(made) => Some(made),
+            Err(error) => self.refuse(span, error.to_string()),
+        }
     }
 
     /// Number of coordinates.
@@ -129,13 +166,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn dependence(&self, expression: Expression) -> Dependence {
-        let mut dependence = Dependence {
-            time: false,
-            position: false,
-            velocity: false,
-            past: false,
-            held: false,
-        };
+        let mut dependence = Dependence::default();
         for input in self.graph.inputs_of(expression) {
             match input {
                 0 => dependence.time = true,
@@ -178,11 +209,8 @@ impl<'a> Reader<'a> {
     pub fn define_output(&mut self, name: &str, index: usize) {
         let output = self.graph.input(Graph::HELD_FIRST + index);
         let held = Dependence {
-            time: false,
-            position: false,
-            velocity: false,
-            past: false,
             held: true,
+            ..Dependence::default()
         };
         self.define(name, output, held, "an output of a controller");
     }
@@ -208,11 +236,7 @@ impl<'a> Reader<'a> {
     pub fn claim(&mut self, name: &str, span: &Range<usize>, what: &'static str) -> bool {
         let mut complain = |message: String, help: &str| {
             let diagnostic = Diagnostic::at(span.clone(), message);
-            self.diagnostics.push(if help.is_empty() {
-                diagnostic
-            } else {
-                diagnostic.with_help(help)
-            });
+            self.diagnostics.push(diagnostic.with_help(help));
             false
         };
         let mut letters = name.chars();
@@ -249,14 +273,10 @@ impl<'a> Reader<'a> {
 
     /// The expression of a value; mistakes are reported at their place inside the text.
     pub fn expression(&mut self, value: &Value, variables: Variables) -> Option<Expression> {
-        match &value.data {
-            Data::Number(number) => Some(self.graph.constant(*number)),
-            Data::Text(text) => {
-                let parsed = parse(text, &mut self.graph, &self.scopes[variables.index()]);
-                self.parsed(value, text, parsed)
-            }
-            _ => None,
-        }
+        let scope = std::mem::take(&mut self.scopes[variables.index()]);
+        let expression = self.expression_in(value, &scope);
+        self.scopes[variables.index()] = scope;
+        expression
     }
 
     /// The expression of a value with names of its own.
@@ -332,8 +352,7 @@ impl<'a> Reader<'a> {
         let number = self.graph.constant_value(expression)?;
         if !number.is_finite() {
             let message = format!("the value is {number}, expected a finite number");
-            self.report(Diagnostic::at(value.span.clone(), message));
-            return None;
+            return self.refuse(&value.span, message);
         }
         Some(number)
     }
@@ -349,9 +368,10 @@ impl<'a> Reader<'a> {
         let value = table.value(key)?;
         let number = self.constant(value)?;
         if !accept(number) {
-            let message = format!("`{key}` must be {expected}, found {number}");
-            self.report(Diagnostic::at(value.span.clone(), message));
-            return None;
+            return self.refuse(
+                &value.span,
+                format!("`{key}` must be {expected}, found {number}"),
+            );
         }
         Some(number)
     }
@@ -377,13 +397,7 @@ impl<'a> Reader<'a> {
     /// Reads `[parameters]`.
     pub fn parameters(&mut self, table: &Table) -> Vec<(String, f64)> {
         const WHAT: &str = "a parameter";
-        let none = Dependence {
-            time: false,
-            position: false,
-            velocity: false,
-            past: false,
-            held: false,
-        };
+        let none = Dependence::default();
         let claimed: Vec<bool> = table
             .entries
             .iter()
@@ -412,7 +426,7 @@ impl<'a> Reader<'a> {
             let name = value.as_text().unwrap_or_default().to_owned();
             // A name that a parameter has as well is still a coordinate, or its velocity would be
             // reported as unknown.
-            if self.claim(&name, &value.span, "a coordinate") || !self.is_coordinate(&name) {
+            if self.claim(&name, &value.span, "a coordinate") || self.coordinate(&name).is_none() {
                 self.names.coordinates.push(name);
             }
         }
@@ -425,19 +439,13 @@ impl<'a> Reader<'a> {
             let position = self.graph.input(1 + k);
             let velocity = self.graph.input(1 + names.len() + k);
             let moves = Dependence {
-                time: false,
                 position: true,
-                velocity: false,
-                past: false,
-                held: false,
+                ..Dependence::default()
             };
             self.define(name, position, moves, "a coordinate");
             let moves = Dependence {
-                time: false,
-                position: false,
                 velocity: true,
-                past: false,
-                held: false,
+                ..Dependence::default()
             };
             // Friction may not read a velocity, but its past.
             let friction = &mut self.scopes[Variables::Friction.index()];
@@ -455,11 +463,8 @@ impl<'a> Reader<'a> {
         for (k, name) in ["x", "y", "z"].into_iter().enumerate() {
             let input = self.graph.input(1 + k);
             let place = Dependence {
-                time: false,
                 position: true,
-                velocity: false,
-                past: false,
-                held: false,
+                ..Dependence::default()
             };
             self.define(name, input, place, "a place");
         }
@@ -474,8 +479,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn is_coordinate(&self, name: &str) -> bool {
-        self.names.coordinates.iter().any(|other| other == name)
+    /// The number of a coordinate.
+    pub fn coordinate(&self, name: &str) -> Option<usize> {
+        self.names
+            .coordinates
+            .iter()
+            .position(|other| other == name)
     }
 
     /// Makes names known as coordinates before they are defined, for mistakes in parameters.

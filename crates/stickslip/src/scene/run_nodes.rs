@@ -133,7 +133,7 @@ impl<'a> RunNodes<'a> {
         let mut failure = None;
         let mut broken = false;
         let mut node = MotionNode::default();
-        let mut enter = |record: &StepRecord| {
+        let enter = |record: &StepRecord| {
             fill(&mut node, record);
             if let Some(old) = &missing
                 && (old.t <= node.t || record.step.is_multiple_of(every))
@@ -154,14 +154,7 @@ impl<'a> RunNodes<'a> {
                 ControlFlow::Continue(())
             }
         };
-        let mut simulation = self.scene.simulation().map_err(boxed)?;
-        if enter(simulation.record()).is_continue() {
-            for &end in &self.ends {
-                if simulation.run_until(end, &mut enter) != RunEnd::Finished {
-                    break;
-                }
-            }
-        }
+        repeat(self.scene, &self.ends, enter)?;
         if let Some(error) = failure {
             return Err(error);
         }
@@ -274,7 +267,24 @@ fn fill(node: &mut MotionNode, record: &StepRecord) {
     node.moved.clone_from(&record.projection);
 }
 
-fn boxed(error: impl std::error::Error + Send + Sync + 'static) -> MotionSourceError {
+/// Makes a run again, with the ends it had, and shows its steps.
+pub(super) fn repeat(
+    scene: &Scene,
+    ends: &[f64],
+    mut see: impl FnMut(&StepRecord) -> ControlFlow<()>,
+) -> Result<(), MotionSourceError> {
+    let mut simulation = scene.simulation().map_err(boxed)?;
+    if see(simulation.record()).is_continue() {
+        for &end in ends {
+            if simulation.run_until(end, &mut see) != RunEnd::Finished {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn boxed(error: impl std::error::Error + Send + Sync + 'static) -> MotionSourceError {
     MotionSourceError(Box::new(error))
 }
 

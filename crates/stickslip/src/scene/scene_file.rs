@@ -6,7 +6,6 @@ use std::path::{Component, Path, PathBuf};
 use crate::algebra::memory::check_memory;
 use crate::records::open_regular;
 
-use super::diagnostic::Diagnostic;
 use super::reader::Reader;
 use super::value::Value;
 
@@ -21,8 +20,7 @@ pub(super) fn read_file(reader: &mut Reader, value: &Value) -> Option<Vec<u8>> {
     let outside = |reader: &mut Reader, how: &str| {
         let message = format!("`{name}` does not lie beside the scene{how}");
         let help = "give a path below the folder of the scene, without `..`";
-        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-        None
+        reader.refuse_with(&value.span, message, help)
     };
     if !inside {
         return outside(reader, "");
@@ -30,11 +28,10 @@ pub(super) fn read_file(reader: &mut Reader, value: &Value) -> Option<Vec<u8>> {
     match read_below(&folder, &path) {
         Ok(Some(bytes)) => Some(bytes),
         Ok(None) => outside(reader, ": it is a link to another place"),
-        Err(error) => {
-            let message = format!("cannot read `{}`: {error}", path.display());
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            None
-        }
+        Err(error) => reader.refuse(
+            &value.span,
+            format!("cannot read `{}`: {error}", path.display()),
+        ),
     }
 }
 

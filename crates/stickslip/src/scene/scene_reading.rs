@@ -43,14 +43,17 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
 
     // Then meanings, in the order in which names become known.
     let mut reader = Reader::new(source, diagnostics);
-    let coordinates = section(&table, "system").map_or(&[][..], |t| list(t, "coordinates"));
+    let coordinates = table
+        .table("system")
+        .map_or(&[][..], |t| t.list("coordinates"));
     reader.announce_coordinates(coordinates);
-    let parameters = section(&table, "parameters")
+    let parameters = table
+        .table("parameters")
         .map(|t| reader.parameters(t))
         .unwrap_or_default();
-    let tables = read_tables(&mut reader, section(&table, "tables"));
+    let tables = read_tables(&mut reader, table.table("tables"));
     let settings = Settings::read(&mut reader, &table);
-    let contacts = list(&table, "contacts");
+    let contacts = table.list("contacts");
     let mechanics = read_mechanics(&mut reader, &table, &settings, start);
     refuse_keys_of_worlds(&mut reader, &table);
     let impact_map = table.value("impact_map").and_then(|value| {
@@ -61,8 +64,8 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         read_impact_map(&mut reader, value, &parameters, contacts.len())
     });
     check_on_several(&mut reader, &table, &settings);
-    let units = read_units(&mut reader, section(&table, "units"));
-    let shapes = read_drawing(&mut reader, list(&table, "drawing"));
+    let units = read_units(&mut reader, table.table("units"));
+    let shapes = read_drawing(&mut reader, table.list("drawing"));
     if let Err(mistake) = reader.graph.check_size() {
         reader.report(Diagnostic::general(mistake.to_string()));
     }
@@ -73,13 +76,7 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
     let Reader {
         diagnostics, graph, ..
     } = reader;
-    let text = |key: &str| {
-        table
-            .value(key)
-            .and_then(Value::as_text)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |key: &str| table.text(key).unwrap_or_default().to_owned();
     match mechanics {
         Some(mut mechanics) if diagnostics.is_empty() => {
             if let Mechanics::Generalized(model) = &mut mechanics {
@@ -112,6 +109,16 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
     }
 }
 
+/// Keys of scenes of expressions, which bodies do not have.
+pub(super) const OF_EXPRESSIONS: [&str; 6] = [
+    "definitions",
+    "controllers",
+    "joints",
+    "initial",
+    "history",
+    "drawing",
+];
+
 /// The system of the scene; none where it was refused.
 fn read_mechanics(
     reader: &mut Reader,
@@ -119,15 +126,16 @@ fn read_mechanics(
     settings: &Settings,
     start: Range<usize>,
 ) -> Option<Mechanics> {
-    let contacts = list(table, "contacts");
+    let contacts = table.list("contacts");
     let (elastic, world) = (table.get("elastic"), table.get("world"));
     let given = [table.get("system"), table.get("body"), elastic, world];
     match (table.get("system"), table.get("body")) {
         _ if given.iter().flatten().count() > 1 && world.is_some() => {
             let span = world.map_or(0..0, |entry| entry.name_span.clone());
-            let message = "[world] stands beside another system: a scene has one of them";
-            reader.report(Diagnostic::at(span, message));
-            None
+            reader.refuse(
+                &span,
+                "[world] stands beside another system: a scene has one of them",
+            )
         }
         (None, None) if world.is_some() => world
             .and_then(|entry| read_world(reader, table, &entry.value, settings))
@@ -135,8 +143,7 @@ fn read_mechanics(
         _ if given.iter().flatten().count() > 1 && elastic.is_some() => {
             let span = elastic.map_or(0..0, |entry| entry.name_span.clone());
             let message = "[elastic] stands beside [system] or [body]: a scene has one of them";
-            reader.report(Diagnostic::at(span, message));
-            None
+            reader.refuse(&span, message)
         }
         (None, None) if elastic.is_some() => {
             let step = table.value("step");
@@ -152,20 +159,12 @@ fn read_mechanics(
                 .map(|model| Mechanics::Generalized(Box::new(model)))
         }
         (None, Some(body)) => {
-            for key in [
-                "definitions",
-                "controllers",
-                "joints",
-                "initial",
-                "history",
-                "drawing",
-            ] {
-                if let Some(entry) = table.get(key) {
-                    let message = format!("`{key}` has no place in the scene of a rigid body");
-                    let help = "position, rotation, velocity and spin are keys of [body]";
-                    reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
-                }
-            }
+            reader.refuse_keys(
+                table,
+                &OF_EXPRESSIONS,
+                |key| format!("`{key}` has no place in the scene of a rigid body"),
+                "position, rotation, velocity and spin are keys of [body]",
+            );
             let place = body.value.span.clone();
             body.value.as_table().map(|inner| {
                 Mechanics::Body(Box::new(read_body(
@@ -174,15 +173,12 @@ fn read_mechanics(
             })
         }
         (Some(_), Some(body)) => {
-            let message = "both [system] and [body] are given";
-            reader.report(Diagnostic::at(body.name_span.clone(), message));
-            None
+            reader.refuse(&body.name_span, "both [system] and [body] are given")
         }
         (None, None) => {
             let message = "the scene has no system";
             let help = "add [system] with `coordinates` and `kinetic_energy`, [body], [elastic], or [world]";
-            reader.report(Diagnostic::at(start, message).with_help(help));
-            None
+            reader.refuse_with(&start, message, help)
         }
     }
 }
@@ -190,13 +186,12 @@ fn read_mechanics(
 /// Keys that only worlds have.
 fn refuse_keys_of_worlds(reader: &mut Reader, table: &Table) {
     if table.get("world").is_none() {
-        for key in ["materials", "pairs", "bodies", "fill", "monitors", "record"] {
-            if let Some(entry) = table.get(key) {
-                let message = format!("`{key}` belongs to worlds of rigid bodies");
-                let help = "add [world]";
-                reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
-            }
-        }
+        reader.refuse_keys(
+            table,
+            &["materials", "pairs", "bodies", "fill", "monitors", "record"],
+            |key| format!("`{key}` belongs to worlds of rigid bodies"),
+            "add [world]",
+        );
     }
 }
 
@@ -248,17 +243,6 @@ fn read_units(reader: &mut Reader, table: Option<&Table>) -> Vec<(String, String
     units
 }
 
-fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
-    table.value(key).and_then(Value::as_table)
-}
-
-fn list<'a>(table: &'a Table, key: &str) -> &'a [Value] {
-    table
-        .value(key)
-        .and_then(Value::as_list)
-        .unwrap_or_default()
-}
-
 /// The first line that is not blank, as the place of what is missing at the top level.
 fn first_line(source: &SourceText) -> Range<usize> {
     let text = source.text();
@@ -274,31 +258,25 @@ fn read_generalized(
     contacts: &[Value],
     settings: &Settings,
 ) -> Option<GeneralizedModel> {
-    let system = section(table, "system")?;
+    let system = table.table("system")?;
     reader.coordinates(system.value("coordinates")?.as_list()?);
     if reader.dof() == 0 {
         return None;
     }
-    if let Some(definitions) = section(table, "definitions") {
+    if let Some(definitions) = table.table("definitions") {
         reader.definitions(definitions);
     }
     // Outputs are known to forces, not to definitions, which controllers may read.
-    let controllers = read_controllers(reader, list(table, "controllers"));
-    let (q0, v0) = read_initial(reader, section(table, "initial"));
-    let (history, history_times) = read_history(reader, section(table, "history"));
+    let controllers = read_controllers(reader, table.list("controllers"));
+    let (q0, v0) = read_initial(reader, table.table("initial"));
+    let (history, history_times) = read_history(reader, table.table("history"));
     let parts = read_system(reader, system, place, &q0);
     let contacts = read_contacts(reader, contacts, settings);
-    let joints = read_joints(reader, list(table, "joints"));
-    let parts = parts?;
+    let joints = read_joints(reader, table.list("joints"));
     Some(GeneralizedModel {
         graph: Default::default(),
         coordinates: reader.names.coordinates.clone(),
-        mass: parts.mass,
-        covariant_force: parts.covariant_force,
-        potential: parts.potential,
-        force: parts.force,
-        stiffness: parts.stiffness,
-        damping: parts.damping,
+        system: parts?,
         contacts,
         joints,
         controllers,
@@ -306,7 +284,6 @@ fn read_generalized(
         history_times,
         q0,
         v0,
-        mass_span: parts.mass_span,
         system_span: place.clone(),
         stiffness_span: system.value("stiffness").map(|v| v.span.clone()),
         damping_span: system.value("damping").map(|v| v.span.clone()),

@@ -2,8 +2,8 @@
 
 use super::diagnostic::Diagnostic;
 use super::reader::Reader;
-use super::value::{Table, Value};
-use super::words::{Impact, Law, OnSeveral, SceneWords, Scheme, Solver};
+use super::value::{Table, Value, tables};
+use super::words::{Impact, Law, OnSeveral, Scheme, Solver};
 use crate::laws::{ActiveSpace, Sections, SetUnit};
 use crate::quantity::digits;
 use crate::simulation::studies::branches::ChoiceRule;
@@ -104,87 +104,59 @@ const STEPS_MAX: f64 = 1e12;
 
 impl Settings {
     pub(super) fn read(reader: &mut Reader, table: &Table) -> Self {
-        let text = |key| table.value(key).and_then(Value::as_text);
         let default = Self::default();
+        let contact_stiffness = contact_stiffness(reader, table);
+        let mut number = |key: &str, expected: &str, accept: fn(f64) -> bool| {
+            reader.number(table, key, expected, accept)
+        };
         let positive = |x: f64| x > 0.0;
-        let step = reader.number(table, "step", "positive", positive);
-        let until = reader.number(table, "until", "positive", positive);
-        let law = text("law").and_then(Law::from_word).unwrap_or(default.law);
+        let law = table.word("law").unwrap_or(default.law);
+        // The generalized law has one scheme.
+        let scheme = match law {
+            Law::Generalized => Scheme::Moreau,
+            _ => default.scheme,
+        };
+        let tolerance = match table.get("world") {
+            Some(_) => WORLD_TOLERANCE,
+            None => default.tolerance,
+        };
         let mut settings = Self {
-            scheme: text("scheme")
-                .and_then(Scheme::from_word)
-                // The generalized law has one scheme.
-                .unwrap_or(match law {
-                    Law::Generalized => Scheme::Moreau,
-                    _ => default.scheme,
-                }),
+            scheme: table.word("scheme").unwrap_or(scheme),
             law,
-            impact: text("impact")
-                .and_then(Impact::from_word)
-                .unwrap_or(default.impact),
-            theta: reader.number(table, "theta", "from 0.5 to 1", |x| {
-                (0.5..=1.0).contains(&x)
-            }),
-            activation: text("activation")
-                .and_then(Activation::from_word)
-                .unwrap_or(default.activation),
-            internal_force: text("internal_force")
-                .and_then(InternalForce::from_word)
+            impact: table.word("impact").unwrap_or(default.impact),
+            theta: number("theta", "from 0.5 to 1", |x| (0.5..=1.0).contains(&x)),
+            activation: table.word("activation").unwrap_or(default.activation),
+            internal_force: table
+                .word("internal_force")
                 .unwrap_or(default.internal_force),
-            joint_velocity: text("joint_velocity")
-                .and_then(JointVelocity::from_word)
+            joint_velocity: table
+                .word("joint_velocity")
                 .unwrap_or(default.joint_velocity),
-            projection: text("projection")
-                .and_then(Projection::from_word)
-                .unwrap_or(default.projection),
-            sections: text("sections")
-                .and_then(Sections::from_word)
-                .unwrap_or(default.sections),
-            active_space: text("active_space")
-                .and_then(ActiveSpace::from_word)
-                .unwrap_or(default.active_space),
-            on_several: text("on_several")
-                .and_then(OnSeveral::from_word)
-                .unwrap_or(default.on_several),
-            compliance_time: reader.number(table, "compliance_time", "positive", positive),
-            compliance_damping: reader
-                .number(table, "compliance_damping", "from 0 to below 1", |x| {
-                    (0.0..1.0).contains(&x)
-                })
-                .unwrap_or(default.compliance_damping),
-            several_rule: text("several_rule")
-                .and_then(ChoiceRule::from_word)
-                .unwrap_or(default.several_rule),
+            projection: table.word("projection").unwrap_or(default.projection),
+            sections: table.word("sections").unwrap_or(default.sections),
+            active_space: table.word("active_space").unwrap_or(default.active_space),
+            on_several: table.word("on_several").unwrap_or(default.on_several),
+            compliance_time: number("compliance_time", "positive", positive),
+            compliance_damping: number("compliance_damping", "from 0 to below 1", |x| {
+                (0.0..1.0).contains(&x)
+            })
+            .unwrap_or(default.compliance_damping),
+            several_rule: table.word("several_rule").unwrap_or(default.several_rule),
             branches_max: count(table, "branches_max").unwrap_or(default.branches_max),
-            friction_per: text("friction_per")
-                .and_then(SetUnit::from_word)
-                .unwrap_or(default.friction_per),
-            firmness: reader
-                .number(table, "firmness", "from 0 to 0.1", |x| {
-                    (0.0..=0.1).contains(&x)
-                })
+            friction_per: table.word("friction_per").unwrap_or(default.friction_per),
+            firmness: number("firmness", "from 0 to 0.1", |x| (0.0..=0.1).contains(&x))
                 .unwrap_or(default.firmness),
-            contact_gap: reader
-                .number(table, "contact_gap", "from 0 to 1", |x| {
-                    (0.0..=1.0).contains(&x)
-                })
+            contact_gap: number("contact_gap", "from 0 to 1", |x| (0.0..=1.0).contains(&x))
                 .unwrap_or(default.contact_gap),
-            contact_stiffness: contact_stiffness(reader, table),
-            step: step.unwrap_or(default.step),
-            adaptive: reader.number(table, "adaptive", "positive", positive),
-            until: until.unwrap_or(default.until),
-            tolerance: reader
-                .number(table, "tolerance", "from 1e-16 to 0.1", |x| {
-                    (1e-16..=0.1).contains(&x)
-                })
-                .unwrap_or(if table.get("world").is_some() {
-                    WORLD_TOLERANCE
-                } else {
-                    default.tolerance
-                }),
-            solver: text("solver")
-                .and_then(Solver::from_word)
-                .unwrap_or(default.solver),
+            contact_stiffness,
+            step: number("step", "positive", positive).unwrap_or(default.step),
+            adaptive: number("adaptive", "positive", positive),
+            until: number("until", "positive", positive).unwrap_or(default.until),
+            tolerance: number("tolerance", "from 1e-16 to 0.1", |x| {
+                (1e-16..=0.1).contains(&x)
+            })
+            .unwrap_or(tolerance),
+            solver: table.word("solver").unwrap_or(default.solver),
             every: count(table, "every").unwrap_or(default.every),
         };
         settings.check_projection(reader, table);
@@ -246,21 +218,14 @@ impl Settings {
 
 /// A whole number.
 fn count(table: &Table, key: &str) -> Option<u64> {
-    match table.value(key)?.data {
-        // The shape was checked: a whole number from 1 to 1e15.
-        super::value::Data::Number(n) => Some(n as u64),
-        _ => None,
-    }
+    // The shape was checked: a whole number from 1 to 1e15.
+    table.number(key).map(|n| n as u64)
 }
 
 /// Stiffness of every contact point; none if no contact has one.
 fn contact_stiffness(reader: &mut Reader, table: &Table) -> Vec<f64> {
-    let contacts = table.value("contacts").and_then(Value::as_list);
     let (mut values, mut without) = (Vec::new(), None);
-    for value in contacts.unwrap_or_default() {
-        let Some(contact) = value.as_table() else {
-            continue;
-        };
+    for (_, value, contact) in tables(table.list("contacts")) {
         let points = contact.value("points").and_then(Value::as_list);
         match reader.number(contact, "stiffness", "positive", |x| x > 0.0) {
             Some(stiffness) => {

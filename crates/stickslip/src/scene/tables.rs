@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::diagnostic::Diagnostic;
 use super::expression::{Beyond, Graph, Joining, Node, SampledFunction};
-use super::key_kinds::{Key, Kind, TableKeys, key, required};
+use super::key_kinds::{Kind, table_keys};
 use super::reader::Reader;
 use super::scene_file::read_file;
 use super::value::{Data, Table, Value};
@@ -34,40 +34,22 @@ const COLUMN: Kind = Kind::Either {
     expected: "the name of a column or its number from 1",
 };
 
-/// The keys of one table.
-pub(super) const TABLE: TableKeys = TableKeys {
-    name: "[tables]",
-    description: "A function given by samples in a file, called by its name: `quake(t)`.",
-    keys: &[
-        required(
-            "file",
-            Kind::Text,
-            "File of numbers beside the scene: columns parted by commas, semicolons, tabs or blanks, a line of names first \
-             if the columns have names, `#` before remarks.",
-        ),
-        KEY_X,
-        KEY_Y,
-        key(
-            "interpolation",
-            Kind::Word(Joining::WORDS),
-            "linear",
-            "How the samples are joined.",
-        ),
-        key(
-            "outside",
-            Kind::Word(Beyond::WORDS),
-            "error",
-            "What the function is outside of the samples.",
-        ),
-    ],
-};
-const KEY_X: Key = key(
-    "x",
-    COLUMN,
-    "1",
-    "Column of the argument, which increases from line to line.",
-);
-const KEY_Y: Key = key("y", COLUMN, "2", "Column of the value.");
+table_keys! {
+    /// A function given by samples in a file, called by its name: `quake(t)`.
+    pub(super) TABLE = "[tables]" {
+        /// File of numbers beside the scene: columns parted by commas, semicolons, tabs or blanks, a line of names
+        /// first if the columns have names, `#` before remarks.
+        required file: Kind::Text;
+        /// Column of the argument, which increases from line to line.
+        x: COLUMN, default "1";
+        /// Column of the value.
+        y: COLUMN, default "2";
+        /// How the samples are joined.
+        interpolation: Kind::Word(Joining::WORDS), default "linear";
+        /// What the function is outside of the samples.
+        outside: Kind::Word(Beyond::WORDS), default "error";
+    }
+}
 
 /// A table that was read, and where it stands.
 #[derive(Clone, Debug)]
@@ -100,11 +82,8 @@ fn read_table(reader: &mut Reader, value: &Value) -> Option<(SampledFunction, St
     let file = table.value("file")?;
     let name = file.as_text()?.to_owned();
     let bytes = read_file(reader, file)?;
-    let word = |key: &str| table.value(key).and_then(Value::as_text);
-    let joining = word("interpolation").and_then(Joining::from_word);
-    let beyond = word("outside").and_then(Beyond::from_word);
-    let joining = joining.unwrap_or(Joining::Linear);
-    let beyond = beyond.unwrap_or(Beyond::Nothing);
+    let joining = table.word("interpolation").unwrap_or(Joining::Linear);
+    let beyond = table.word("outside").unwrap_or(Beyond::Nothing);
     let columns = [("x", 1), ("y", 2)].map(|(key, default)| {
         let asked = table.value(key).map(|value| &value.data);
         match asked {
@@ -116,14 +95,8 @@ fn read_table(reader: &mut Reader, value: &Value) -> Option<(SampledFunction, St
     let samples = String::from_utf8(bytes)
         .map_err(|_| "not a text".to_string())
         .and_then(|text| read_samples(&text, &columns));
-    let (x, y) = match samples {
-        Ok(samples) => samples,
-        Err(problem) => {
-            let message = format!("`{name}`: {problem}");
-            reader.report(Diagnostic::at(file.span.clone(), message));
-            return None;
-        }
-    };
+    let samples = samples.map_err(|problem| format!("`{name}`: {problem}"));
+    let (x, y) = reader.made(&file.span, samples)?;
     // The samples were checked line by line.
     let function = SampledFunction::new(x, &y, joining, beyond)?;
     Some((function, name))

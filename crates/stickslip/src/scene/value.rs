@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::diagnostic::Diagnostic;
 use super::source::SourceText;
+use super::words::SceneWords;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
@@ -49,6 +50,50 @@ impl Table {
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.get(name).map(|entry| &entry.value)
     }
+
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.value(name)?.as_text()
+    }
+
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        self.value(name)?.as_boolean()
+    }
+
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.value(name)?.as_number()
+    }
+
+    /// Which of these keys are given.
+    pub fn given<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
+        let given = names.iter().filter(|name| self.get(name).is_some());
+        given.copied().collect()
+    }
+
+    /// Place of the value of a key, or of what it is missing in.
+    pub fn place<'a>(&'a self, name: &str, whole: &'a Value) -> &'a Range<usize> {
+        &self.value(name).unwrap_or(whole).span
+    }
+
+    /// The value that a word under a key stands for.
+    pub fn word<W: SceneWords>(&self, name: &str) -> Option<W> {
+        W::from_word(self.text(name)?)
+    }
+
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.value(name)?.as_table()
+    }
+
+    /// The list under a key, empty where there is none.
+    pub fn list(&self, name: &str) -> &[Value] {
+        let list = self.value(name).and_then(Value::as_list);
+        list.unwrap_or_default()
+    }
+}
+
+/// The tables of a list with their number and place; what is no table was reported.
+pub(super) fn tables(list: &[Value]) -> impl Iterator<Item = (usize, &Value, &Table)> {
+    let numbered = list.iter().enumerate();
+    numbered.filter_map(|(k, value)| Some((k, value, value.as_table()?)))
 }
 
 impl Value {
@@ -75,6 +120,13 @@ impl Value {
     pub fn as_boolean(&self) -> Option<bool> {
         match self.data {
             Data::Boolean(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn as_number(&self) -> Option<f64> {
+        match self.data {
+            Data::Number(number) => Some(number),
             _ => None,
         }
     }

@@ -20,44 +20,7 @@ pub(super) const fn word(name: &'static str, description: &'static str) -> Word 
     Word { name, description }
 }
 
-macro_rules! words {
-    ($(#[$doc:meta])* $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:expr,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type {
-            $($(#[$variant_doc])* $variant,)*
-        }
-
-        impl $type {
-            /// All words.
-            pub const WORDS: &'static [Word] = &[$($word,)*];
-            const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The word of this value.
-            #[must_use]
-            pub fn word(self) -> &'static Word {
-                // Both lists are written by one macro, in one order.
-                &Self::WORDS[self as usize]
-            }
-
-            /// The value with this word.
-            #[must_use]
-            pub fn from_word(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.word().name == name)
-            }
-        }
-
-        impl std::fmt::Display for $type {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.word().name)
-            }
-        }
-    };
-}
-
-pub(super) use words;
-
-/// Words for an enum of the engine, which has one value for each of them.
+/// Words for an enum, which has one value for each of them.
 pub trait SceneWords: Copy + PartialEq + 'static {
     /// All words.
     const WORDS: &'static [Word];
@@ -89,6 +52,27 @@ macro_rules! words_of {
 }
 
 pub(super) use words_of;
+
+/// An enum of the scene's own with its words.
+macro_rules! words {
+    ($(#[$doc:meta])* $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:expr,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$variant_doc])* $variant,)*
+        }
+
+        words_of! { $type { $($variant = $word,)* } }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    };
+}
+
+pub(super) use words;
 
 words! {
     /// Time-stepping scheme.
@@ -245,8 +229,8 @@ mod tests {
         assert_eq!(Scheme::EventDriven.to_string(), "event-driven");
         assert_eq!(Impact::from_word("fremond"), Some(Impact::Fremond));
         assert_eq!(Law::from_word("Coulomb"), None);
-        for (value, word) in Impact::ALL.iter().zip(Impact::WORDS) {
-            assert_eq!(value.word(), word);
+        for (value, word) in Impact::VALUES.iter().zip(Impact::WORDS) {
+            assert_eq!(value.word(), word.name);
         }
     }
 }

@@ -34,13 +34,6 @@ pub(super) struct WorldModel {
     pub warnings: Vec<String>,
 }
 
-fn list<'a>(table: &'a Table, key: &str) -> &'a [Value] {
-    table
-        .value(key)
-        .and_then(Value::as_list)
-        .unwrap_or_default()
-}
-
 /// Joints of worlds have a format of their own and are not computed: refused by name before anything else is said.
 pub(super) fn refuse_joints(table: &mut Table, diagnostics: &mut Vec<Diagnostic>) {
     if table.get("world").is_none() {
@@ -69,7 +62,7 @@ pub(super) fn read_world(
     let slop = reader.number(world, "slop", "above 0 and below 0.1", |x| {
         x > 0.0 && x < 0.1
     });
-    let lists = (list(table, "materials"), list(table, "pairs"));
+    let lists = (table.list("materials"), table.list("pairs"));
     let materials = read_materials(reader, lists, settings, dimension);
     define_state(reader, dimension);
     let mut context = Context {
@@ -78,10 +71,10 @@ pub(super) fn read_world(
         files: Vec::new(),
         bodies: Vec::new(),
     };
-    for body in list(table, "bodies") {
+    for body in table.list("bodies") {
         read_body(reader, body, &mut context);
     }
-    for fill in list(table, "fill") {
+    for fill in table.list("fill") {
         read_fill(reader, fill, &mut context);
     }
     let Context {
@@ -89,7 +82,7 @@ pub(super) fn read_world(
     } = context;
     if bodies.is_empty() {
         // Bodies that were refused have been reported.
-        if list(table, "bodies").is_empty() && list(table, "fill").is_empty() {
+        if table.list("bodies").is_empty() && table.list("fill").is_empty() {
             let message = "the world has no bodies";
             let help = "add [[bodies]] with `name`, `material` and `shape`";
             reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
@@ -126,30 +119,22 @@ pub(super) fn read_world(
     for body in bodies {
         builder = builder.body(body.body);
     }
-    let place = |world: Option<&World>, error: &WorldError| {
+    let built = builder.build();
+    let about = |error| {
+        table
+            .list("bodies")
+            .iter()
+            .find(|body| mentions(body, error))
+    };
+    let place = built.as_ref().err().and_then(about).unwrap_or(value);
+    let world = reader.made(&place.span, built)?;
+    let detection = CollisionDetection::new(&world);
+    let place = detection.as_ref().err().and_then(|error| {
         let name = named_body(error)?;
-        let index = world?.bodies.iter().position(|b| b.name == name)?;
-        Some(spans[index].clone())
-    };
-    let world = match builder.build() {
-        Ok(world) => world,
-        Err(error) => {
-            let span = list(table, "bodies")
-                .iter()
-                .find(|b| mentions(b, &error))
-                .map_or_else(|| value.span.clone(), |b| b.span.clone());
-            reader.report(Diagnostic::at(span, error.to_string()));
-            return None;
-        }
-    };
-    let detection = match CollisionDetection::new(&world) {
-        Ok(detection) => detection,
-        Err(error) => {
-            let span = place(Some(&world), &error).unwrap_or_else(|| value.span.clone());
-            reader.report(Diagnostic::at(span, error.to_string()));
-            return None;
-        }
-    };
+        let index = world.bodies.iter().position(|b| b.name == name)?;
+        Some(&spans[index])
+    });
+    let detection = reader.made(place.unwrap_or(&value.span), detection)?;
     report_overlaps(reader, &world, &detection, &spans);
     Some(WorldModel {
         world: Arc::new(world),
@@ -166,44 +151,41 @@ fn read_dimension(reader: &mut Reader, world: &Table) -> Option<Dimension> {
     match value.data {
         Data::Number(2.0) => Some(Dimension::Plane),
         Data::Number(3.0) => Some(Dimension::Space),
-        Data::Number(other) => {
-            let message = format!("`dimension` must be 2 or 3, found {other}");
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            None
-        }
+        Data::Number(other) => reader.refuse(
+            &value.span,
+            format!("`dimension` must be 2 or 3, found {other}"),
+        ),
         _ => None,
     }
 }
 
 /// Keys and settings that worlds do not have.
 fn refuse_foreign(reader: &mut Reader, table: &Table, settings: &Settings) {
-    for key in [
-        "definitions",
-        "initial",
-        "history",
-        "drawing",
-        "contacts",
-        "impact_map",
-    ] {
-        if let Some(entry) = table.get(key) {
-            let message = format!("`{key}` has no place in the scene of a world");
-            let help =
-                "bodies have their own positions and velocities, and their contacts are found";
-            reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
-        }
-    }
+    reader.refuse_keys(
+        table,
+        &[
+            "definitions",
+            "initial",
+            "history",
+            "drawing",
+            "contacts",
+            "impact_map",
+        ],
+        |key| format!("`{key}` has no place in the scene of a world"),
+        "bodies have their own positions and velocities, and their contacts are found",
+    );
     if !matches!(settings.scheme, Scheme::MoreauJean | Scheme::Moreau) {
         let span = table.value("scheme").map_or(0..0, |v| v.span.clone());
         let message = format!("the scheme `{}` does not step worlds", settings.scheme);
         let help = "worlds have moreau-jean and moreau";
         reader.report(Diagnostic::at(span, message).with_help(help));
     }
-    for key in ["adaptive", "compliance_time"] {
-        if let Some(entry) = table.get(key) {
-            let message = format!("`{key}` does not exist in worlds");
-            reader.report(Diagnostic::at(entry.name_span.clone(), message));
-        }
-    }
+    reader.refuse_keys(
+        table,
+        &["adaptive", "compliance_time"],
+        |key| format!("`{key}` does not exist in worlds"),
+        "",
+    );
     if settings.on_several == OnSeveral::Branch {
         let span = table.value("on_several").map_or(0..0, |v| v.span.clone());
         let message = "a run of a world does not follow branches";
@@ -214,7 +196,7 @@ fn refuse_foreign(reader: &mut Reader, table: &Table, settings: &Settings) {
 
 /// Parameters must not hide the state that forces may read.
 fn refuse_names(reader: &mut Reader, table: &Table, dimension: Dimension) {
-    let parameters = table.value("parameters").and_then(Value::as_table);
+    let parameters = table.table("parameters");
     for entry in parameters.map(|t| &t.entries[..]).unwrap_or_default() {
         if state_names(dimension)
             .iter()
@@ -303,10 +285,7 @@ fn named_body(error: &WorldError) -> Option<&str> {
 
 /// Whether an error is about this entry of the file.
 fn mentions(value: &Value, error: &WorldError) -> bool {
-    let name = value
-        .as_table()
-        .and_then(|t| t.value("name"))
-        .and_then(Value::as_text);
+    let name = value.as_table().and_then(|table| table.text("name"));
     let about = named_body(error).map(|body| body.split('[').next().unwrap_or(body));
     name.is_some() && name == about
 }

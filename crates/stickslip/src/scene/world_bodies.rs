@@ -13,6 +13,7 @@ use super::world_shapes::{in_space, read_pose, read_shape, turn, vector};
 use crate::systems::world::{BodyMotion, Dimension, Grid, PlacedShape, Pose, Weight, WorldBody};
 
 /// A body with what is known only when all are read.
+#[derive(Clone)]
 pub(super) struct ReadBody {
     pub body: WorldBody,
     /// Name without the number of a grid.
@@ -36,8 +37,10 @@ impl Context<'_> {
     pub fn has_room(&self, reader: &mut Reader, more: usize, span: &Range<usize>) -> bool {
         let fits = self.bodies.len().saturating_add(more) <= BODIES_MAX;
         if !fits {
-            let message = format!("more than {BODIES_MAX} bodies");
-            reader.report(Diagnostic::at(span.clone(), message));
+            reader.report(Diagnostic::at(
+                span.clone(),
+                format!("more than {BODIES_MAX} bodies"),
+            ));
         }
         fits
     }
@@ -65,8 +68,7 @@ pub(super) fn material_of(
             } else {
                 format!("materials: {}", names.join(", "))
             };
-            reader.report(Diagnostic::at(span.clone(), message).with_help(help));
-            None
+            reader.refuse_with(span, message, help)
         }
     }
 }
@@ -75,46 +77,41 @@ pub(super) fn material_of(
 pub(super) fn read_body(reader: &mut Reader, value: &Value, context: &mut Context) -> Option<()> {
     let table = value.as_table()?;
     let dimension = context.dimension;
-    let name = table.value("name").and_then(Value::as_text)?.to_owned();
+    let name = table.text("name")?.to_owned();
     check_name(reader, table, &name);
     let material = material_of(reader, table, &value.span, context.materials);
     let shapes = read_shapes(reader, table, value, dimension, &mut context.files);
     let pose = read_pose(reader, table, "position", dimension);
-    let fixed = table.value("fixed").and_then(Value::as_boolean) == Some(true);
+    let fixed = table.flag("fixed") == Some(true);
     let motion = read_motion(reader, table, &pose, dimension);
     if let Some(entry) = table.get("motion").filter(|_| fixed) {
-        let message = "a fixed body has no `motion`";
-        reader.report(Diagnostic::at(entry.name_span.clone(), message));
+        reader.report(Diagnostic::at(
+            entry.name_span.clone(),
+            "a fixed body has no `motion`",
+        ));
     }
     let free = !fixed && table.get("motion").is_none();
     let velocity = vector(reader, table, "velocity", dimension);
     let spin = turn(reader, table, "spin", dimension);
     let load = read_load(reader, table, dimension);
     if !free {
-        for key in [
-            "velocity", "spin", "force", "torque", "mass", "inertia", "centre",
-        ] {
-            if let Some(entry) = table.get(key) {
-                let message =
-                    format!("`{key}` belongs to free bodies, this one is fixed or driven");
-                reader.report(Diagnostic::at(entry.name_span.clone(), message));
-            }
-        }
+        reader.refuse_keys(
+            table,
+            &[
+                "velocity", "spin", "force", "torque", "mass", "inertia", "centre",
+            ],
+            |key| format!("`{key}` belongs to free bodies, this one is fixed or driven"),
+            "",
+        );
     }
     let weight = read_weight(reader, table, dimension);
     let grid = read_grid(reader, table, dimension);
-    let flag = |key: &str| table.value(key).and_then(Value::as_boolean);
     let ignores: Arc<[(String, Range<usize>)]> = table
-        .value("ignores")
-        .and_then(Value::as_list)
-        .unwrap_or_default()
+        .list("ignores")
         .iter()
         .filter_map(|v| Some((v.as_text()?.to_owned(), v.span.clone())))
         .collect();
-    let group = table
-        .value("group")
-        .and_then(Value::as_text)
-        .map(str::to_owned);
+    let group = table.text("group").map(str::to_owned);
     let (material, shapes) = (material?, shapes?);
 
     let density = context.materials.list[material].density;
@@ -122,8 +119,7 @@ pub(super) fn read_body(reader: &mut Reader, value: &Value, context: &mut Contex
         let material = &context.materials.list[material].name;
         let message = format!("`{name}` has no mass: the material `{material}` has no density");
         let help = "give `density` in [[materials]] or `mass` here";
-        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-        return None;
+        return reader.refuse_with(&value.span, message, help);
     }
     let made = if free {
         let weight = Weight { density, ..weight };
@@ -131,19 +127,10 @@ pub(super) fn read_body(reader: &mut Reader, value: &Value, context: &mut Contex
     } else {
         WorldBody::obstacle(name.as_str(), &shapes, dimension).map(|body| (body, Pose::IDENTITY))
     };
-    let (mut body, frame) = match made {
-        Ok(made) => made,
-        Err(error) => {
-            let place = table
-                .value("shape")
-                .or(table.value("shapes"))
-                .unwrap_or(value);
-            reader.report(Diagnostic::at(place.span.clone(), error.to_string()));
-            return None;
-        }
-    };
+    let place = table.value("shape").or(table.value("shapes"));
+    let (mut body, frame) = reader.made(&place.unwrap_or(value).span, made)?;
     body.material = material as u32;
-    body.collides = flag("collides").unwrap_or(true);
+    body.collides = table.flag("collides").unwrap_or(true);
     if free {
         body.start.1.velocity = velocity.unwrap_or([0.0; 3]);
         // Spin is given in the axes of the body frame, kept in the principal ones.
@@ -154,28 +141,46 @@ pub(super) fn read_body(reader: &mut Reader, value: &Value, context: &mut Contex
     if !context.has_room(reader, count, &value.span) {
         return None;
     }
-    for k in 0..count {
-        let (shift, name_k) = match &grid {
-            Some(grid) => (grid.shift(k, dimension), format!("{name}[{k}]")),
-            None => ([0.0; 3], name.clone()),
-        };
-        let mut one = body.clone();
-        one.name = name_k;
-        let mut at = pose;
-        at.position = std::array::from_fn(|i| at.position[i] + shift[i]);
-        match &motion {
-            Some(motion) => drive(&mut one, motion.shifted(shift)),
-            None => one.start.0 = at.times(&frame),
-        }
-        context.bodies.push(ReadBody {
-            body: one,
-            base: name.clone(),
-            group: group.clone(),
-            ignores: ignores.clone(),
-            span: value.span.clone(),
-        });
-    }
+    let read = ReadBody {
+        body,
+        base: name,
+        group,
+        ignores,
+        span: value.span.clone(),
+    };
+    place_bodies(
+        &read,
+        (&pose, &frame),
+        (grid.as_ref(), motion.as_ref()),
+        context,
+    );
     Some(())
+}
+
+/// Puts a body, or each of its grid, where it is or moves.
+fn place_bodies(
+    read: &ReadBody,
+    (pose, frame): (&Pose, &Pose),
+    (grid, motion): (Option<&Grid>, Option<&SceneMotion>),
+    context: &mut Context,
+) {
+    for k in 0..grid.map_or(1, Grid::total) {
+        let mut one = read.clone();
+        let mut shift = [0.0; 3];
+        if let Some(grid) = grid {
+            shift = grid.shift(k, context.dimension);
+            one.body.name = format!("{}[{k}]", read.base);
+        }
+        match motion {
+            Some(motion) => drive(&mut one.body, motion.shifted(shift)),
+            None => {
+                let mut at = *pose;
+                at.position = std::array::from_fn(|i| at.position[i] + shift[i]);
+                one.body.start.0 = at.times(frame);
+            }
+        }
+        context.bodies.push(one);
+    }
 }
 
 fn drive(body: &mut WorldBody, motion: SceneMotion) {
@@ -208,9 +213,7 @@ fn read_shapes(
         (None, Some(list)) => {
             let list = list.as_list()?;
             if list.is_empty() {
-                let message = "`shapes` is empty";
-                reader.report(Diagnostic::at(value.span.clone(), message));
-                return None;
+                return reader.refuse(&value.span, "`shapes` is empty");
             }
             // Every shape is read, so that every mistake is told.
             let shapes: Vec<Option<PlacedShape>> = list
@@ -219,17 +222,12 @@ fn read_shapes(
                 .collect();
             shapes.into_iter().collect()
         }
-        (Some(_), Some(list)) => {
-            let message = "`shape` and `shapes` are both given";
-            reader.report(Diagnostic::at(list.span.clone(), message));
-            None
-        }
+        (Some(_), Some(list)) => reader.refuse(&list.span, "`shape` and `shapes` are both given"),
         (None, None) => {
             let message = "missing key `shape` in [[bodies]]";
             let help =
                 "for instance shape = { box = [1, 1, 1] }, in the plane shape = { disc = 1 }";
-            reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-            None
+            reader.refuse_with(&value.span, message, help)
         }
     }
 }
@@ -283,10 +281,7 @@ fn read_grid(reader: &mut Reader, table: &Table, dimension: Dimension) -> Option
     let numbers: Vec<f64> = count_value
         .as_list()?
         .iter()
-        .filter_map(|v| match v.data {
-            Data::Number(n) => Some(n),
-            _ => None,
-        })
+        .filter_map(Value::as_number)
         .collect();
     let in_axes = in_space(reader, count_value, &numbers, dimension)?;
     let spacing = vector(reader, repeat, "spacing", dimension)?;

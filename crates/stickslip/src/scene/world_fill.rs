@@ -2,7 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::reader::Reader;
-use super::value::{Data, Table, Value};
+use super::value::{Table, Value};
 use super::world_bodies::{Context, ReadBody, material_of};
 use super::world_keys::BODIES_MAX;
 use super::world_shapes::{read_shape, vector};
@@ -12,28 +12,22 @@ use crate::systems::world::{Fill, FillAmount, FillError, FillShape, FillSize};
 pub(super) fn read_fill(reader: &mut Reader, value: &Value, context: &mut Context) -> Option<()> {
     let table = value.as_table()?;
     let dimension = context.dimension;
-    let name = table.value("name").and_then(Value::as_text)?.to_owned();
+    let name = table.text("name")?.to_owned();
     let material = material_of(reader, table, &value.span, context.materials);
     let velocity = vector(reader, table, "velocity", dimension).unwrap_or([0.0; 3]);
-    let region = table.value("region").and_then(Value::as_table);
+    let region = table.table("region");
     let region = region.and_then(|region| {
         let sides = vector(reader, region, "box", dimension)?;
         let at = vector(reader, region, "at", dimension).unwrap_or([0.0; 3]);
         Some((sides, at))
     });
-    let list = table
-        .value("shapes")
-        .and_then(Value::as_list)
-        .unwrap_or_default();
+    let list = table.list("shapes");
     let shapes: Vec<Option<FillShape>> = list
         .iter()
         .map(|item| read_choice(reader, item, context))
         .collect();
     let amount = read_amount(reader, table, value);
-    let seed = match table.value("seed").map(|v| &v.data) {
-        Some(Data::Number(n)) => *n as u64,
-        _ => 1,
-    };
+    let seed = table.number("seed").map_or(1, |n| n as u64);
     let (material, (sides, at)) = (material?, region?);
     let shapes: Vec<FillShape> = shapes.into_iter().collect::<Option<_>>()?;
     let amount = amount?;
@@ -42,8 +36,7 @@ pub(super) fn read_fill(reader: &mut Reader, value: &Value, context: &mut Contex
         let material = &context.materials.list[material].name;
         let message = format!("the material `{material}` has no density");
         let help = "bodies of [[fill]] get their mass from it";
-        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-        return None;
+        return reader.refuse_with(&value.span, message, help);
     };
     let fill = Fill {
         name: name.clone(),
@@ -87,10 +80,7 @@ pub(super) fn read_fill(reader: &mut Reader, value: &Value, context: &mut Contex
 }
 
 fn read_amount(reader: &mut Reader, table: &Table, value: &Value) -> Option<FillAmount> {
-    let count = match table.value("count").map(|v| &v.data) {
-        Some(Data::Number(n)) => Some(*n as usize),
-        _ => None,
-    };
+    let count = table.number("count").map(|n| n as usize);
     let fraction = reader.number(table, "fraction", "above 0 and below 1", |x| {
         x > 0.0 && x < 1.0
     });
@@ -103,8 +93,7 @@ fn read_amount(reader: &mut Reader, table: &Table, value: &Value) -> Option<Fill
                 Some(_) => "`count` and `fraction` are both given",
                 None => "missing key `count` or `fraction` in [[fill]]",
             };
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            None
+            reader.refuse(&value.span, message)
         }
     }
 }
@@ -157,17 +146,10 @@ fn read_choice(reader: &mut Reader, item: &Value, context: &mut Context) -> Opti
         }
     };
     let shape = shape?;
-    match shape.shape.measure(context.dimension) {
-        Ok(measure) if measure.mass.mass > 0.0 => {}
-        Ok(_) => {
-            let message = format!("{} has no volume to fill with", shape.shape.kind());
-            reader.report(Diagnostic::at(place.span.clone(), message));
-            return None;
-        }
-        Err(error) => {
-            reader.report(Diagnostic::at(place.span.clone(), error.to_string()));
-            return None;
-        }
+    let measure = reader.made(&place.span, shape.shape.measure(context.dimension))?;
+    if !(measure.mass.mass > 0.0) {
+        let message = format!("{} has no volume to fill with", shape.shape.kind());
+        return reader.refuse(&place.span, message);
     }
     Some(FillShape {
         shape,

@@ -2,9 +2,9 @@
 
 use super::contact_keys::{KEY_DRILLING_FRICTION, KEY_FRICTION, KEY_ROLLING_FRICTION};
 use super::key_kinds::{
-    CONSTANT, Key, Kind, TIME, TableKeys, VERTEX, Variables, key, list, required, tables,
+    CONSTANT, Kind, TIME, VERTEX, Variables, list, shared_keys, table_keys, tables,
 };
-use super::words::Impact;
+use super::words::{Impact, SceneWords};
 
 /// Most bodies of a world, repeated and filled ones counted.
 pub(super) const BODIES_MAX: usize = 200_000;
@@ -21,148 +21,102 @@ const TURN: Kind = Kind::Either {
     kinds: &[CONSTANT, POINT],
     expected: "a rotation vector of 3 entries, in the plane an angle",
 };
+const TURN_IN_TIME: Kind = Kind::Either {
+    kinds: &[TIME, list(&TIME, 3, 3)],
+    expected: "3 expressions of t, in the plane one",
+};
+const INERTIA: Kind = Kind::Either {
+    kinds: &[CONSTANT, list(&CONSTANT, 3, 6)],
+    expected: "3 principal moments or 6 numbers xx, yy, zz, xy, xz, yz, in the plane one",
+};
+const NAME_OR_PAIR: Kind = Kind::Either {
+    kinds: &[Kind::Text, list(&Kind::Text, 2, 2)],
+    expected: "a name or a list of two names",
+};
 const STATES: Kind = list(&STATE, 2, 3);
 const ROW_OF_TABLE: Kind = list(&CONSTANT, 2, 4096);
 const NAMES: Kind = list(&Kind::Text, 1, LIST_MAX);
 
-/// `[world]`.
-pub(super) const WORLD: TableKeys = TableKeys {
-    name: "[world]",
-    description: "A world of rigid bodies that find their contacts.",
-    keys: &[
-        key(
-            "dimension",
-            Kind::Count,
-            "3",
-            "3 for space, 2 for motion in the x-y plane with rotation about z.",
-        ),
-        key(
-            "gravity",
-            PLACE,
-            "9.81 down: along -z in space, along -y in the plane",
-            "Acceleration of gravity.",
-        ),
-        key(
-            "slop",
-            CONSTANT,
-            "1e-4",
-            "Gap, in parts of the size of a body, up to which a contact counts as closed.",
-        ),
-    ],
-};
+table_keys! {
+    /// A world of rigid bodies that find their contacts.
+    pub(super) WORLD = "[world]" {
+        /// 3 for space, 2 for motion in the x-y plane with rotation about z.
+        dimension: Kind::Count, default "3";
+        /// Acceleration of gravity.
+        gravity: PLACE, default "9.81 down: along -z in space, along -y in the plane";
+        /// Gap, in parts of the size of a body, up to which a contact counts as closed.
+        slop: CONSTANT, default "1e-4";
+    }
+}
 
-/// `record`.
-pub(super) const RECORD: TableKeys = TableKeys {
-    name: "`record`",
-    description: "What the run of a world writes.",
-    keys: &[
-        key(
-            "bodies",
-            Kind::Either {
-                kinds: &[Kind::Text, NAMES],
-                expected: "\"all\" or a list of names",
-            },
-            "all",
-            "Bodies whose motion is recorded, by name; the name before [ ] stands for all of them.",
-        ),
-        key(
-            "contacts",
-            Kind::Text,
-            "all",
-            "\"all\" or \"none\": whether contacts.npy is written.",
-        ),
-        key(
-            "forces",
-            Kind::Text,
-            "none",
-            "\"none\", \"bodies\" or \"pairs\": sums of contact forces per body or per touching pair, in forces.npy.",
-        ),
-    ],
-};
+table_keys! {
+    /// What the run of a world writes.
+    pub(super) RECORD = "`record`" {
+        /// Bodies whose motion is recorded, by name; the name before [ ] stands for all of them.
+        bodies: Kind::Either { kinds: &[Kind::Text, NAMES], expected: "\"all\" or a list of names" }, default "all";
+        /// "all" or "none": whether contacts.npy is written.
+        contacts: Kind::Text, default "all";
+        /// "none", "bodies" or "pairs": sums of contact forces per body or per touching pair, in forces.npy.
+        forces: Kind::Text, default "none";
+    }
+}
 
-const KEY_RESTITUTION: Key = key(
-    "restitution",
-    CONSTANT,
-    "0",
-    "Coefficient of restitution, from 0 to 1.",
-);
-const KEY_IMPACT: Key = key(
-    "impact",
-    Kind::Word(Impact::WORDS),
-    "that of the scene",
-    "Impact law.",
-);
+shared_keys! {
+    /// Coefficient of restitution, from 0 to 1.
+    KEY_RESTITUTION = restitution: CONSTANT, default "0";
+    /// Impact law.
+    KEY_IMPACT = impact: Kind::Word(Impact::WORDS), default "that of the scene";
+}
 
-/// `[[materials]]`.
-pub(super) const MATERIAL: TableKeys = TableKeys {
-    name: "[[materials]]",
-    description: "A material: its density, and what it does against itself.",
-    keys: &[
-        required("name", Kind::Text, "Name of the material."),
-        key(
-            "density",
-            CONSTANT,
-            "",
-            "Mass per volume, in the plane per area; needed by free bodies without `mass`.",
-        ),
-        KEY_FRICTION,
-        KEY_ROLLING_FRICTION,
-        KEY_DRILLING_FRICTION,
-        KEY_RESTITUTION,
-        KEY_IMPACT,
-    ],
-};
+table_keys! {
+    /// A material: its density, and what it does against itself.
+    pub(super) MATERIAL = "[[materials]]" {
+        /// Name of the material.
+        required name: Kind::Text;
+        /// Mass per volume, in the plane per area; needed by free bodies without `mass`.
+        density: CONSTANT;
+        KEY_FRICTION;
+        KEY_ROLLING_FRICTION;
+        KEY_DRILLING_FRICTION;
+        KEY_RESTITUTION;
+        KEY_IMPACT;
+    }
+}
 
-/// `[[pairs]]`.
-pub(super) const PAIR: TableKeys = TableKeys {
-    name: "[[pairs]]",
-    description: "What two materials do to each other.",
-    keys: &[
-        required(
-            "between",
-            list(&Kind::Text, 2, 2),
-            "Names of two materials.",
-        ),
-        KEY_FRICTION,
-        KEY_ROLLING_FRICTION,
-        KEY_DRILLING_FRICTION,
-        KEY_RESTITUTION,
-        KEY_IMPACT,
-    ],
-};
+table_keys! {
+    /// What two materials do to each other.
+    pub(super) PAIR = "[[pairs]]" {
+        /// Names of two materials.
+        required between: list(&Kind::Text, 2, 2);
+        KEY_FRICTION;
+        KEY_ROLLING_FRICTION;
+        KEY_DRILLING_FRICTION;
+        KEY_RESTITUTION;
+        KEY_IMPACT;
+    }
+}
 
-const ROUND: TableKeys = TableKeys {
-    name: "`radius` and `length`",
-    description: "Radius and length of a capsule, cylinder or cone.",
-    keys: &[
-        required("radius", CONSTANT, "Radius."),
-        required(
-            "length",
-            CONSTANT,
-            "Length; of a capsule between the centres of its caps.",
-        ),
-    ],
-};
+table_keys! {
+    /// Radius and length of a capsule, cylinder or cone.
+    ROUND = "`radius` and `length`" {
+        /// Radius.
+        required radius: CONSTANT;
+        /// Length; of a capsule between the centres of its caps.
+        required length: CONSTANT;
+    }
+}
 
-const HEIGHT_FIELD: TableKeys = TableKeys {
-    name: "`height_field`",
-    description: "Ground of given heights over a rectangle about the origin.",
-    keys: &[
-        key(
-            "values",
-            list(&ROW_OF_TABLE, 2, 4096),
-            "",
-            "Heights, one row for each y, x fastest.",
-        ),
-        key(
-            "file",
-            Kind::Text,
-            "",
-            "File of heights instead: one row a line, numbers apart by blanks or commas.",
-        ),
-        required("size", VERTEX, "Sides of the rectangle along x and y."),
-    ],
-};
+table_keys! {
+    /// Ground of given heights over a rectangle about the origin.
+    HEIGHT_FIELD = "`height_field`" {
+        /// Heights, one row for each y, x fastest.
+        values: list(&ROW_OF_TABLE, 2, 4096);
+        /// File of heights instead: one row a line, numbers apart by blanks or commas.
+        file: Kind::Text;
+        /// Sides of the rectangle along x and y.
+        required size: VERTEX;
+    }
+}
 
 const HULL: Kind = Kind::Either {
     kinds: &[Kind::Text, list(&POINT, 4, 4096)],
@@ -170,352 +124,176 @@ const HULL: Kind = Kind::Either {
 };
 const POLYGON: Kind = list(&VERTEX, 3, 1024);
 
-/// One shape.
-pub(super) const SHAPE: TableKeys = TableKeys {
-    name: "a shape",
-    description: "One of the shape keys, with its place in the body.",
-    keys: &[
-        key("ball", CONSTANT, "", "Radius of a ball."),
-        key("box", POINT, "", "Full lengths of the sides of a box."),
-        key(
-            "capsule",
-            Kind::Table(&ROUND),
-            "",
-            "A capsule along z, in the plane along x.",
-        ),
-        key("cylinder", Kind::Table(&ROUND), "", "A cylinder along z."),
-        key(
-            "cone",
-            Kind::Table(&ROUND),
-            "",
-            "A cone along z, apex up; its frame is half-way up.",
-        ),
-        key(
-            "hull",
-            HULL,
-            "",
-            "Convex hull of points, or of the vertices of a file.",
-        ),
-        key(
-            "mesh",
-            Kind::Text,
-            "",
-            "Surface of triangles in an OBJ or STL file; fixed or driven bodies.",
-        ),
-        key(
-            "height_field",
-            Kind::Table(&HEIGHT_FIELD),
-            "",
-            "Ground of given heights; fixed or driven bodies.",
-        ),
-        key(
-            "half_space",
-            POINT,
-            "",
-            "Outward normal of a half-space; fixed or driven bodies.",
-        ),
-        key("disc", CONSTANT, "", "Plane: radius of a disc."),
-        key(
-            "rectangle",
-            VERTEX,
-            "",
-            "Plane: full lengths of the sides of a rectangle.",
-        ),
-        key(
-            "polygon",
-            POLYGON,
-            "",
-            "Plane: vertices of a convex polygon.",
-        ),
-        key(
-            "segment",
-            list(&VERTEX, 2, 2),
-            "",
-            "Plane: ends of a segment.",
-        ),
-        key(
-            "half_plane",
-            VERTEX,
-            "",
-            "Plane: outward normal of a half-plane.",
-        ),
-        key("at", PLACE, "the origin", "Place of the shape in the body."),
-        key("rotation", TURN, "0", "Rotation of the shape in the body."),
-        key(
-            "quaternion",
-            list(&CONSTANT, 4, 4),
-            "",
-            "Rotation of the shape in the body as w, x, y, z.",
-        ),
-    ],
-};
+table_keys! {
+    /// One of the shape keys, with its place in the body.
+    pub(super) SHAPE = "a shape" {
+        /// Radius of a ball.
+        ball: CONSTANT;
+        /// Full lengths of the sides of a box.
+        box: POINT;
+        /// A capsule along z, in the plane along x.
+        capsule: Kind::Table(&ROUND);
+        /// A cylinder along z.
+        cylinder: Kind::Table(&ROUND);
+        /// A cone along z, apex up; its frame is half-way up.
+        cone: Kind::Table(&ROUND);
+        /// Convex hull of points, or of the vertices of a file.
+        hull: HULL;
+        /// Surface of triangles in an OBJ or STL file; fixed or driven bodies.
+        mesh: Kind::Text;
+        /// Ground of given heights; fixed or driven bodies.
+        height_field: Kind::Table(&HEIGHT_FIELD);
+        /// Outward normal of a half-space; fixed or driven bodies.
+        half_space: POINT;
+        /// Plane: radius of a disc.
+        disc: CONSTANT;
+        /// Plane: full lengths of the sides of a rectangle.
+        rectangle: VERTEX;
+        /// Plane: vertices of a convex polygon.
+        polygon: POLYGON;
+        /// Plane: ends of a segment.
+        segment: list(&VERTEX, 2, 2);
+        /// Plane: outward normal of a half-plane.
+        half_plane: VERTEX;
+        /// Place of the shape in the body.
+        at: PLACE, default "the origin";
+        /// Rotation of the shape in the body.
+        rotation: TURN, default "0";
+        /// Rotation of the shape in the body as w, x, y, z.
+        quaternion: list(&CONSTANT, 4, 4);
+    }
+}
 
 /// Keys of a shape that are no shapes.
 pub(super) const SHAPE_PLACE: [&str; 3] = ["at", "rotation", "quaternion"];
 
-const REPEAT: TableKeys = TableKeys {
-    name: "`repeat`",
-    description: "A grid of equal bodies, numbered NAME[0], NAME[1], ... with x fastest.",
-    keys: &[
-        required("count", list(&Kind::Count, 1, 3), "Bodies along each axis."),
-        required("spacing", PLACE, "Distance of neighbours along each axis."),
-        key(
-            "stagger",
-            PLACE,
-            "0",
-            "Shift of every second layer of the last axis.",
-        ),
-    ],
-};
+table_keys! {
+    /// A grid of equal bodies, numbered NAME[0], NAME[1], ... with x fastest.
+    REPEAT = "`repeat`" {
+        /// Bodies along each axis.
+        required count: list(&Kind::Count, 1, 3);
+        /// Distance of neighbours along each axis.
+        required spacing: PLACE;
+        /// Shift of every second layer of the last axis.
+        stagger: PLACE, default "0";
+    }
+}
 
-const MOTION: TableKeys = TableKeys {
-    name: "`motion`",
-    description: "A motion given in time.",
-    keys: &[
-        key(
-            "position",
-            list(&TIME, 2, 3),
-            "`position` of the body",
-            "Position of the body frame, expressions of t.",
-        ),
-        key(
-            "rotation",
-            Kind::Either {
-                kinds: &[TIME, list(&TIME, 3, 3)],
-                expected: "3 expressions of t, in the plane one",
-            },
-            "`rotation` of the body",
-            "Rotation vector of the body frame, expressions of t; in the plane an angle.",
-        ),
-    ],
-};
+table_keys! {
+    /// A motion given in time.
+    MOTION = "`motion`" {
+        /// Position of the body frame, expressions of t.
+        position: list(&TIME, 2, 3), default "`position` of the body";
+        /// Rotation vector of the body frame, expressions of t; in the plane an angle.
+        rotation: TURN_IN_TIME, default "`rotation` of the body";
+    }
+}
 
-/// `[[bodies]]`.
-pub(super) const BODY: TableKeys = TableKeys {
-    name: "[[bodies]]",
-    description: "A rigid body, or a grid of equal ones.",
-    keys: &[
-        required("name", Kind::Text, "Name used in results and messages."),
-        key(
-            "material",
-            Kind::Text,
-            "the only material",
-            "Name of a material.",
-        ),
-        key(
-            "shape",
-            Kind::Table(&SHAPE),
-            "",
-            "Shape, centred at the body frame unless `at` is given.",
-        ),
-        key(
-            "shapes",
-            tables(&SHAPE, 4096),
-            "",
-            "Several shapes that form one body.",
-        ),
-        key(
-            "fixed",
-            Kind::Boolean,
-            "false",
-            "Whether the body never moves.",
-        ),
-        key(
-            "motion",
-            Kind::Table(&MOTION),
-            "",
-            "Motion of a driven body.",
-        ),
-        key(
-            "mass",
-            CONSTANT,
-            "from density and shapes",
-            "Mass; alone it scales the inertia of the shapes.",
-        ),
-        key(
-            "inertia",
-            Kind::Either {
-                kinds: &[CONSTANT, list(&CONSTANT, 3, 6)],
-                expected: "3 principal moments or 6 numbers xx, yy, zz, xy, xz, yz, in the plane one",
-            },
-            "from density and shapes",
-            "Inertia about the centre of mass in the axes of the body frame.",
-        ),
-        key(
-            "centre",
-            PLACE,
-            "from the shapes",
-            "Centre of mass in the body frame.",
-        ),
-        key(
-            "position",
-            PLACE,
-            "the origin",
-            "Position of the body frame.",
-        ),
-        key(
-            "rotation",
-            TURN,
-            "0",
-            "Rotation of the body frame; in the plane an angle.",
-        ),
-        key(
-            "quaternion",
-            list(&CONSTANT, 4, 4),
-            "",
-            "Rotation of the body frame as w, x, y, z instead.",
-        ),
-        key(
-            "velocity",
-            PLACE,
-            "0",
-            "Velocity of the centre of mass, in world axes.",
-        ),
-        key(
-            "spin",
-            TURN,
-            "0",
-            "Angular velocity in the axes of the body frame; in the plane one number.",
-        ),
-        key(
-            "force",
-            STATES,
-            "0",
-            "Force at the centre of mass in world axes, besides gravity; may use x y z, vx vy vz, wx wy wz of the body (in the plane x y, vx vy, w).",
-        ),
-        key(
-            "torque",
-            Kind::Either {
-                kinds: &[STATE, STATES],
-                expected: "3 expressions, in the plane one",
-            },
-            "0",
-            "Torque in world axes; may use what `force` may.",
-        ),
-        key("repeat", Kind::Table(&REPEAT), "", "A grid of such bodies."),
-        key(
-            "collides",
-            Kind::Boolean,
-            "true",
-            "Whether the body touches anything.",
-        ),
-        key(
-            "group",
-            Kind::Text,
-            "",
-            "Bodies of one group do not touch each other.",
-        ),
-        key(
-            "ignores",
-            NAMES,
-            "",
-            "Names of bodies that it never touches.",
-        ),
-    ],
-};
+table_keys! {
+    /// A rigid body, or a grid of equal ones.
+    pub(super) BODY = "[[bodies]]" {
+        /// Name used in results and messages.
+        required name: Kind::Text;
+        /// Name of a material.
+        material: Kind::Text, default "the only material";
+        /// Shape, centred at the body frame unless `at` is given.
+        shape: Kind::Table(&SHAPE);
+        /// Several shapes that form one body.
+        shapes: tables(&SHAPE, 4096);
+        /// Whether the body never moves.
+        fixed: Kind::Boolean, default "false";
+        /// Motion of a driven body.
+        motion: Kind::Table(&MOTION);
+        /// Mass; alone it scales the inertia of the shapes.
+        mass: CONSTANT, default "from density and shapes";
+        /// Inertia about the centre of mass in the axes of the body frame.
+        inertia: INERTIA, default "from density and shapes";
+        /// Centre of mass in the body frame.
+        centre: PLACE, default "from the shapes";
+        /// Position of the body frame.
+        position: PLACE, default "the origin";
+        /// Rotation of the body frame; in the plane an angle.
+        rotation: TURN, default "0";
+        /// Rotation of the body frame as w, x, y, z instead.
+        quaternion: list(&CONSTANT, 4, 4);
+        /// Velocity of the centre of mass, in world axes.
+        velocity: PLACE, default "0";
+        /// Angular velocity in the axes of the body frame; in the plane one number.
+        spin: TURN, default "0";
+        /// Force at the centre of mass in world axes, besides gravity; may use x y z, vx vy vz, wx wy wz of the body
+        /// (in the plane x y, vx vy, w).
+        force: STATES, default "0";
+        /// Torque in world axes; may use what `force` may.
+        torque: Kind::Either { kinds: &[STATE, STATES], expected: "3 expressions, in the plane one" }, default "0";
+        /// A grid of such bodies.
+        repeat: Kind::Table(&REPEAT);
+        /// Whether the body touches anything.
+        collides: Kind::Boolean, default "true";
+        /// Bodies of one group do not touch each other.
+        group: Kind::Text;
+        /// Names of bodies that it never touches.
+        ignores: NAMES;
+    }
+}
 
-const FILL_SHAPE: TableKeys = TableKeys {
-    name: "[[fill.shapes]]",
-    description: "A shape to fill with: its form at size 1, how often, and how large.",
-    keys: &[
-        required("shape", Kind::Table(&SHAPE), "The shape at size 1."),
-        key(
-            "weight",
-            CONSTANT,
-            "1",
-            "How often it is taken, relative to the others.",
-        ),
-        key(
-            "uniform",
-            VERTEX,
-            "[1, 1]",
-            "Factor of its lengths: smallest and largest of a uniform distribution.",
-        ),
-        key(
-            "lognormal",
-            VERTEX,
-            "",
-            "Factor of its lengths: median, and standard deviation of its logarithm (cut at three of them).",
-        ),
-    ],
-};
+table_keys! {
+    /// A shape to fill with: its form at size 1, how often, and how large.
+    FILL_SHAPE = "[[fill.shapes]]" {
+        /// The shape at size 1.
+        required shape: Kind::Table(&SHAPE);
+        /// How often it is taken, relative to the others.
+        weight: CONSTANT, default "1";
+        /// Factor of its lengths: smallest and largest of a uniform distribution.
+        uniform: VERTEX, default "[1, 1]";
+        /// Factor of its lengths: median, and standard deviation of its logarithm (cut at three of them).
+        lognormal: VERTEX;
+    }
+}
 
-const REGION: TableKeys = TableKeys {
-    name: "`region`",
-    description: "The box, in the plane the rectangle, that is filled.",
-    keys: &[
-        required("box", PLACE, "Full lengths of its sides."),
-        key("at", PLACE, "the origin", "Its centre."),
-    ],
-};
+table_keys! {
+    /// The box, in the plane the rectangle, that is filled.
+    REGION = "`region`" {
+        /// Full lengths of its sides.
+        required box: PLACE;
+        /// Its centre.
+        at: PLACE, default "the origin";
+    }
+}
 
-/// `[[fill]]`.
-pub(super) const FILL: TableKeys = TableKeys {
-    name: "[[fill]]",
-    description: "Bodies at random places without overlap, the same on every machine.",
-    keys: &[
-        required(
-            "name",
-            Kind::Text,
-            "Name of the bodies: NAME[0], NAME[1], ...",
-        ),
-        key(
-            "material",
-            Kind::Text,
-            "the only material",
-            "Name of a material.",
-        ),
-        required("region", Kind::Table(&REGION), "Where they lie."),
-        key(
-            "count",
-            Kind::Count,
-            "",
-            "Number of bodies; or give `fraction`.",
-        ),
-        key(
-            "fraction",
-            CONSTANT,
-            "",
-            "Part of the region that they take up; or give `count`.",
-        ),
-        required("shapes", tables(&FILL_SHAPE, 64), "Shapes to choose from."),
-        key("seed", Kind::Count, "1", "Seed of the random numbers."),
-        key("velocity", PLACE, "0", "Velocity of all of them."),
-    ],
-};
+table_keys! {
+    /// Bodies at random places without overlap, the same on every machine.
+    pub(super) FILL = "[[fill]]" {
+        /// Name of the bodies: NAME[0], NAME[1], ...
+        required name: Kind::Text;
+        /// Name of a material.
+        material: Kind::Text, default "the only material";
+        /// Where they lie.
+        required region: Kind::Table(&REGION);
+        /// Number of bodies; or give `fraction`.
+        count: Kind::Count;
+        /// Part of the region that they take up; or give `count`.
+        fraction: CONSTANT;
+        /// Shapes to choose from.
+        required shapes: tables(&FILL_SHAPE, 64);
+        /// Seed of the random numbers.
+        seed: Kind::Count, default "1";
+        /// Velocity of all of them.
+        velocity: PLACE, default "0";
+    }
+}
 
-/// `[[monitors]]`.
-pub(super) const MONITOR: TableKeys = TableKeys {
-    name: "[[monitors]]",
-    description: "A number recorded in every kept step; one of force, momentum, contacts, energy.",
-    keys: &[
-        required("name", Kind::Text, "Name of the column."),
-        key(
-            "force",
-            list(&Kind::Text, 2, 2),
-            "",
-            "Sum of the contact forces on the bodies of the first group from those of the second.",
-        ),
-        key(
-            "momentum",
-            Kind::Text,
-            "",
-            "Sum of the momentum of a group.",
-        ),
-        key(
-            "contacts",
-            Kind::Either {
-                kinds: &[Kind::Text, list(&Kind::Text, 2, 2)],
-                expected: "a name or a list of two names",
-            },
-            "",
-            "Number of contacts that carry an impulse, of a group or between two.",
-        ),
-        key(
-            "energy",
-            Kind::Text,
-            "",
-            "Kinetic and potential energy of a group.",
-        ),
-    ],
-};
+table_keys! {
+    /// A number recorded in every kept step; one of force, momentum, contacts, energy.
+    pub(super) MONITOR = "[[monitors]]" {
+        /// Name of the column.
+        required name: Kind::Text;
+        /// Sum of the contact forces on the bodies of the first group from those of the second.
+        force: list(&Kind::Text, 2, 2);
+        /// Sum of the momentum of a group.
+        momentum: Kind::Text;
+        /// Number of contacts that carry an impulse, of a group or between two.
+        contacts: NAME_OR_PAIR;
+        /// Kinetic and potential energy of a group.
+        energy: Kind::Text;
+    }
+}

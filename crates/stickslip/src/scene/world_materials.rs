@@ -11,7 +11,7 @@ use super::friction::{FrictionPart, read_friction};
 use super::program::Program;
 use super::reader::Reader;
 use super::settings::Settings;
-use super::value::{Table, Value};
+use super::value::{Table, Value, tables};
 use super::words::{Impact, Law};
 use crate::laws::{ContactLaw, ContactLawError, FrictionCoefficient};
 use crate::systems::world::{Dimension, PairLaw};
@@ -106,16 +106,15 @@ pub(super) fn read_materials(
     dimension: Dimension,
 ) -> Materials {
     let mut list: Vec<Material> = Vec::new();
-    for value in materials {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
-        let name = table.value("name").and_then(Value::as_text);
+    for (_, value, table) in tables(materials) {
+        let name = table.text("name");
         let name = name.unwrap_or_default().to_owned();
         if list.iter().any(|m| m.name == name) && !name.is_empty() {
-            let span = table.value("name").map_or(&value.span, |v| &v.span).clone();
-            let message = format!("two materials are called `{name}`");
-            reader.report(Diagnostic::at(span, message));
+            let span = table.place("name", value).clone();
+            reader.report(Diagnostic::at(
+                span,
+                format!("two materials are called `{name}`"),
+            ));
         }
         list.push(Material {
             density: reader.number(table, "density", "positive", |x| x > 0.0),
@@ -125,10 +124,7 @@ pub(super) fn read_materials(
         });
     }
     let mut found: Vec<(usize, usize, Surface, Range<usize>)> = Vec::new();
-    for value in pairs {
-        let Some(table) = value.as_table() else {
-            continue;
-        };
+    for (_, value, table) in tables(pairs) {
         let surface = read_surface(reader, table, settings, dimension);
         let between = table.value("between").and_then(Value::as_list);
         let numbers: Vec<Option<usize>> = between

@@ -9,6 +9,7 @@ use super::key_kinds::Variables;
 use super::program::Program;
 use super::reader::{Dependence, Reader};
 use super::value::{Table, Value};
+use crate::algebra::cross;
 use crate::systems::world::{BodyForce, Dimension, DrivenMotion, Load, Pose, Twist};
 
 /// Names of position, velocity and spin in forces.
@@ -171,13 +172,6 @@ impl DrivenMotion for SceneMotion {
 
 /// Angular velocity in body axes from a rotation vector r and its rate: ω = r' − (1 − cos a)/a² r × r' + (a − sin a)/a³ r × (r × r').
 fn body_spin(r: [f64; 3], rate: [f64; 3]) -> [f64; 3] {
-    let cross = |a: [f64; 3], b: [f64; 3]| {
-        [
-            a[1] * b[2] - a[2] * b[1],
-            a[2] * b[0] - a[0] * b[2],
-            a[0] * b[1] - a[1] * b[0],
-        ]
-    };
     let square: f64 = r.iter().map(|x| x * x).sum();
     let angle = square.sqrt();
     // By their series where the quotients would lose digits.
@@ -255,8 +249,10 @@ fn check_start(
 ) {
     let values = motion.values(0.0);
     if values.iter().any(|x| !x.is_finite()) {
-        let message = "the motion is not finite at the start";
-        reader.report(Diagnostic::at(span, message));
+        reader.report(Diagnostic::at(
+            span,
+            "the motion is not finite at the start",
+        ));
         return;
     }
     let begin = motion.pose(0.0);

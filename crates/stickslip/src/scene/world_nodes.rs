@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use crate::laws::ImpactLaw;
 use crate::records::world_rows::{BodySelection, fill_contacts};
 use crate::records::{EnergyEntry, StepRecord, TrajectoryReader};
-use crate::simulation::RunEnd;
 use crate::simulation::verify::world::{
     NodeContact, WorldJudgeSettings, WorldMotion, WorldNode, verify_world,
 };
@@ -15,7 +14,7 @@ use crate::simulation::verify::{Line, MotionSourceError, Verification};
 use crate::systems::World;
 use crate::systems::world::{Dimension, Recording};
 
-use super::run_nodes::RunNodesError;
+use super::run_nodes::{RunNodesError, boxed, repeat};
 use super::scene::Scene;
 use super::scene_run::read_manifest;
 use super::verification::{NoFormulation, VerifyRunError};
@@ -81,7 +80,7 @@ impl<'a> WorldNodes<'a> {
         let mut difference: Option<(f64, f64)> = None;
         let mut failure = None;
         let mut node = WorldNode::default();
-        let mut enter = |record: &StepRecord| {
+        let enter = |record: &StepRecord| {
             node.read(record);
             if let Some(row) =
                 recorded.take_if(|row| row.t <= node.t || record.step.is_multiple_of(every))
@@ -101,14 +100,7 @@ impl<'a> WorldNodes<'a> {
                 ControlFlow::Continue(())
             }
         };
-        let mut simulation = self.scene.simulation().map_err(boxed)?;
-        if enter(simulation.record()).is_continue() {
-            for &end in &self.ends {
-                if simulation.run_until(end, &mut enter) != RunEnd::Finished {
-                    break;
-                }
-            }
-        }
+        repeat(self.scene, &self.ends, enter)?;
         if let Some(error) = failure {
             return Err(error);
         }
@@ -317,10 +309,6 @@ fn next_row(reader: &mut Option<TrajectoryReader>) -> Result<Option<Vec<f64>>, M
     };
     let found = reader.next_row(&mut row).map_err(boxed)?;
     Ok(found.then_some(row))
-}
-
-fn boxed(error: impl std::error::Error + Send + Sync + 'static) -> MotionSourceError {
-    MotionSourceError(Box::new(error))
 }
 
 impl Scene {

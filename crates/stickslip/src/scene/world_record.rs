@@ -44,7 +44,7 @@ pub(super) fn find_named(
 /// Reads `record`.
 pub(super) fn read_recording(reader: &mut Reader, table: &Table, bodies: &[ReadBody]) -> Recording {
     let mut recording = Recording::default();
-    let record = table.value("record").and_then(Value::as_table);
+    let record = table.table("record");
     if let Some(value) = record.and_then(|r| r.value("bodies")) {
         match &value.data {
             Data::Text(word) if word == "all" => {}
@@ -64,27 +64,21 @@ pub(super) fn read_recording(reader: &mut Reader, table: &Table, bodies: &[ReadB
             }
         }
     }
-    if let Some(value) = record.and_then(|r| r.value("contacts")) {
-        match value.as_text() {
-            Some("all") => {}
-            Some("none") => recording.contacts = false,
-            _ => {
-                let message = "`contacts` must be \"all\" or \"none\"";
-                reader.report(Diagnostic::at(value.span.clone(), message));
-            }
-        }
-    }
-    if let Some(value) = record.and_then(|r| r.value("forces")) {
-        match value.as_text() {
-            Some("none") => {}
-            Some("bodies") => recording.forces = Some(ForceSums::Bodies),
-            Some("pairs") => recording.forces = Some(ForceSums::Pairs),
-            _ => {
-                let message = "`forces` must be \"none\", \"bodies\" or \"pairs\"";
-                reader.report(Diagnostic::at(value.span.clone(), message));
-            }
-        }
-    }
+    let mut choice = |key: &str, words: &[&str], message: &str| {
+        let value = record?.value(key)?;
+        let given = value
+            .as_text()
+            .and_then(|text| words.iter().position(|word| *word == text));
+        given.or_else(|| reader.refuse(&value.span, message))
+    };
+    let message = "`contacts` must be \"all\" or \"none\"";
+    recording.contacts = choice("contacts", &["all", "none"], message) != Some(1);
+    let message = "`forces` must be \"none\", \"bodies\" or \"pairs\"";
+    recording.forces = match choice("forces", &["none", "bodies", "pairs"], message) {
+        Some(1) => Some(ForceSums::Bodies),
+        Some(2) => Some(ForceSums::Pairs),
+        _ => None,
+    };
     recording
 }
 
@@ -110,16 +104,12 @@ pub(super) fn read_monitors(
 
 fn read_monitor(reader: &mut Reader, value: &Value, bodies: &[ReadBody]) -> Option<Monitor> {
     let table = value.as_table()?;
-    let name = table.value("name").and_then(Value::as_text)?.to_owned();
+    let name = table.text("name")?.to_owned();
     let kinds = ["force", "momentum", "contacts", "energy"];
-    let given: Vec<&str> = kinds
-        .into_iter()
-        .filter(|k| table.get(k).is_some())
-        .collect();
+    let given: Vec<&str> = table.given(&kinds);
     let [kind] = given[..] else {
         let message = format!("the monitor `{name}` must have one of {}", kinds.join(", "));
-        reader.report(Diagnostic::at(value.span.clone(), message));
-        return None;
+        return reader.refuse(&value.span, message);
     };
     let what = table.value(kind)?;
     let mut group = |value: &Value| {

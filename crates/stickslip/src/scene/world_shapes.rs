@@ -36,8 +36,7 @@ pub(super) fn in_space(
                 Dimension::Plane => "the world is a plane: x and y",
                 Dimension::Space => "the world is space: x, y and z",
             };
-            reader.report(Diagnostic::at(value.span.clone(), message).with_help(place));
-            None
+            reader.refuse_with(&value.span, message, place)
         }
     }
 }
@@ -53,15 +52,11 @@ pub(super) fn turn(
     match (&value.data, dimension) {
         (Data::List(_), Dimension::Space) => reader.constants(value)?.try_into().ok(),
         (Data::List(_), Dimension::Plane) => {
-            let message = format!("`{key}` is one number in the plane");
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            None
+            reader.refuse(&value.span, format!("`{key}` is one number in the plane"))
         }
         (_, Dimension::Plane) => Some([0.0, 0.0, reader.constant(value)?]),
         (_, Dimension::Space) => {
-            let message = format!("`{key}` has 3 entries in space");
-            reader.report(Diagnostic::at(value.span.clone(), message));
-            None
+            reader.refuse(&value.span, format!("`{key}` has 3 entries in space"))
         }
     }
 }
@@ -130,8 +125,7 @@ pub(super) fn read_shape(
             .filter(|name| !SHAPE_PLACE.contains(name))
             .collect();
         let help = format!("give one of {}", forms.join(", "));
-        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-        return None;
+        return reader.refuse_with(&value.span, message, help);
     };
     let entry = table.get(kind)?;
     let only = match kind {
@@ -154,17 +148,11 @@ pub(super) fn read_shape(
         };
         let message = format!("`{kind}` does not exist in {here}");
         let help = format!("shapes of {here}: {instead}");
-        reader.report(Diagnostic::at(entry.name_span.clone(), message).with_help(help));
-        return None;
+        return reader.refuse_with(&entry.name_span, message, help);
     }
     let shape = form(reader, kind, &entry.value, files)?;
-    match shape {
-        Ok(shape) => Some(PlacedShape { shape, pose }),
-        Err(error) => {
-            reader.report(Diagnostic::at(entry.value.span.clone(), error.to_string()));
-            None
-        }
-    }
+    let shape = reader.made(&entry.value.span, shape)?;
+    Some(PlacedShape { shape, pose })
 }
 
 fn form(
@@ -215,18 +203,11 @@ fn points<const N: usize>(reader: &mut Reader, value: &Value) -> Option<Vec<[f64
 fn mesh_file(reader: &mut Reader, value: &Value, files: &mut Vec<String>) -> Option<MeshFile> {
     let bytes = read_file(reader, value)?;
     let name = value.as_text()?;
-    match MeshFile::parse(name, &bytes) {
-        Ok(mesh) => {
-            if !files.iter().any(|file| file == name) {
-                files.push(name.to_owned());
-            }
-            Some(mesh)
-        }
-        Err(error) => {
-            reader.report(Diagnostic::at(value.span.clone(), error.to_string()));
-            None
-        }
+    let mesh = reader.made(&value.span, MeshFile::parse(name, &bytes))?;
+    if !files.iter().any(|file| file == name) {
+        files.push(name.to_owned());
     }
+    Some(mesh)
 }
 
 fn height_field(
@@ -256,8 +237,7 @@ fn height_field(
                 None => "the height field has no heights",
             };
             let help = "give `values`, a list of rows, or `file`";
-            reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
-            return None;
+            return reader.refuse_with(&value.span, message, help);
         }
     };
     let counts = [rows.first().map_or(0, Vec::len), rows.len()];
@@ -282,8 +262,7 @@ fn read_rows(reader: &mut Reader, file: &Value, bytes: &[u8]) -> Option<Vec<Vec<
                     let line = k + 1;
                     let message =
                         format!("`{name}`, line {line}: expected a number, found `{word}`");
-                    reader.report(Diagnostic::at(file.span.clone(), message));
-                    return None;
+                    return reader.refuse(&file.span, message);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Sums over bodies and contacts that a world asks to record.
 
 use crate::records::{ContactMode, Momentum, StepRecord};
-use crate::systems::world::{MonitorQuantity, World, WorldState};
+use crate::systems::world::{MonitorQuantity, Pose, Twist, World, WorldBody, WorldState};
 
 /// Membership of bodies in the groups of the monitors, and buffers.
 #[derive(Debug, Default)]
@@ -71,39 +71,40 @@ impl WorldMonitors {
         record.accounts = accounts;
     }
 
-    fn momentum(&self, world: &World, group: &[u32]) -> Momentum {
-        let mut sum = Momentum::default();
-        for &i in group {
+    /// The free bodies of a group with where they are and how they move.
+    fn free_bodies<'a>(
+        &'a self,
+        world: &'a World,
+        group: &'a [u32],
+    ) -> impl Iterator<Item = (&'a WorldBody, &'a Pose, &'a Twist)> {
+        let moving = group.iter().map(|&i| {
             let i = i as usize;
-            let (body, pose, twist) = (
+            (
                 &world.bodies[i],
                 &self.state.poses[i],
                 &self.state.twists[i],
-            );
-            if body.is_free() {
-                sum.add_impulse(pose.position, twist.velocity.map(|v| body.mass * v));
-                let own = std::array::from_fn(|k| body.inertia[k] * twist.spin[k]);
-                sum.add_moment(pose.direction(own));
-            }
+            )
+        });
+        moving.filter(|(body, ..)| body.is_free())
+    }
+
+    fn momentum(&self, world: &World, group: &[u32]) -> Momentum {
+        let mut sum = Momentum::default();
+        for (body, pose, twist) in self.free_bodies(world, group) {
+            sum.add_impulse(pose.position, twist.velocity.map(|v| body.mass * v));
+            let own = std::array::from_fn(|k| body.inertia[k] * twist.spin[k]);
+            sum.add_moment(pose.direction(own));
         }
         sum
     }
 
     fn energy(&self, world: &World, group: &[u32]) -> [f64; 2] {
         let (mut kinetic, mut potential) = (0.0, 0.0);
-        for &i in group {
-            let i = i as usize;
-            let (body, pose, twist) = (
-                &world.bodies[i],
-                &self.state.poses[i],
-                &self.state.twists[i],
-            );
-            if body.is_free() {
-                for k in 0..3 {
-                    kinetic += 0.5 * body.mass * twist.velocity[k] * twist.velocity[k];
-                    kinetic += 0.5 * body.inertia[k] * twist.spin[k] * twist.spin[k];
-                    potential -= body.mass * world.gravity[k] * pose.position[k];
-                }
+        for (body, pose, twist) in self.free_bodies(world, group) {
+            for k in 0..3 {
+                kinetic += 0.5 * body.mass * twist.velocity[k] * twist.velocity[k];
+                kinetic += 0.5 * body.inertia[k] * twist.spin[k] * twist.spin[k];
+                potential -= body.mass * world.gravity[k] * pose.position[k];
             }
         }
         [kinetic, potential]

@@ -34,6 +34,7 @@
 //! Tests below.
 
 use super::progress::SolverLimits;
+use super::projected_gradient::{AcceleratedPoint, LONG_LAG};
 use super::scaled_problem::project_cone;
 use crate::clock::Stopwatch;
 use crate::contact::{
@@ -66,11 +67,6 @@ impl ContactOperator for ContactProblem {
         std::array::from_fn(|k| self.w(3 * contact + k, 3 * contact + k))
     }
 }
-
-/// Steps after which the De Saxcé term is renewed at the latest.
-const LAG: u32 = 20;
-/// Largest growth of the estimate of the largest eigenvalue in one trial.
-const GROWTH: f64 = 2.0;
 
 /// Solves a problem in space given by products, from zero impulses.
 pub fn solve_matrix_free(
@@ -149,16 +145,7 @@ struct Run<'a> {
     q: &'a [f64],
     mu: &'a [f64],
     scale: Vec<f64>,
-    x: Vec<f64>,
-    previous: Vec<f64>,
-    y: Vec<f64>,
-    u_x: Vec<f64>,
-    u_previous: Vec<f64>,
-    u_y: Vec<f64>,
-    lagged: Vec<f64>,
-    lipschitz: f64,
-    theta: f64,
-    since_renewal: u32,
+    point: AcceleratedPoint,
     products: u64,
 }
 
@@ -184,111 +171,39 @@ impl<'a> Run<'a> {
             scale.push(if s > 0.0 { s } else { 1.0 });
         }
         let u: Vec<f64> = (0..3 * n).map(|k| q[k] / scale[k / 3]).collect();
-        let zero = vec![0.0; 3 * n];
-        let mut run = Self {
+        Ok(Self {
             operator,
             q,
             mu,
             scale,
-            x: zero.clone(),
-            previous: zero.clone(),
-            y: zero,
-            u_x: u.clone(),
-            u_previous: u.clone(),
-            u_y: u,
-            lagged: vec![0.0; n],
-            lipschitz: 1.5,
-            theta: 1.0,
-            since_renewal: 0,
+            point: AcceleratedPoint::new(&vec![0.0; 3 * n], &u, mu),
             products: 0,
-        };
-        run.renew();
-        Ok(run)
+        })
     }
 
     fn impulses(&self) -> Vec<f64> {
-        (0..self.x.len())
-            .map(|k| self.x[k] / self.scale[k / 3])
-            .collect()
+        let x = self.point.x.iter().enumerate();
+        x.map(|(k, x)| x / self.scale[k / 3]).collect()
     }
 
     fn judge(&self) -> f64 {
-        let u: Vec<f64> = (0..self.x.len())
-            .map(|k| self.u_x[k] * self.scale[k / 3])
-            .collect();
+        let u = self.point.u_x.iter().enumerate();
+        let u: Vec<f64> = u.map(|(k, u)| u * self.scale[k / 3]).collect();
         natural_map(&u, &self.impulses(), self.q, self.mu)
     }
 
-    fn renew(&mut self) {
-        for (i, lagged) in self.lagged.iter_mut().enumerate() {
-            *lagged = self.mu[i] * self.u_x[3 * i + 1].hypot(self.u_x[3 * i + 2]);
-        }
-        self.since_renewal = 0;
-    }
-
-    /// u = W x + q at the new x, scaled.
-    fn product(&mut self) {
-        let r = self.impulses();
-        self.operator.multiply(&r, &mut self.u_x);
-        self.products += 1;
-        for (k, u) in self.u_x.iter_mut().enumerate() {
-            *u = (*u + self.q[k]) / self.scale[k / 3];
-        }
-    }
-
     fn step(&mut self) {
-        std::mem::swap(&mut self.previous, &mut self.x);
-        std::mem::swap(&mut self.u_previous, &mut self.u_x);
-        loop {
-            let step = 1.0 / self.lipschitz;
-            for (i, &mu) in self.mu.iter().enumerate() {
-                let at = 3 * i;
-                let z = [
-                    self.y[at] - (self.u_y[at] + self.lagged[i]) * step,
-                    self.y[at + 1] - self.u_y[at + 1] * step,
-                    self.y[at + 2] - self.u_y[at + 2] * step,
-                ];
-                self.x[at..at + 3].copy_from_slice(&project_cone(&z, mu));
+        // u = W x + q at the new x, scaled.
+        self.point.step(self.mu, |x, u| {
+            let x = x.iter().enumerate();
+            let r: Vec<f64> = x.map(|(k, x)| x / self.scale[k / 3]).collect();
+            self.operator.multiply(&r, u);
+            self.products += 1;
+            for (k, u) in u.iter_mut().enumerate() {
+                *u = (*u + self.q[k]) / self.scale[k / 3];
             }
-            self.product();
-            // The step is short enough if the curvature met along it is below L.
-            let (mut curvature, mut length) = (0.0, 0.0);
-            for k in 0..self.x.len() {
-                let a = self.x[k] - self.y[k];
-                curvature += a * (self.u_x[k] - self.u_y[k]);
-                length += a * a;
-            }
-            if curvature <= self.lipschitz * length * (1.0 + 1e-12) || !curvature.is_finite() {
-                break;
-            }
-            let wanted = 1.05 * curvature / length;
-            self.lipschitz = wanted.clamp(1.2 * self.lipschitz, GROWTH * self.lipschitz);
-        }
-        self.since_renewal += 1;
-        self.extrapolate();
-    }
-
-    fn extrapolate(&mut self) {
-        let against: f64 = (0..self.x.len())
-            .map(|k| (self.y[k] - self.x[k]) * (self.x[k] - self.previous[k]))
-            .sum();
-        if against > 0.0 {
-            self.theta = 1.0;
-            self.y.copy_from_slice(&self.x);
-            self.u_y.copy_from_slice(&self.u_x);
-            self.renew();
-            return;
-        }
-        if self.since_renewal >= LAG {
-            self.renew();
-        }
-        let next = 0.5 * (1.0 + (1.0 + 4.0 * self.theta * self.theta).sqrt());
-        let beta = (self.theta - 1.0) / next;
-        self.theta = next;
-        for k in 0..self.x.len() {
-            self.y[k] = self.x[k] + beta * (self.x[k] - self.previous[k]);
-            self.u_y[k] = self.u_x[k] + beta * (self.u_x[k] - self.u_previous[k]);
-        }
+        });
+        self.point.extrapolate(self.mu, LONG_LAG);
     }
 }
 

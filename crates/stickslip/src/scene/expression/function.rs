@@ -28,117 +28,50 @@ pub struct Function {
     pub(super) call: Call,
 }
 
-const fn unary(name: &'static str, operation: Unary, description: &'static str) -> Function {
-    Function {
-        name,
-        description,
-        call: Call::Unary(operation),
-    }
+/// The table of functions: name, call, description.
+macro_rules! functions {
+    ($($name:literal = $call:expr, $description:literal;)+) => {
+        &[$(Function { name: $name, description: $description, call: $call }),+]
+    };
 }
 
-const fn binary(name: &'static str, operation: Binary, description: &'static str) -> Function {
-    Function {
-        name,
-        description,
-        call: Call::Binary(operation),
-    }
-}
-
-const fn past(name: &'static str, functional: Functional, description: &'static str) -> Function {
-    Function {
-        name,
-        description,
-        call: Call::Past(functional),
-    }
-}
-
-const FUNCTIONS: &[Function] = &[
-    unary("sin", Unary::Sin, "sin(a): sine, a in radians"),
-    unary("cos", Unary::Cos, "cos(a): cosine, a in radians"),
-    unary("tan", Unary::Tan, "tan(a): tangent, a in radians"),
-    unary("asin", Unary::Asin, "asin(a): inverse sine"),
-    unary("acos", Unary::Acos, "acos(a): inverse cosine"),
-    unary("atan", Unary::Atan, "atan(a): inverse tangent"),
-    binary(
-        "atan2",
-        Binary::Atan2,
-        "atan2(y, x): angle of the point (x, y)",
-    ),
-    unary("sinh", Unary::Sinh, "sinh(a): hyperbolic sine"),
-    unary("cosh", Unary::Cosh, "cosh(a): hyperbolic cosine"),
-    unary("tanh", Unary::Tanh, "tanh(a): hyperbolic tangent"),
-    unary("exp", Unary::Exp, "exp(a): exponential"),
-    unary("log", Unary::Log, "log(a): natural logarithm"),
-    unary("sqrt", Unary::Sqrt, "sqrt(a): square root"),
-    unary("abs", Unary::Abs, "abs(a): absolute value"),
-    unary("sign", Unary::Sign, "sign(a): -1, 0 or 1"),
-    Function {
-        name: "min",
-        description: "min(a, b, ...): smallest",
-        call: Call::Fold(Binary::Min),
-    },
-    Function {
-        name: "max",
-        description: "max(a, b, ...): largest",
-        call: Call::Fold(Binary::Max),
-    },
-    binary(
-        "hypot",
-        Binary::Hypot,
-        "hypot(a, b): square root of a^2 + b^2",
-    ),
-    binary("pow", Binary::Power, "pow(a, b): a^b"),
-    Function {
-        name: "if",
-        description: "if(condition, a, b): a where the condition holds, else b",
-        call: Call::Select,
-    },
-    past(
-        "delay",
-        Functional::Delay,
-        "delay(x, tau): x, x' or an expression of them the constant time tau ago",
-    ),
-    past(
-        "window_max",
-        Functional::Maximum,
-        "window_max(x, T): largest x, or expression of coordinates, of the last T",
-    ),
-    past(
-        "window_min",
-        Functional::Minimum,
-        "window_min(x, T): smallest x, or expression of coordinates, of the last T",
-    ),
-    past(
-        "window_mean",
-        Functional::Mean,
-        "window_mean(x, T): mean of x over the last T",
-    ),
-    past(
-        "window_integral",
-        Functional::Integral,
-        "window_integral(x, T): integral of x over the last T",
-    ),
-    past(
-        "deviation_from_rest",
-        Functional::Deviation,
-        "deviation_from_rest(x, ..., T): largest distance from the present place in the last T",
-    ),
-    past(
-        "varying_delay",
-        Functional::VaryingDelay,
-        "varying_delay(x, tau, min, max): x the time tau ago, tau an expression of t and coordinates between the constants min and max",
-    ),
-    past(
-        "fading_integral",
-        Functional::Fading,
-        "fading_integral(x, T, rate): integral of x over the last T with the weight exp(-rate*age)",
-    ),
-    past(
-        "weighted_integral",
-        Functional::Weighted,
-        "weighted_integral(x, T, k): integral of x over the last T with the weight k, an expression in which t is the age",
-    ),
-];
+const FUNCTIONS: &[Function] = functions! {
+    "sin" = Call::Unary(Unary::Sin), "sin(a): sine, a in radians";
+    "cos" = Call::Unary(Unary::Cos), "cos(a): cosine, a in radians";
+    "tan" = Call::Unary(Unary::Tan), "tan(a): tangent, a in radians";
+    "asin" = Call::Unary(Unary::Asin), "asin(a): inverse sine";
+    "acos" = Call::Unary(Unary::Acos), "acos(a): inverse cosine";
+    "atan" = Call::Unary(Unary::Atan), "atan(a): inverse tangent";
+    "atan2" = Call::Binary(Binary::Atan2), "atan2(y, x): angle of the point (x, y)";
+    "sinh" = Call::Unary(Unary::Sinh), "sinh(a): hyperbolic sine";
+    "cosh" = Call::Unary(Unary::Cosh), "cosh(a): hyperbolic cosine";
+    "tanh" = Call::Unary(Unary::Tanh), "tanh(a): hyperbolic tangent";
+    "exp" = Call::Unary(Unary::Exp), "exp(a): exponential";
+    "log" = Call::Unary(Unary::Log), "log(a): natural logarithm";
+    "sqrt" = Call::Unary(Unary::Sqrt), "sqrt(a): square root";
+    "abs" = Call::Unary(Unary::Abs), "abs(a): absolute value";
+    "sign" = Call::Unary(Unary::Sign), "sign(a): -1, 0 or 1";
+    "min" = Call::Fold(Binary::Min), "min(a, b, ...): smallest";
+    "max" = Call::Fold(Binary::Max), "max(a, b, ...): largest";
+    "hypot" = Call::Binary(Binary::Hypot), "hypot(a, b): square root of a^2 + b^2";
+    "pow" = Call::Binary(Binary::Power), "pow(a, b): a^b";
+    "if" = Call::Select, "if(condition, a, b): a where the condition holds, else b";
+    "delay" = Call::Past(Functional::Delay), "delay(x, tau): x, x' or an expression of them the constant time tau ago";
+    "window_max" = Call::Past(Functional::Maximum),
+        "window_max(x, T): largest x, or expression of coordinates, of the last T";
+    "window_min" = Call::Past(Functional::Minimum),
+        "window_min(x, T): smallest x, or expression of coordinates, of the last T";
+    "window_mean" = Call::Past(Functional::Mean), "window_mean(x, T): mean of x over the last T";
+    "window_integral" = Call::Past(Functional::Integral), "window_integral(x, T): integral of x over the last T";
+    "deviation_from_rest" = Call::Past(Functional::Deviation),
+        "deviation_from_rest(x, ..., T): largest distance from the present place in the last T";
+    "varying_delay" = Call::Past(Functional::VaryingDelay),
+        "varying_delay(x, tau, min, max): x the time tau ago, tau an expression of t and coordinates between the constants min and max";
+    "fading_integral" = Call::Past(Functional::Fading),
+        "fading_integral(x, T, rate): integral of x over the last T with the weight exp(-rate*age)";
+    "weighted_integral" = Call::Past(Functional::Weighted),
+        "weighted_integral(x, T, k): integral of x over the last T with the weight k, an expression in which t is the age";
+};
 
 /// Names of other languages for functions we have under another name.
 const FOREIGN: &[(&str, &str)] = &[

@@ -51,7 +51,7 @@ pub fn verify(
     settings: &VerifySettings,
 ) -> Verification {
     // Nodes in memory are always there.
-    verify_nodes(system, motion, motion, formulation, settings).expect("nodes in memory")
+    verify_run(system, motion, motion, formulation, settings).expect("nodes in memory")
 }
 
 /// Tests every line of `formulation` on a run whose nodes are gone through twice and kept nowhere; `run` tells how its
@@ -63,20 +63,9 @@ pub fn verify_run(
     formulation: Formulation,
     settings: &VerifySettings,
 ) -> Result<Verification, MotionSourceError> {
-    verify_nodes(system, run, nodes, formulation, settings)
-}
-
-/// The nodes of a run come from anywhere, those of an exact motion are its own.
-fn verify_nodes(
-    system: &dyn MechanicalSystem,
-    motion: &Motion,
-    nodes: &dyn MotionSource,
-    formulation: Formulation,
-    settings: &VerifySettings,
-) -> Result<Verification, MotionSourceError> {
-    let mut report = judged(system, motion, nodes, formulation, settings)?;
+    let mut report = judged(system, run, nodes, formulation, settings)?;
     if formulation == Formulation::P4Prime && report.does_not_apply.is_none() {
-        let literal = judged(system, motion, nodes, Formulation::P4PrimeLiteral, settings)?;
+        let literal = judged(system, run, nodes, Formulation::P4PrimeLiteral, settings)?;
         report.literal = Some(Box::new(literal));
     }
     Ok(report)

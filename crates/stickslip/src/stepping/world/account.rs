@@ -5,7 +5,8 @@ use crate::records::{Momentum, MomentumEntry};
 use crate::systems::world::{Load, Twist, World};
 
 use super::bodies::Bodies;
-use super::contacts::{cross, dot};
+use super::contacts::dot;
+use crate::algebra::cross;
 
 /// Sums over bodies between the stages of a step.
 #[derive(Debug, Default)]

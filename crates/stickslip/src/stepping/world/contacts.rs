@@ -1,5 +1,6 @@
 //! From found contacts to rows, biases and back.
 
+use crate::algebra::cross;
 use crate::contact::{BodyOperator, ContactProblem, Delassus, NO_BODY};
 use crate::laws::{FrictionSection, ImpactLaw};
 use crate::stepping::restitution;
@@ -278,15 +279,6 @@ pub(super) fn drift(
 #[inline]
 pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline]
-pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
 }
 
 #[cfg(test)]

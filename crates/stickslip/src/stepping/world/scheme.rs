@@ -11,10 +11,11 @@ use crate::systems::world::{ContactSource, FoundContact, Load, World};
 
 use super::account::{Account, energies};
 use super::bodies::{Bodies, write_twist};
-use super::contacts::{self, ActiveContact, Approach, Posing, cross, dot};
+use super::contacts::{self, ActiveContact, Approach, Posing, dot};
 use super::impulses::ImpulseMemory;
 use super::phases::{ImpactPhases, PhaseInput};
 use super::projection::Projection;
+use crate::algebra::cross;
 
 /// Time stepping of a world: drift, kick, drift.
 ///

@@ -6,7 +6,7 @@ use crate::systems::{ContactFrame, UnilateralConstraint};
 
 use super::ElastodynamicError;
 use super::assembly::Assembly;
-use super::builder::{ElastodynamicBuilder, Target};
+use super::builder::{ContactSpec, ElastodynamicBuilder, Target};
 use super::contact_pair::{NodeOnObstacle, NodeOnSurface};
 use super::master_surface::MasterSurface;
 use super::nodes::{NONE, NodeMap};
@@ -47,43 +47,16 @@ impl ElastodynamicBuilder {
                 let share = |node: u32, share: f64| area[node as usize] += share;
                 surface_load::for_each_share(&self.mesh, e as usize, self.surface_measure(), share);
             }
-            let target = match &spec.target {
-                Target::Obstacle(obstacle) => {
-                    if let Some(problem) = obstacle.problem() {
-                        return Err(ElastodynamicError::Obstacle {
-                            surface: spec.surface.clone(),
-                            problem,
-                        });
-                    }
-                    Pair::Obstacle(Arc::new(obstacle.clone()))
+            let target = self.pair(spec, nodes, element_size)?;
+            if let Target::Surface(master) = &spec.target {
+                for &e in self.group(master)? {
+                    self.mesh
+                        .element(e as usize)
+                        .1
+                        .iter()
+                        .for_each(|&n| touch(n));
                 }
-                Target::Surface(master) => {
-                    let mut pieces = Vec::new();
-                    for &e in self.group(master)? {
-                        let (kind, list) = self.mesh.element(e as usize);
-                        if kind.dimension() + 1 != space {
-                            return Err(ElastodynamicError::WrongDimension {
-                                name: master.clone(),
-                                kind: format!("{kind:?}"),
-                                expected: space - 1,
-                            });
-                        }
-                        for piece in kind.flat_pieces() {
-                            let mut entry = [NONE; 3];
-                            for (entry, &k) in entry.iter_mut().zip(*piece) {
-                                *entry = list[k];
-                            }
-                            pieces.push(entry);
-                        }
-                        list.iter().for_each(|&n| touch(n));
-                    }
-                    Pair::Surface(Arc::new(MasterSurface::new(
-                        nodes.clone(),
-                        pieces,
-                        element_size,
-                    )))
-                }
-            };
+            }
             let first = constraints.len();
             let mut used = Vec::new();
             for node in list {
@@ -98,26 +71,7 @@ impl ElastodynamicBuilder {
                 }
                 touch(node);
                 let name = format!("{}-{node}", spec.name);
-                let constraint = match &target {
-                    Pair::Obstacle(obstacle) => {
-                        let pair = NodeOnObstacle {
-                            nodes: nodes.clone(),
-                            node,
-                            obstacle: obstacle.clone(),
-                        };
-                        let frame = material_frame(space, pair.clone());
-                        UnilateralConstraint::new(name, pair).with_point(frame, spec.law.clone())
-                    }
-                    Pair::Surface(surface) => {
-                        let pair = NodeOnSurface {
-                            node,
-                            surface: surface.clone(),
-                        };
-                        let frame = material_frame(space, pair.clone());
-                        UnilateralConstraint::new(name, pair).with_point(frame, spec.law.clone())
-                    }
-                };
-                constraints.push(constraint);
+                constraints.push(target.constraint(spec, name, nodes, node));
                 used.push(node);
             }
             surfaces.push(ContactSurface {
@@ -134,6 +88,79 @@ impl ElastodynamicBuilder {
         touched.sort_unstable();
         touched.dedup();
         Ok((constraints, surfaces, touched))
+    }
+
+    /// What the nodes of a surface meet.
+    fn pair(
+        &self,
+        spec: &ContactSpec,
+        nodes: &Arc<NodeMap>,
+        element_size: f64,
+    ) -> Result<Pair, ElastodynamicError> {
+        let master = match &spec.target {
+            Target::Obstacle(obstacle) => {
+                return match obstacle.problem() {
+                    None => Ok(Pair::Obstacle(Arc::new(obstacle.clone()))),
+                    Some(problem) => Err(ElastodynamicError::Obstacle {
+                        surface: spec.surface.clone(),
+                        problem,
+                    }),
+                };
+            }
+            Target::Surface(master) => master,
+        };
+        let mut pieces = Vec::new();
+        for &e in self.group(master)? {
+            let (kind, list) = self.mesh.element(e as usize);
+            if kind.dimension() + 1 != nodes.space {
+                return Err(ElastodynamicError::WrongDimension {
+                    name: master.clone(),
+                    kind: format!("{kind:?}"),
+                    expected: nodes.space - 1,
+                });
+            }
+            for piece in kind.flat_pieces() {
+                let mut entry = [NONE; 3];
+                for (entry, &k) in entry.iter_mut().zip(*piece) {
+                    *entry = list[k];
+                }
+                pieces.push(entry);
+            }
+        }
+        let surface = MasterSurface::new(nodes.clone(), pieces, element_size);
+        Ok(Pair::Surface(Arc::new(surface)))
+    }
+}
+
+impl Pair {
+    /// The constraint of one node.
+    fn constraint(
+        &self,
+        spec: &ContactSpec,
+        name: String,
+        nodes: &Arc<NodeMap>,
+        node: u32,
+    ) -> UnilateralConstraint {
+        let (space, law) = (nodes.space, spec.law.clone());
+        match self {
+            Self::Obstacle(obstacle) => {
+                let pair = NodeOnObstacle {
+                    nodes: nodes.clone(),
+                    node,
+                    obstacle: obstacle.clone(),
+                };
+                let frame = material_frame(space, pair.clone());
+                UnilateralConstraint::new(name, pair).with_point(frame, law)
+            }
+            Self::Surface(surface) => {
+                let pair = NodeOnSurface {
+                    node,
+                    surface: surface.clone(),
+                };
+                let frame = material_frame(space, pair.clone());
+                UnilateralConstraint::new(name, pair).with_point(frame, law)
+            }
+        }
     }
 }
 

@@ -136,13 +136,18 @@ impl<'a> Reader<'a> {
         Ok(slice.try_into().unwrap_or([0; N]))
     }
 
+    /// The next word of a text.
+    fn parsed<T: std::str::FromStr>(&mut self, expected: &'static str) -> Result<T, GmshError> {
+        let word = self.word().and_then(|word| word.parse().ok());
+        word.ok_or_else(|| self.wrong(expected))
+    }
+
     /// A 4-byte integer of a binary file or an integer of text.
     fn int(&mut self) -> Result<i64, GmshError> {
         if self.binary {
             Ok(i64::from(i32::from_le_bytes(self.take()?)))
         } else {
-            let word = self.word().and_then(|word| word.parse().ok());
-            word.ok_or_else(|| self.wrong("an integer"))
+            self.parsed("an integer")
         }
     }
 
@@ -151,8 +156,7 @@ impl<'a> Reader<'a> {
         if self.binary {
             Ok(u64::from_le_bytes(self.take()?))
         } else {
-            let word = self.word().and_then(|word| word.parse().ok());
-            word.ok_or_else(|| self.wrong("a nonnegative integer"))
+            self.parsed("a nonnegative integer")
         }
     }
 
@@ -160,8 +164,7 @@ impl<'a> Reader<'a> {
         if self.binary {
             Ok(f64::from_le_bytes(self.take()?))
         } else {
-            let word = self.word().and_then(|word| word.parse().ok());
-            word.ok_or_else(|| self.wrong("a number"))
+            self.parsed("a number")
         }
     }
 

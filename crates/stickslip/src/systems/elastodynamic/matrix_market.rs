@@ -57,127 +57,143 @@ pub enum MatrixMarketError {
 /// Most rows or columns: sixteen million, of which the largest system that fits a workstation needs a fourth.
 const ROWS_MAX: usize = 1 << 24;
 
-/// Reads a matrix in Matrix Market format (coordinate or array; real or integer; general or
-/// symmetric, of which the stored triangle is mirrored).
-pub fn read_matrix_market(text: &str) -> Result<SparseRows, MatrixMarketError> {
-    let mut lines = text.lines().enumerate();
-    let header = lines.next().map_or("", |(_, line)| line).trim();
-    let words: Vec<String> = header
-        .split_whitespace()
-        .map(str::to_ascii_lowercase)
-        .collect();
-    let bad_header = || MatrixMarketError::Header {
-        found: header.chars().take(80).collect(),
-    };
-    let [mark, object, format, field, symmetry] = words.as_slice() else {
-        return Err(bad_header());
-    };
-    if mark != "%%matrixmarket"
-        || object != "matrix"
-        || !["real", "integer"].contains(&field.as_str())
-        || !["general", "symmetric"].contains(&symmetry.as_str())
-        || !["coordinate", "array"].contains(&format.as_str())
-    {
-        return Err(bad_header());
-    }
-    let (coordinate, symmetric) = (format == "coordinate", symmetry == "symmetric");
-    let mut data = lines.filter(|(_, line)| {
-        let line = line.trim();
-        !line.is_empty() && !line.starts_with('%')
-    });
-    let wrong = |(number, line): (usize, &str), expected: &'static str| MatrixMarketError::Line {
+/// What the first two lines of a file say.
+struct Head {
+    coordinate: bool,
+    symmetric: bool,
+    rows: usize,
+    columns: usize,
+    /// Number of entries that follow.
+    entries: usize,
+}
+
+/// A line of the file with its number from 0.
+type Line<'a> = (usize, &'a str);
+
+fn wrong((number, line): Line, expected: &'static str) -> MatrixMarketError {
+    MatrixMarketError::Line {
         line: number + 1,
         found: line.chars().take(80).collect(),
         expected,
+    }
+}
+
+/// Whether entries come with their place, and whether only a triangle is stored.
+fn read_format(header: &str) -> Option<(bool, bool)> {
+    let header = header.to_ascii_lowercase();
+    let words: Vec<&str> = header.split_whitespace().collect();
+    let [
+        "%%matrixmarket",
+        "matrix",
+        format,
+        "real" | "integer",
+        symmetry,
+    ] = words[..]
+    else {
+        return None;
     };
-    let size_line = data.next().unwrap_or((1, ""));
-    let size: Option<Vec<usize>> = size_line
-        .1
-        .split_whitespace()
-        .map(|word| word.parse().ok())
-        .collect();
-    let expected = if coordinate {
-        "rows, columns and number of entries"
-    } else {
-        "rows and columns"
+    let known =
+        ["coordinate", "array"].contains(&format) && ["general", "symmetric"].contains(&symmetry);
+    known.then_some((format == "coordinate", symmetry == "symmetric"))
+}
+
+fn read_size(line: Line, (coordinate, symmetric): (bool, bool)) -> Result<Head, MatrixMarketError> {
+    let words = line.1.split_whitespace();
+    let size: Option<Vec<usize>> = words.map(|word| word.parse().ok()).collect();
+    let (rows, columns, entries) = match (size.as_deref(), coordinate) {
+        (Some(&[rows, columns, entries]), true) => (rows, columns, Some(entries)),
+        (Some(&[rows, columns]), false) => (rows, columns, None),
+        (_, true) => return Err(wrong(line, "rows, columns and number of entries")),
+        (_, false) => return Err(wrong(line, "rows and columns")),
     };
-    let size = size
-        .filter(|size| size.len() == if coordinate { 3 } else { 2 })
-        .ok_or_else(|| wrong(size_line, expected))?;
-    let (rows, columns) = (size[0], size[1]);
     if rows.max(columns) > ROWS_MAX {
-        let line = size_line.0 + 1;
         return Err(MatrixMarketError::TooLarge {
-            line,
+            line: line.0 + 1,
             rows,
             columns,
         });
     }
     if symmetric && rows != columns {
-        return Err(wrong(
-            size_line,
-            "as many columns as rows, for it is symmetric",
-        ));
+        return Err(wrong(line, "as many columns as rows, for it is symmetric"));
     }
+    let stored = match symmetric {
+        true => rows * (rows + 1) / 2,
+        false => rows * columns,
+    };
+    Ok(Head {
+        coordinate,
+        symmetric,
+        rows,
+        columns,
+        entries: entries.unwrap_or(stored),
+    })
+}
+
+/// Reads a matrix in Matrix Market format (coordinate or array; real or integer; general or
+/// symmetric, of which the stored triangle is mirrored).
+pub fn read_matrix_market(text: &str) -> Result<SparseRows, MatrixMarketError> {
+    let mut lines = text.lines().enumerate();
+    let header = lines.next().map_or("", |(_, line)| line).trim();
+    let format = read_format(header).ok_or_else(|| MatrixMarketError::Header {
+        found: header.chars().take(80).collect(),
+    })?;
+    let mut data = lines.filter(|(_, line)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('%')
+    });
+    let head = read_size(data.next().unwrap_or((1, "")), format)?;
     let mut triplets = Vec::new();
-    let mut enter = |i: usize, j: usize, x: f64| {
-        triplets.push((i, j, x));
-        if symmetric && i != j {
-            triplets.push((j, i, x));
-        }
-    };
     let mut found = 0;
-    let promised = if coordinate {
-        size[2]
-    } else if symmetric {
-        rows * (rows + 1) / 2
-    } else {
-        rows * columns
-    };
+    // Place of the next entry where places are not given.
     let (mut i, mut j) = (0, 0);
     for line in data {
-        let words: Vec<&str> = line.1.split_whitespace().collect();
-        if coordinate {
-            let entry = match words.as_slice() {
-                [i, j, x] => i
-                    .parse::<usize>()
-                    .ok()
-                    .zip(j.parse::<usize>().ok())
-                    .zip(x.parse::<f64>().ok()),
-                _ => None,
-            };
-            match entry {
-                Some(((i, j), x)) if (1..=rows).contains(&i) && (1..=columns).contains(&j) => {
-                    enter(i - 1, j - 1, x);
-                }
-                _ => return Err(wrong(line, "row, column and value inside the matrix")),
-            }
+        found += 1;
+        let (at, x) = if head.coordinate {
+            read_entry(line, &head)?
         } else {
-            let x = match words.as_slice() {
-                [x] => x.parse::<f64>().ok(),
-                _ => None,
-            };
+            let x = line.1.trim().parse().ok();
             let x = x.ok_or_else(|| wrong(line, "one value"))?;
-            if j >= columns {
-                found += 1;
+            if j >= head.columns {
                 continue;
             }
-            enter(i, j, x);
+            let at = (i, j);
             i += 1;
-            if i == rows {
+            if i == head.rows {
                 j += 1;
-                i = if symmetric { j } else { 0 };
+                i = if head.symmetric { j } else { 0 };
             }
+            (at, x)
+        };
+        triplets.push((at.0, at.1, x));
+        if head.symmetric && at.0 != at.1 {
+            triplets.push((at.1, at.0, x));
         }
-        found += 1;
     }
-    if found != promised {
-        return Err(MatrixMarketError::Entries {
-            found,
-            expected: promised,
-        });
+    if found != head.entries {
+        let expected = head.entries;
+        return Err(MatrixMarketError::Entries { found, expected });
     }
-    Ok(SparseRows::from_triplets(rows, columns, &triplets))
+    Ok(SparseRows::from_triplets(
+        head.rows,
+        head.columns,
+        &triplets,
+    ))
+}
+
+/// An entry with its place, from 0.
+fn read_entry(line: Line, head: &Head) -> Result<((usize, usize), f64), MatrixMarketError> {
+    let words: Vec<&str> = line.1.split_whitespace().collect();
+    let entry = match words[..] {
+        [i, j, x] => i.parse().ok().zip(j.parse().ok()).zip(x.parse().ok()),
+        _ => None,
+    };
+    let inside = |((i, j), _): &((usize, usize), f64)| {
+        (1..=head.rows).contains(i) && (1..=head.columns).contains(j)
+    };
+    let ((i, j), x) = entry
+        .filter(inside)
+        .ok_or_else(|| wrong(line, "row, column and value inside the matrix"))?;
+    Ok(((i - 1, j - 1), x))
 }
 
 /// Symmetric matrix on a pattern that holds its entries; refuses what is not symmetric.

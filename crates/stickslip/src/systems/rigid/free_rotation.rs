@@ -2,7 +2,8 @@
 
 use crate::algebra::small_dense;
 
-use super::quaternion::{UnitQuaternion, cross};
+use super::quaternion::UnitQuaternion;
+use crate::algebra::cross;
 
 /// Newton iterations of the midpoint rule; it converges in a handful up to a radian per step.
 const ITERATIONS_MAX: usize = 30;

@@ -1,5 +1,7 @@
 //! Unit quaternions as orientations.
 
+use crate::algebra::cross;
+
 /// Unit quaternion (w, x, y, z): `world = R(quaternion) body`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnitQuaternion(pub [f64; 4]);
@@ -61,15 +63,6 @@ impl UnitQuaternion {
         let [w, x, y, z] = self.0;
         Self([w, -x, -y, -z]).world_from_body(r)
     }
-}
-
-/// Vector product.
-pub(crate) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use crate::systems::{
 };
 
 use super::free_rotation::coast;
-use super::quaternion::{UnitQuaternion, cross};
+use super::quaternion::UnitQuaternion;
+use crate::algebra::cross;
 
 /// A rigid body: coordinates (x, y, z, w, a, b, c) with a unit quaternion, velocity (v, ω) with
 /// the spin ω in the frame of the body (principal axes).

@@ -1,7 +1,7 @@
 //! Convex polyhedra: hull of points, polygonal faces, the inset core that distances are measured from.
 
 use super::hull::{Isotropic, triangulated_hull};
-use super::shape::{FLAT, ShapeError, extent};
+use super::shape::{FLAT, ShapeError, check_points, extent};
 use super::vector::{Vector, add, cross, direction, distance, dot, norm, scale, sub};
 
 /// Depth by which the core lies inside the faces, in parts of the smallest extent.
@@ -38,19 +38,7 @@ impl Polyhedron {
     /// The hull of points.
     pub fn hull(points: &[[f64; 3]]) -> Result<Self, ShapeError> {
         const SHAPE: &str = "a hull";
-        if points.len() < 4 {
-            return Err(ShapeError::FewPoints {
-                shape: SHAPE,
-                needed: 4,
-                found: points.len(),
-            });
-        }
-        if let Some(index) = points.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
-            return Err(ShapeError::NotFinite {
-                shape: SHAPE,
-                index,
-            });
-        }
+        check_points(SHAPE, points, 4)?;
         let size = extent(points.iter().copied());
         if !size.is_finite() || size == 0.0 || thickness(points) <= FLAT * size {
             return Err(ShapeError::Flat {

@@ -190,19 +190,7 @@ impl Shape {
     /// A convex polygon of the plane, in either sense of turning.
     pub fn polygon(points: &[[f64; 2]]) -> Result<Self, ShapeError> {
         const SHAPE: &str = "a polygon";
-        if points.len() < 3 {
-            return Err(ShapeError::FewPoints {
-                shape: SHAPE,
-                needed: 3,
-                found: points.len(),
-            });
-        }
-        if let Some(index) = points.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
-            return Err(ShapeError::NotFinite {
-                shape: SHAPE,
-                index,
-            });
-        }
+        check_points(SHAPE, points, 3)?;
         let n = points.len();
         let turn = |i: usize| {
             let (a, b, c) = (points[i], points[(i + 1) % n], points[(i + 2) % n]);
@@ -417,6 +405,24 @@ pub(super) fn extent(points: impl Iterator<Item = [f64; 3]>) -> f64 {
     }
     let sides = sub(high, low);
     sides[0].max(sides[1]).max(sides[2])
+}
+
+/// Enough points, all of them finite.
+pub(super) fn check_points<const N: usize>(
+    shape: &'static str,
+    points: &[[f64; N]],
+    needed: usize,
+) -> Result<(), ShapeError> {
+    let found = points.len();
+    if found < needed {
+        return Err(ShapeError::FewPoints {
+            shape,
+            needed,
+            found,
+        });
+    }
+    let index = points.iter().position(|p| !p.iter().all(|x| x.is_finite()));
+    index.map_or(Ok(()), |index| Err(ShapeError::NotFinite { shape, index }))
 }
 
 fn polygon_width(points: &[[f64; 2]]) -> f64 {

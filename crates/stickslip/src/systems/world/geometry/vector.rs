@@ -1,5 +1,7 @@
 //! Three numbers as vectors, and rigid transforms as matrices: what the inner loops of geometry are written in.
 
+pub(crate) use crate::algebra::cross;
+
 use crate::systems::world::Pose;
 
 /// Three components.
@@ -29,15 +31,6 @@ pub(crate) fn along(a: Vector, s: f64, b: Vector) -> Vector {
 #[inline]
 pub(crate) fn dot(a: Vector, b: Vector) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline]
-pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
 }
 
 #[inline]

@@ -1,0 +1,360 @@
+//! Summing up a run.
+
+use crate::contact::{Certificate, ContactKey, Worst};
+use crate::laws::generalized_set;
+use crate::quantity::typed;
+use crate::records::{EventKind, StepOutcome, painleve_watch};
+use crate::simulation::positions::{DRIFT_LIMIT, LargestOf};
+use crate::simulation::run_warnings::run_warnings;
+use crate::simulation::{Hypotheses, RunEnd, SceneFacts, Simulation, WorldSummary};
+use crate::systems::world::Recording;
+
+use super::{
+    CERTIFIED_RESIDUAL, CertificateSummary, DependentRows, EnergySummary, EventCounts,
+    FinalContact, NamedValues, PainleveSummary, PositionSummary, RunOutcome, RunSettings,
+    RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
+};
+
+impl RunSummary {
+    /// Sums up a run that has come to an end or a halt. Everything but the wall time follows from
+    /// the state that a checkpoint holds, so that a resumed run gives the same summary.
+    pub fn new(
+        simulation: &Simulation,
+        (settings, facts): (RunSettings, &SceneFacts),
+        end: RunEnd,
+        wall_time: f64,
+    ) -> Self {
+        let names = simulation.contact_names();
+        let (outcome, reason) = match end {
+            RunEnd::Finished => (RunOutcome::Finished, String::new()),
+            RunEnd::Interrupted => (RunOutcome::Interrupted, String::new()),
+            RunEnd::Stopped { outcome, .. } => {
+                (RunOutcome::Stopped, stop_reason(simulation, outcome))
+            }
+        };
+        let energy = energy(simulation);
+        let world = WorldSummary::of(simulation);
+        let closed = energy.closed && simulation.momentum_ledger().is_closed();
+        let certificate = certificate(simulation, settings.tolerance, closed);
+        let positions = positions(simulation);
+        let certified = certificate.certified && positions.hold && outcome != RunOutcome::Stopped;
+        let state = simulation.state();
+        let system = simulation.system();
+        let events = events(simulation);
+        let accounts = simulation.elastic_accounts().cloned().unwrap_or_default();
+        // The bodies of a large world are in its files.
+        let large = system
+            .as_world()
+            .is_some_and(|world| world.bodies.len() > Recording::COLUMNS_MAX);
+        let kept = |values| {
+            if large {
+                NamedValues::default()
+            } else {
+                values
+            }
+        };
+        let mut summary = Self {
+            format: SUMMARY_FORMAT,
+            solver: simulation.solver_name().to_string(),
+            outcome,
+            reason,
+            certified,
+            time: state.t,
+            steps: simulation.steps(),
+            coordinates: kept(named(system.coordinate_names(), &state.q)),
+            velocities: kept(named(system.velocity_names(), simulation.end_velocity())),
+            contacts: contacts(simulation, &names),
+            event_counts: counts(&events, simulation.events().dropped),
+            events,
+            certificate: CertificateSummary {
+                certified,
+                ..certificate
+            },
+            energy,
+            bodies: accounts.bodies,
+            surfaces: accounts.surfaces,
+            world,
+            positions,
+            momentum: simulation.momentum_ledger().clone(),
+            painleve: painleve(simulation),
+            thresholds: thresholds(simulation),
+            stick_jitter: simulation.stick_jitter(),
+            hypotheses: Hypotheses::of(simulation, &settings, facts),
+            warnings: simulation.warnings(),
+            settings,
+            wall_time,
+        };
+        summary.warnings.extend(run_warnings(&summary));
+        summary
+    }
+}
+
+fn named(names: &[String], values: &[f64]) -> NamedValues {
+    let plain = names.iter().map(|n| n.trim_end_matches('\'').to_string());
+    NamedValues(plain.zip(values.iter().copied()).collect())
+}
+
+/// Name of a contact: that of its constraint and point, or of its two bodies and its slot between them.
+fn contact_name(simulation: &Simulation, key: ContactKey) -> String {
+    let system = simulation.system();
+    if key.is_found() {
+        let body = |b: u32| match system.as_world().and_then(|w| w.bodies.get(b as usize)) {
+            Some(body) => body.name.clone(),
+            None => b.to_string(),
+        };
+        return format!(
+            "{}|{}#{}",
+            body(key.owners[0]),
+            body(key.owners[1]),
+            key.slot
+        );
+    }
+    match system.constraints().get(key.constraint()) {
+        Some(c) if c.points().len() > 1 => format!("{}-{}", c.name(), key.point()),
+        Some(c) => c.name().to_string(),
+        None => String::new(),
+    }
+}
+
+fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
+    let named = |contact| contact_name(simulation, contact);
+    match outcome {
+        StepOutcome::NoSolution { contact } => format!(
+            "the contact problem has no solution at contact `{}`",
+            named(contact)
+        ),
+        StepOutcome::BadCoefficient { contact } => format!(
+            "the friction coefficient of contact `{}` became negative or infinite",
+            named(contact)
+        ),
+        StepOutcome::StoppedAtSeveral { contact } => format!(
+            "the contact law has several solutions (contact `{}`) and on_several is stop; `stickslip branches` \
+             lists them",
+            named(contact)
+        ),
+        StepOutcome::DegenerateGap { contact } => format!(
+            "contact `{}` was passed through: its gap does not change sign there, its gradient vanishes where the gap \
+             does (as that of y^2), or it was pressed through to another side of its obstacle",
+            named(contact)
+        ),
+        StepOutcome::SeveralLayers { contact } => format!(
+            "contact `{}` closes together with another one under the energetic law with friction: their impact \
+             depends on the ratio of their stiffnesses, which rigid contacts do not have (scheme = \"penalty\" has \
+             them, or choose another impact law)",
+            named(contact)
+        ),
+        StepOutcome::SlipNotUnique { contact } => format!(
+            "friction of contact `{}` falls so steeply with the slip speed that a step has several answers; a step of \
+             at most {} has one",
+            named(contact),
+            typed(simulation.record().step_advised, 4)
+        ),
+        StepOutcome::SlipNotConverged { contact } => format!(
+            "the iteration on the slip speed of contact `{}`, which its friction depends on, did not converge: take a \
+             smaller step",
+            named(contact)
+        ),
+        StepOutcome::GapNotFinite { constraint } => {
+            let name = simulation.system().constraints()[constraint].name();
+            let expression = simulation.system().constraints()[constraint].expression();
+            let gap = match expression {
+                "" => String::new(),
+                text => format!(", `{text}`,"),
+            };
+            format!("the gap{gap} of contact `{name}` or its rate is not a finite number")
+        }
+        StepOutcome::NoProgress => {
+            "the motion does not get on: its modes change again and again at one instant, or its \
+             integration takes too many steps (a force too stiff for scheme = \"event-driven\")"
+                .to_string()
+        }
+        StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
+        StepOutcome::SingularMass => "the mass matrix lost definiteness".to_string(),
+        // The others do not stop a run.
+        other => format!("{other:?}"),
+    }
+}
+
+fn positions(simulation: &Simulation) -> PositionSummary {
+    let verdict = simulation.positions();
+    let system = simulation.system();
+    let worst = |worst: &LargestOf, name: &dyn Fn(usize) -> String| WorstOf {
+        value: worst.largest.value,
+        t: worst.largest.t,
+        contact: worst.of.map_or_else(String::new, name),
+    };
+    let contact = |c: usize| system.constraints()[c].name().to_string();
+    let joint = |i: usize| system.joints()[i].name().to_string();
+    PositionSummary {
+        hold: !verdict.drifts() && verdict.crossings == 0,
+        limit: DRIFT_LIMIT,
+        penetration: worst(&verdict.penetration, &contact),
+        drift: worst(&verdict.drift, &contact),
+        joint: worst(&verdict.joint, &joint),
+        joint_drift: worst(&verdict.joint_drift, &joint),
+        crossings: verdict.crossings,
+        first_crossing: verdict
+            .first_crossing
+            .map_or_else(WorstOf::default, |crossing| WorstOf {
+                value: -crossing.depth,
+                t: crossing.t,
+                contact: contact(crossing.constraint),
+            }),
+    }
+}
+
+fn painleve(simulation: &Simulation) -> Option<PainleveSummary> {
+    let watch = simulation.painleve();
+    let (margin, t, contact) = watch.smallest?;
+    Some(PainleveSummary {
+        smallest_margin: margin,
+        t,
+        contact: contact_name(simulation, contact),
+        steps_inside: watch.steps_inside,
+        steps_near: watch.steps_near,
+    })
+}
+
+fn thresholds(simulation: &Simulation) -> NamedValues {
+    let mut values = vec![
+        ("criticality".to_string(), generalized_set::CRITICAL),
+        ("painleve_near".to_string(), painleve_watch::NEAR),
+    ];
+    let mut points = simulation
+        .system()
+        .constraints()
+        .iter()
+        .flat_map(|constraint| constraint.points());
+    let firmness = points.find_map(|p| Some(p.law.flow_rule().generalized()?.firmness));
+    values.extend(firmness.map(|value| ("firmness".to_string(), value)));
+    NamedValues(values)
+}
+
+fn contacts(simulation: &Simulation, names: &[String]) -> Vec<FinalContact> {
+    let (state, modes) = (simulation.state(), simulation.events().modes());
+    let constraints = simulation.system().constraints();
+    let gaps = constraints.iter().flat_map(|constraint| {
+        let gap = constraint.gap().value(state.t, &state.q);
+        constraint.points().iter().map(move |_| gap)
+    });
+    let parts = names.iter().zip(gaps).zip(modes);
+    parts
+        .map(|((name, gap), mode)| FinalContact {
+            name: name.clone(),
+            gap,
+            mode: mode.word().to_string(),
+        })
+        .collect()
+}
+
+fn events(simulation: &Simulation) -> Vec<SummaryEvent> {
+    let events = simulation.events().events.iter();
+    events
+        .map(|event| SummaryEvent {
+            t: event.t,
+            kind: event.kind,
+            contact: contact_name(simulation, event.contact),
+            approach: event.approach,
+            impulse: event.impulse,
+            energy: matches!(
+                event.kind,
+                EventKind::Impact | EventKind::TangentialImpact | EventKind::EnergyGain
+            )
+            .then_some(event.energy),
+            count: (event.kind == EventKind::Accumulation).then_some(event.count),
+        })
+        .collect()
+}
+
+fn counts(events: &[SummaryEvent], dropped: u64) -> EventCounts {
+    let count = |kind| events.iter().filter(|e| e.kind == kind).count() as u64;
+    EventCounts {
+        impacts: count(EventKind::Impact),
+        lift_offs: count(EventKind::LiftOff),
+        sticks: count(EventKind::Stick),
+        slips: count(EventKind::Slip),
+        tangential_impacts: count(EventKind::TangentialImpact),
+        accumulations: count(EventKind::Accumulation),
+        energy_gains: count(EventKind::EnergyGain),
+        dropped,
+    }
+}
+
+fn energy(simulation: &Simulation) -> EnergySummary {
+    let (ledger, state) = (simulation.ledger(), simulation.state());
+    let terms = ledger.totals.terms();
+    EnergySummary {
+        start: ledger.energy_start,
+        end: state.kinetic + state.potential,
+        kinetic: state.kinetic,
+        potential: state.potential,
+        totals: NamedValues(terms.map(|(name, x)| (name.to_string(), x)).to_vec()),
+        contact_works: contact_works(simulation),
+        worst_imbalance: ledger.worst_imbalance,
+        worst_ratio: ledger.worst_ratio,
+        open_steps: ledger.open_steps,
+        closed: ledger.is_closed(),
+    }
+}
+
+fn contact_works(simulation: &Simulation) -> NamedValues {
+    let works = simulation.events().works;
+    let terms = [
+        ("law", works.law),
+        ("theta", works.theta),
+        ("theta_gain", works.theta_gain),
+    ];
+    NamedValues(terms.map(|(name, x)| (name.to_string(), x)).to_vec())
+}
+
+fn certificate(simulation: &Simulation, tolerance: f64, closed: bool) -> CertificateSummary {
+    let certificate: &Certificate = simulation.certificate();
+    let limit = CERTIFIED_RESIDUAL;
+    let asked = 10.0 * tolerance;
+    let worst_of = |worst: &Worst| WorstOf {
+        value: worst.value,
+        t: worst.t,
+        contact: match worst.value {
+            0.0 => String::new(),
+            _ => contact_name(simulation, worst.contact),
+        },
+    };
+    CertificateSummary {
+        certified: certificate.holds(limit) && closed,
+        limit,
+        solved_to_tolerance: !certificate.holds(limit) && certificate.holds(asked) && closed,
+        worst: certificate.worst(),
+        natural_map: worst_of(&certificate.natural_map),
+        cone: worst_of(&certificate.cone),
+        signorini: worst_of(&certificate.signorini),
+        dissipation: worst_of(&certificate.dissipation),
+        problems: certificate.problems,
+        strict: worst_of(&certificate.strict),
+        tangential_power: worst_of(&certificate.tangential_power),
+        several_solutions: certificate.several_solutions,
+        uniqueness_not_examined: certificate.uniqueness_not_examined,
+        dependent_rows: certificate.rank_deficiency.map(|found| DependentRows {
+            rank_deficiency: found.deficiency as u64,
+            rows: found.rows as u64,
+            t: found.t,
+            motion: match found.motion_is_unique {
+                Some(true) => "unique",
+                Some(false) => "several",
+                None => "not examined",
+            }
+            .to_string(),
+        }),
+        no_solution: certificate.no_solution,
+        not_converged: certificate.not_converged,
+        at_rounding_floor: certificate.at_rounding_floor,
+        nonlinear_failures: certificate.nonlinear_failures,
+        nonlinear_failure: certificate.first_nonlinear_failure.map_or_else(
+            String::new,
+            |(t, i)| {
+                let name = simulation.system().velocity_names().get(i);
+                let name = name.map_or("?", |name| name.trim_end_matches('\''));
+                format!("the force on `{name}` at t = {t} s")
+            },
+        ),
+    }
+}
