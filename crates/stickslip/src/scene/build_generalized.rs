@@ -341,7 +341,7 @@ fn scaled_frame(
     }
     let positions: Vec<usize> = (1..=n).collect();
     let gradient = graph.gradient(gap, &positions);
-    let Some(scale) = normal_scale(graph, &model.mass, &gradient, point) else {
+    let Some(scale) = normal_scale(graph, &model.system.mass, &gradient, point) else {
         return frame(point, graph, n);
     };
     let rate = graph.gradient(gap, &[0])[0];
