@@ -643,10 +643,10 @@ fn a_ray_leads_impulses_that_drift_to_their_cones() {
     island.prepare().expect("discs");
     let mut r = vec![[1.0, 0.0, 0.5 * FALL]; 2];
     assert!(Ray::default().follow(&island, &mut r, (0, 20)));
-    // Friction carries half of the ball at each side: r_T = FALL/2 = r_N/2.
+    // Friction carries half of the ball at each side: r_T = FALL/2 = r_N/2. A ray goes a ten-thousandth of its way farther.
     for r in r {
-        assert!((r[0] - FALL).abs() < 1e-3 * FALL, "{r:?}");
-        assert!((r[2] - 0.5 * FALL).abs() < 1e-3 * FALL, "{r:?}");
+        assert!((r[0] - FALL).abs() < 1e-4, "{r:?}");
+        assert!((r[2] - 0.5 * FALL).abs() < 1e-4, "{r:?}");
     }
 }
 
