@@ -290,17 +290,21 @@ def test_ctrl_c_leaves_a_simulation_that_goes_on(ctrl_c):
 
 
 def test_ctrl_c_leaves_a_folder_that_is_resumed_with_the_same_bits(tmp_path, ctrl_c):
-    scene = stickslip.scene("sliding-block").replace(until=60, step=1e-3)
+    scene = stickslip.scene("sliding-block").replace(until=200, step=1e-3)
+    folder = tmp_path / "run"
     main = threading.main_thread().ident
-    timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
-    timer.start()
-    try:
-        scene.run(folder=tmp_path / "run")
-    except KeyboardInterrupt:
-        with pytest.raises(stickslip.RunError, match="not over"):
-            stickslip.load(tmp_path / "run")
-    timer.cancel()
-    resumed = stickslip.resume(tmp_path / "run")
+
+    def interrupt_as_soon_as_steps_are_written():
+        while not (folder / "trajectory.npy").exists():
+            time.sleep(1e-3)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    threading.Thread(target=interrupt_as_soon_as_steps_are_written, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        scene.run(folder=folder)
+    with pytest.raises(stickslip.RunError, match="not over"):
+        stickslip.load(folder)
+    resumed = stickslip.resume(folder)
     assert np.array(resumed.trajectory).tobytes() == scene.run().trajectory.tobytes()
 
 

@@ -62,6 +62,11 @@ pub enum StepOutcome {
         /// The contact.
         contact: ContactKey,
     },
+    /// Contacts whose rows depend on each other: their reactions are not unique, and those looked at fit no acceleration.
+    ReactionsNotUnique {
+        /// The first of the contacts.
+        contact: ContactKey,
+    },
     /// Contacts under the energetic law with friction close together: their impact depends on the ratios of
     /// their stiffnesses.
     SeveralLayers {
@@ -115,6 +120,7 @@ impl StepOutcome {
         matches!(
             self,
             Self::NoSolution { .. }
+                | Self::ReactionsNotUnique { .. }
                 | Self::StoppedAtSeveral { .. }
                 | Self::SeveralLayers { .. }
                 | Self::NonFinite

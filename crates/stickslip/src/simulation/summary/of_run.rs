@@ -163,6 +163,11 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
             };
             format!("the gap{gap} of contact `{name}` or its rate is not a finite number")
         }
+        StepOutcome::ReactionsNotUnique { contact } => format!(
+            "contact `{}` and others press in dependent directions: their reactions are not unique, and scheme = \
+             \"event-driven\" cannot tell which of them stick (the other schemes can)",
+            named(contact)
+        ),
         StepOutcome::NoProgress => {
             "the motion does not get on: its modes change again and again at one instant, or its \
              integration takes too many steps (a force too stiff for scheme = \"event-driven\")"

@@ -221,6 +221,17 @@ impl NewtonKrylov {
     }
 }
 
+/// Writes impulses of some contacts, one after the other, into those of all.
+pub(super) fn put_back(own: &[f64], operator: &BodyOperator, contacts: &[u32], all: &mut [f64]) {
+    let mut at = 0;
+    for &contact in contacts {
+        let rows = operator.rows_of(contact as usize);
+        let size = rows.len();
+        all[rows].copy_from_slice(&own[at..at + size]);
+        at += size;
+    }
+}
+
 /// A direction of the tangent plane.
 fn unit(dimension: usize) -> Vec<f64> {
     let mut direction = vec![0.0; dimension];

@@ -30,6 +30,7 @@
 //!
 //! `solvers/bodies/tests.rs`.
 
+use super::finish::put_back;
 use super::krylov_island::{Island, Vector};
 use super::ray::Ray;
 use super::rest::on_cone;
@@ -233,13 +234,13 @@ impl Patches {
         self.patch.prepare()?;
         let size: f64 = self.patch.problem.impulse.iter().map(|p| p * p).sum();
         let visits = self.sweep_patch(aim / self.patch.scale(size));
-        let mut at = 0;
-        for &contact in &self.contacts {
-            let rows = self.island.problem.operator.rows_of(contact as usize);
-            let size = rows.len();
-            self.island.problem.impulse[rows].copy_from_slice(&self.best[at..at + size]);
-            at += size;
-        }
+        let problem = &mut self.island.problem;
+        put_back(
+            &self.best,
+            &problem.operator,
+            &self.contacts,
+            &mut problem.impulse,
+        );
         Some(visits)
     }
 

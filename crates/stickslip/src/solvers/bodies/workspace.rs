@@ -2,7 +2,7 @@
 
 use super::alone::Alone;
 use super::batch::{Batch, Bodies, stride};
-use super::finish::MOST_BODIES;
+use super::finish::{MOST_BODIES, put_back};
 use super::group::{Segment, Slot};
 use super::islands::Islands;
 use super::newton_krylov::NewtonKrylov;
@@ -422,13 +422,12 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                     own.solve(tolerance, part.few_bodies, settings.rounds_max)
                     && track.residual(map, size) <= enough
                 {
-                    let mut at = 0;
-                    for &contact in contacts {
-                        let rows = problem.operator.rows_of(contact as usize);
-                        let size = rows.len();
-                        impulse[rows].copy_from_slice(&own.island.problem.impulse[at..at + size]);
-                        at += size;
-                    }
+                    put_back(
+                        &own.island.problem.impulse,
+                        problem.operator,
+                        contacts,
+                        impulse,
+                    );
                     track.set_elsewhere(map, size);
                     self.elsewhere[island as usize] = true;
                 }
@@ -455,13 +454,12 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             if !(residual < track.best) {
                 continue;
             }
-            let mut at = 0;
-            for &contact in contacts {
-                let rows = problem.operator.rows_of(contact as usize);
-                let size = rows.len();
-                impulse[rows].copy_from_slice(&own.island.problem.impulse[at..at + size]);
-                at += size;
-            }
+            put_back(
+                &own.island.problem.impulse,
+                problem.operator,
+                contacts,
+                impulse,
+            );
             if residual <= tolerance {
                 track.set_elsewhere(map, size);
                 self.elsewhere[island] = true;

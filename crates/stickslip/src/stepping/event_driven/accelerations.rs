@@ -48,6 +48,8 @@ pub(super) struct Accelerations {
     pub damping: f64,
     /// Whether every number was finite and every section valid.
     pub valid: bool,
+    /// Whether rows that were held since this was last set to false depended on each other.
+    pub dependent: bool,
     force: Vec<f64>,
     work: Vec<f64>,
     shifted: Vec<f64>,
@@ -389,8 +391,25 @@ impl Accelerations {
         }
     }
 
-    /// Adds the reactions that keep the held rows, by elimination with full pivoting; dependent rows
-    /// get none.
+    /// What a reaction costs where there is a choice.
+    fn weight(&self, held: &Held) -> f64 {
+        let Some((slot, row)) = held.slot else {
+            return JOINT;
+        };
+        let group = self.groups[slot]
+            .iter()
+            .find(|group| (group.start..group.start + group.size).contains(&row));
+        let Some(group) = group else {
+            return 1.0;
+        };
+        let mut unit = vec![0.0; group.size];
+        unit[row - group.start] = 1.0;
+        let gauge = self.section(slot, group).gauge(&unit);
+        FRICTION * gauge.clamp(1e-3, 1e3).powi(2)
+    }
+
+    /// Adds the reactions that keep the held rows, by elimination with full pivoting. Where rows depend on each other, those of the same motion with least friction, measured by
+    /// what the pressure of one newton allows, and then with least pressure: about the deepest inside their cones.
     fn hold(&mut self, held: &[Held]) {
         let m = held.len();
         if m == 0 {
@@ -408,7 +427,9 @@ impl Accelerations {
             }
             right[i] = -(dot(&h.row, &self.a) + h.rate);
         }
-        let solution = solve_full_pivoting(&mut matrix, &mut right);
+        let weights: Vec<f64> = held.iter().map(|h| self.weight(h)).collect();
+        let (solution, rank) = solve_full_pivoting(&mut matrix, &mut right, Some(&weights));
+        self.dependent |= rank < m;
         for ((h, response), &x) in held.iter().zip(&responses).zip(&solution) {
             for (a, r) in self.a.iter_mut().zip(response) {
                 *a += x * r;
@@ -420,8 +441,17 @@ impl Accelerations {
     }
 }
 
-/// Solution of a small square system; unknowns whose pivot vanishes are zero.
-pub(super) fn solve_full_pivoting(matrix: &mut [f64], right: &mut [f64]) -> Vec<f64> {
+/// What a joint pays for a reaction beside the normal one of a contact: next to nothing, it has no cone.
+const JOINT: f64 = 1e-6;
+/// What friction pays, over the square of its part of the cone: a particle in a groove that wedges it (μ = 1.5) is held without friction, which would otherwise carry it outside the cones.
+const FRICTION: f64 = 100.0;
+
+/// Solution of a small square system, and its rank. Unknowns whose pivot vanishes are zero, or with weights such that Σ w x² is least.
+pub(super) fn solve_full_pivoting(
+    matrix: &mut [f64],
+    right: &mut [f64],
+    weights: Option<&[f64]>,
+) -> (Vec<f64>, usize) {
     let m = right.len();
     let mut columns: Vec<usize> = (0..m).collect();
     let largest = matrix.iter().fold(0.0f64, |x, y| x.max(y.abs()));
@@ -459,13 +489,40 @@ pub(super) fn solve_full_pivoting(matrix: &mut [f64], right: &mut [f64]) -> Vec<
             right[i] -= factor * right[k];
         }
     }
-    let mut solution = vec![0.0; m];
-    for k in (0..rank).rev() {
-        let mut sum = right[k];
-        for j in k + 1..rank {
-            sum -= matrix[k * m + j] * solution[columns[j]];
+    // The pivots for a right-hand side given by its rows.
+    let substitute = |right: &dyn Fn(usize) -> f64| {
+        let mut solution = vec![0.0; m];
+        for k in (0..rank).rev() {
+            let mut sum = right(k);
+            for j in k + 1..rank {
+                sum -= matrix[k * m + j] * solution[columns[j]];
+            }
+            solution[columns[k]] = sum / matrix[k * m + k];
         }
-        solution[columns[k]] = sum / matrix[k * m + k];
+        solution
+    };
+    let mut solution = substitute(&|k| right[k]);
+    if let Some(weights) = weights.filter(|_| rank < m) {
+        // Directions in which nothing moves, one for each unknown without a pivot.
+        let idle: Vec<Vec<f64>> = (rank..m)
+            .map(|free| {
+                let mut direction = substitute(&|k| -matrix[k * m + free]);
+                direction[columns[free]] = 1.0;
+                direction
+            })
+            .collect();
+        let inner = |a: &[f64], b: &[f64]| (0..m).map(|i| weights[i] * a[i] * b[i]).sum::<f64>();
+        let mut square: Vec<f64> = Vec::new();
+        for a in &idle {
+            square.extend(idle.iter().map(|b| inner(a, b)));
+        }
+        let mut along: Vec<f64> = idle.iter().map(|a| -inner(a, &solution)).collect();
+        let (lengths, _) = solve_full_pivoting(&mut square, &mut along, None);
+        for (direction, length) in idle.iter().zip(lengths) {
+            for (x, d) in solution.iter_mut().zip(direction) {
+                *x += length * d;
+            }
+        }
     }
-    solution
+    (solution, rank)
 }

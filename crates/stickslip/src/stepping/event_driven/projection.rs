@@ -113,7 +113,7 @@ impl Integrator {
         let multipliers = if m == 0 {
             Vec::new()
         } else {
-            solve_full_pivoting(&mut matrix, &mut right)
+            solve_full_pivoting(&mut matrix, &mut right, None).0
         };
         let mut out = vec![0.0; self.n];
         for (response, x) in responses.iter().zip(multipliers) {

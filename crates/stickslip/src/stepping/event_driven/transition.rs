@@ -1,7 +1,6 @@
 //! From one set of modes to the next.
 
 use crate::algebra::dot;
-use crate::contact::ContactKey;
 use crate::records::StepOutcome;
 use crate::stepping::ContactStage;
 use crate::systems::{Instant, MechanicalSystem};
@@ -57,6 +56,7 @@ impl Integrator {
             self.place_here(system);
             let mut modes = std::mem::take(&mut self.modes);
             let acc = &mut self.accelerations;
+            acc.dependent = false;
             // Differences within rounding must not put back into stick what has just left it.
             let mut found = leaving.is_some()
                 && acc.choose(&touching, &resting, leaving, &mut modes)
@@ -76,8 +76,15 @@ impl Integrator {
             }
             // No acceleration fits: an impact without collision stops the slip.
             if !rigid || !self.jam(system, stage) {
-                return StepOutcome::NoSolution {
-                    contact: ContactKey::default(),
+                let slots = self.accelerations.layout.slots().iter().zip(&touching);
+                let first = slots
+                    .filter(|(_, touches)| **touches)
+                    .map(|(slot, _)| slot.key);
+                let contact = first.min().unwrap_or_default();
+                return if self.accelerations.dependent {
+                    StepOutcome::ReactionsNotUnique { contact }
+                } else {
+                    StepOutcome::NoSolution { contact }
                 };
             }
             touching = self.touching(None);
