@@ -1,7 +1,7 @@
 //! Time per step of worlds, ours beside Rapier's (f64, its settings for accuracy), from the same start, in one run.
 //!
 //! `cargo run --release [-- SCENE ... ours]` in this folder. Scenes: pack1000 compacting pack5000 pyramid wall towers heavy column drum
-//! growth; without one the table of all but growth. CPU time of the thread. Rapier is compiled for this machine with
+//! growth; without one the table of all but growth. CPU time of the process, both on one thread. Rapier is compiled for this machine with
 //! `RUSTFLAGS=-Ctarget-cpu=native`.
 
 mod ours;
@@ -26,14 +26,14 @@ pub struct Figures {
     pub allocations: f64,
 }
 
-/// CPU time of this thread in seconds.
+/// CPU time of all threads in seconds.
 pub fn cpu_time() -> f64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: the pointer is to a valid timespec that outlives the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
@@ -98,6 +98,8 @@ fn growth(name: &str, scene: impl Fn(usize) -> Scene) {
 }
 
 fn main() {
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1);
+    one.build_global().expect("the first pool");
     let words: Vec<String> = std::env::args().skip(1).collect();
     let compare = !words.iter().any(|w| w == "ours");
     let mut scenes: Vec<&str> = words

@@ -26,6 +26,7 @@ pub mod contact;
 #[doc(hidden)]
 pub mod internals;
 pub mod laws;
+mod parallel;
 pub mod prelude;
 pub mod quantity;
 pub mod records;

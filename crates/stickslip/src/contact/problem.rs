@@ -8,10 +8,11 @@ use crate::algebra::{
     CholeskyFactor, Compliance, Covectors, add_scaled, assign, assign_zeros, copy,
 };
 use crate::laws::{FlowRule, FrictionSection, GeneralizedRule};
+use crate::parallel::{Part, share};
 
 #[cfg(doc)]
 use super::delassus::BodyOperator;
-use super::delassus::{Delassus, DenseDelassus};
+use super::delassus::{BodyRows, ByContact, Delassus, DenseDelassus};
 use super::{BlockKind, ContactBlock, ContactKey, NormalStage};
 
 /// All a solver sees: `w = W p + q`, and a law per block.
@@ -41,6 +42,40 @@ pub struct ContactProblem {
     delassus: Delassus,
     blocks: Vec<ContactBlock>,
     normal_stage: NormalStage,
+}
+
+/// Some blocks of a problem over bodies, for writing.
+pub(crate) struct BodyFill<'a> {
+    pub(crate) velocity_free: &'a [f64],
+    pub(crate) rows: BodyRows<'a>,
+    pub(crate) bias: ByContact<'a, f64>,
+    free: ByContact<'a, f64>,
+}
+
+impl BodyFill<'_> {
+    /// Sets q of a contact from J v_free and its bias.
+    #[inline]
+    pub(crate) fn set_free(&mut self, contact: usize, moved: &[f64]) {
+        let bias = self.bias.of(contact);
+        for ((free, bias), moved) in self.free.of(contact).iter_mut().zip(bias).zip(moved) {
+            *free = moved + *bias;
+        }
+    }
+}
+
+impl Part for BodyFill<'_> {
+    fn cut(self, at: usize) -> (Self, Self) {
+        let (rows, later_rows) = self.rows.cut(at);
+        let (bias, later_bias) = self.bias.cut(at);
+        let (free, later_free) = self.free.cut(at);
+        let of = |rows, bias, free| Self {
+            velocity_free: self.velocity_free,
+            rows,
+            bias,
+            free,
+        };
+        (of(rows, bias, free), of(later_rows, later_bias, later_free))
+    }
 }
 
 impl ContactProblem {
@@ -107,6 +142,7 @@ impl ContactProblem {
     ///
     /// # Panics
     /// If the problem was not begun by [`Self::begin_bodies`].
+    #[inline]
     pub fn push_bodies(
         &mut self,
         block: ContactBlock,
@@ -119,6 +155,36 @@ impl ContactProblem {
             panic!("a problem over bodies");
         };
         (operator.push(size, sides), &mut self.bias[start..])
+    }
+
+    /// Adds a block of a contact between two bodies whose rows, all numbers of them, and bias are written later through
+    /// [`Self::fill_bodies`]; `start` of the block is its own.
+    #[inline]
+    pub(crate) fn announce_bodies(&mut self, block: ContactBlock, sides: [u32; 2]) {
+        let size = self.bias.len() + block.size;
+        self.bias.resize(size, 0.0);
+        if let Delassus::Bodies(operator) = &mut self.delassus {
+            operator.announce(block.size, sides);
+        }
+        self.blocks.push(block);
+    }
+
+    /// Rows, bias and free velocity of all blocks over bodies, for writing in parts.
+    ///
+    /// # Panics
+    /// If the problem was not begun by [`Self::begin_bodies`].
+    pub(crate) fn fill_bodies(&mut self) -> BodyFill<'_> {
+        let Delassus::Bodies(operator) = &mut self.delassus else {
+            panic!("a problem over bodies");
+        };
+        let rows = operator.rows_mut();
+        self.free.resize(self.bias.len(), 0.0);
+        BodyFill {
+            velocity_free: &self.velocity_free,
+            free: rows.numbers_by_contact(&mut self.free),
+            bias: rows.numbers_by_contact(&mut self.bias),
+            rows,
+        }
     }
 
     fn restart(&mut self, dof: usize) {
@@ -237,16 +303,15 @@ impl ContactProblem {
 
     /// Computes `q = Hᵀ v_free + bias` after the free velocity or the bias changed.
     pub fn refresh(&mut self) {
-        if let Delassus::Bodies(operator) = &mut self.delassus {
-            self.free.resize(self.bias.len(), 0.0);
-            operator.measure_rows();
-            for contact in 0..operator.contacts() {
-                let free = &mut self.free[operator.rows_of(contact)];
-                operator.contact_product(contact, &self.velocity_free, free);
-            }
-            for (free, bias) in self.free.iter_mut().zip(&self.bias) {
-                *free += bias;
-            }
+        if matches!(self.delassus, Delassus::Bodies(_)) {
+            let fill = self.fill_bodies();
+            let contacts = fill.rows.contacts();
+            share(fill, contacts, |_, mut part| {
+                for contact in 0..part.rows.contacts() {
+                    let [moved] = part.rows.read(contact, [part.velocity_free]);
+                    part.set_free(contact, &moved);
+                }
+            });
             return;
         }
         self.free.clear();

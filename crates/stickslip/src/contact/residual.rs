@@ -42,6 +42,7 @@
 
 use crate::algebra::dot;
 use crate::laws::{FlowRule, FrictionSection};
+use crate::parallel::{parts, share};
 
 use super::delassus::SweepVelocity;
 use super::{BlockKind, ContactBlock, ContactProblem, ContactSolution, generalized_residual};
@@ -142,16 +143,23 @@ impl ContactResidual {
             driven = add_driven(driven, &problem.free()[block.range()], rho, self.noise);
         }
         let scale = dot(impulse, impulse).max(driven).sqrt();
-        for (block, &rho) in problem.blocks().iter().zip(&self.rho) {
-            let rows = block.range();
-            let residual = self.scratch.block(
-                block,
-                problem,
-                &impulse[rows.clone()],
-                &self.velocity[rows],
-                (rho, scale),
-            );
-            self.blocks.push(residual);
+        let count = problem.blocks().len();
+        self.blocks.resize(count, BlockResidual::default());
+        let (rhos, velocity) = (&self.rho, &self.velocity);
+        let measure = |scratch: &mut Scratch, first: usize, part: &mut [BlockResidual]| {
+            let blocks = problem.blocks()[first..].iter().zip(&rhos[first..]);
+            for (residual, (block, &rho)) in part.iter_mut().zip(blocks) {
+                let rows = block.range();
+                let (p, w) = (&impulse[rows.clone()], &velocity[rows]);
+                *residual = scratch.block(block, problem, p, w, (rho, scale));
+            }
+        };
+        if parts(count) == 1 {
+            measure(&mut self.scratch, 0, &mut self.blocks);
+        } else {
+            share(&mut self.blocks[..], count, |first, part| {
+                measure(&mut Scratch::default(), first, part);
+            });
         }
     }
 

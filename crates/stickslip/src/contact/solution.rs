@@ -70,7 +70,8 @@ pub struct SolveCost {
 pub struct ContactSolution {
     /// Impulse p per row; on entry of a solve the guess, if its length fits.
     pub impulse: Vec<f64>,
-    /// Local velocity w = W p + q per row.
+    /// Local velocity w = W p + q per row; empty after sweeps over bodies, where
+    /// [`ContactProblem::local_velocity`](super::ContactProblem::local_velocity) computes it.
     pub local_velocity: Vec<f64>,
     /// Status of the solve.
     pub status: SolveStatus,

@@ -43,17 +43,6 @@ const MOST_BLOCKS_OVER_BODIES: usize = 500;
 /// What the cascade may cost on a step of a world that sweeps over bodies have left, in nanoseconds counted from sizes: about a second. A world of absurd numbers (friction 10⁶, steps of 10 s) goes on uncertified instead of standing still.
 const EFFORT_OVER_BODIES: f64 = 1e9;
 
-/// Threads of sweeps over large islands at most: the parts between two meetings last microseconds.
-const MOST_THREADS: usize = 4;
-
-/// Threads of a solve: those of the pool, and one where the solve itself is one of many in the pool.
-fn threads() -> usize {
-    match rayon::current_thread_index() {
-        Some(_) => 1,
-        None => rayon::current_num_threads().min(MOST_THREADS),
-    }
-}
-
 /// The cascade behind the interface of all solvers.
 #[derive(Debug)]
 pub struct CascadeSolver {
@@ -135,7 +124,7 @@ impl ContactSolver for CascadeSolver {
             && self.method == CoulombMethod::Cascade
             && blocks >= FEWEST_BLOCKS;
         if over_bodies {
-            self.bodies.set_threads(threads());
+            self.bodies.set_threads(crate::parallel::threads());
             ContactSolver::solve(&mut self.bodies, problem, solution);
             if solution.status.is_solved() || !scalable || blocks > MOST_BLOCKS_OVER_BODIES {
                 return;

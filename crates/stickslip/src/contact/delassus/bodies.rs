@@ -32,6 +32,9 @@ use std::ops::Range;
 
 use crate::algebra::block_sparse::{BlockSparse, BlockSparseBuilder};
 use crate::algebra::dot;
+use crate::parallel::{Part, share};
+
+pub(crate) use rows::{BodyRows, ByContact};
 
 /// The side of a contact that nothing can move.
 pub const NO_BODY: u32 = u32::MAX;
@@ -66,13 +69,24 @@ impl BodyOperator {
         self.first_row.push(0);
         self.sides.clear();
         self.contact.clear();
-        self.values.clear();
         self.squares.clear();
     }
 
     /// Adds a contact of `rows` rows between two bodies and returns its numbers for writing, zero as yet: per row F numbers of
     /// side a, then F of side b. The numbers of a side without body must stay zero.
     pub fn push(&mut self, rows: usize, sides: [u32; 2]) -> &mut [f64] {
+        self.announce(rows, sides);
+        let width = 2 * self.freedoms;
+        let end = self.rows() * width;
+        let start = end - rows * width;
+        self.values.truncate(start);
+        self.values.resize(end, 0.0);
+        &mut self.values[start..]
+    }
+
+    /// Adds a contact whose numbers are written later, all of them, through [`Self::rows_mut`].
+    #[inline]
+    pub(in crate::contact) fn announce(&mut self, rows: usize, sides: [u32; 2]) {
         for side in sides {
             assert!(
                 side == NO_BODY || (side as usize) < self.bodies,
@@ -81,15 +95,11 @@ impl BodyOperator {
             );
         }
         assert!(rows <= ROWS_MAX, "a contact has at most {ROWS_MAX} rows");
-        self.squares.clear();
         let contact = self.sides.len() as u32;
         self.sides.push(sides);
         let first = self.contact.len();
         self.contact.resize(first + rows, contact);
         self.first_row.push((first + rows) as u32);
-        let start = self.values.len();
-        self.values.resize(start + rows * 2 * self.freedoms, 0.0);
-        &mut self.values[start..]
     }
 
     /// Freedoms per body.
@@ -181,16 +191,8 @@ impl BodyOperator {
         let [a, b] = self.sides(contact).map(|side| twist::<F>(side, velocity));
         let numbers = &self.values[rows.start * 2 * F..rows.end * 2 * F];
         let (sides, _) = numbers.as_chunks::<F>();
-        for (out, row) in out.iter_mut().zip(sides.chunks_exact(2)) {
-            let mut parts = [0.0; 3];
-            for k in 0..F {
-                parts[k % 3] += row[0][k] * a[k];
-            }
-            let mut others = [0.0; 3];
-            for k in 0..F {
-                others[k % 3] += row[1][k] * b[k];
-            }
-            *out = (parts[0] + parts[1] + parts[2]) + (others[0] + others[1] + others[2]);
+        for (out, row) in out.iter_mut().zip(sides.as_chunks::<2>().0) {
+            *out = along(&row[0], &a) + along(&row[1], &b);
         }
     }
 
@@ -200,47 +202,55 @@ impl BodyOperator {
         if p.iter().all(|&p| p == 0.0) {
             return;
         }
-        let rows = self.rows_of(contact);
+        let (sides, rows) = (self.sides(contact), self.rows_of(contact));
         if self.freedoms == 6 {
-            self.pushes::<6>(contact, rows, p, velocity);
+            self.pushes::<6>(sides, rows, p, velocity);
         } else {
-            self.pushes::<3>(contact, rows, p, velocity);
+            self.pushes::<3>(sides, rows, p, velocity);
         }
     }
 
     #[inline(always)]
     fn pushes<const F: usize>(
         &self,
-        contact: usize,
+        bodies: [u32; 2],
         rows: Range<usize>,
         p: &[f64],
         velocity: &mut [f64],
     ) {
         let numbers = &self.values[rows.start * 2 * F..rows.end * 2 * F];
         let (sides, _) = numbers.as_chunks::<F>();
-        for (s, side) in self.sides(contact).into_iter().enumerate() {
+        let mut changes = [[0.0; F]; 2];
+        for ([a, b], p) in sides.as_chunks::<2>().0.iter().zip(p) {
+            for k in 0..F {
+                changes[0][k] += a[k] * p;
+                changes[1][k] += b[k] * p;
+            }
+        }
+        for (side, change) in bodies.into_iter().zip(&changes) {
             if side == NO_BODY {
                 continue;
             }
-            let mut change = [0.0; F];
-            for (row, p) in sides.chunks_exact(2).zip(p) {
-                for k in 0..F {
-                    change[k] += row[s][k] * p;
-                }
-            }
             let at = side as usize * F;
-            for (v, change) in velocity[at..at + F].iter_mut().zip(change) {
-                *v += change;
+            let velocity: &mut [f64; F] = (&mut velocity[at..at + F]).try_into().expect("F");
+            for k in 0..F {
+                velocity[k] += change[k];
             }
         }
     }
 
-    /// Computes the diagonal of W once, for [`Self::square`].
-    pub fn measure_rows(&mut self) {
-        let mut squares = std::mem::take(&mut self.squares);
-        squares.clear();
-        squares.extend((0..self.rows()).map(|row| self.square_of(row)));
-        self.squares = squares;
+    /// All rows for writing; their squares are to be set by [`BodyRows::read`].
+    pub(in crate::contact) fn rows_mut(&mut self) -> BodyRows<'_> {
+        let rows = self.contact.len();
+        self.squares.resize(rows, 0.0);
+        self.values.resize(rows * 2 * self.freedoms, 0.0);
+        BodyRows {
+            freedoms: self.freedoms,
+            first_row: &self.first_row,
+            sides: &self.sides,
+            values: &mut self.values,
+            squares: &mut self.squares,
+        }
     }
 
     /// Diagonal entry of W.
@@ -248,22 +258,8 @@ impl BodyOperator {
     pub fn square(&self, row: usize) -> f64 {
         match self.squares.get(row) {
             Some(&square) => square,
-            None => self.square_of(row),
+            None => self.product_of(row, row),
         }
-    }
-
-    /// |J_row|² over the sides that can move.
-    fn square_of(&self, row: usize) -> f64 {
-        let [a, b] = self.sides(self.contact_of(row));
-        if a == b {
-            return self.entry(row, row);
-        }
-        let (first, second) = self.row(row).split_at(self.freedoms);
-        let of = |side: u32, numbers: &[f64]| match side {
-            NO_BODY => 0.0,
-            _ => dot(numbers, numbers),
-        };
-        of(a, first) + of(b, second)
     }
 
     /// v' += Jᵀ p.
@@ -274,8 +270,39 @@ impl BodyOperator {
             self.bodies * self.freedoms,
             "F velocities per body"
         );
-        for contact in 0..self.contacts() {
-            self.add_contact(contact, &impulse[self.rows_of(contact)], velocity);
+        let bodies = Bodies {
+            freedoms: self.freedoms,
+            velocity,
+        };
+        // Each thread goes through all contacts in their order and moves its own bodies.
+        share(bodies, self.bodies, |first, part| {
+            if part.velocity.len() == self.bodies * self.freedoms {
+                for contact in 0..self.contacts() {
+                    self.add_contact(contact, &impulse[self.rows_of(contact)], part.velocity);
+                }
+            } else if self.freedoms == 6 {
+                self.push_part::<6>(impulse, first as u32, part.velocity);
+            } else {
+                self.push_part::<3>(impulse, first as u32, part.velocity);
+            }
+        });
+    }
+
+    /// v' += Jᵀ p for the bodies from `first` on.
+    fn push_part<const F: usize>(&self, impulse: &[f64], first: u32, velocity: &mut [f64]) {
+        let bodies = first..first + (velocity.len() / F) as u32;
+        for (contact, sides) in self.sides.iter().enumerate() {
+            let own = sides.map(|side| match bodies.contains(&side) {
+                true => side - first,
+                false => NO_BODY,
+            });
+            if own != [NO_BODY; 2] {
+                let rows = self.rows_of(contact);
+                let p = &impulse[rows.clone()];
+                if p.iter().any(|&p| p != 0.0) {
+                    self.pushes::<F>(own, rows, p, velocity);
+                }
+            }
         }
     }
 
@@ -285,13 +312,19 @@ impl BodyOperator {
         velocity.clear();
         velocity.resize(self.bodies * self.freedoms, 0.0);
         self.add_velocity(impulse, velocity);
-        let mut own = [0.0; ROWS_MAX];
-        for contact in 0..self.contacts() {
-            self.contact_product(contact, velocity, &mut own);
-            for (w, own) in w[self.rows_of(contact)].iter_mut().zip(&own) {
-                *w += own;
+        let rows = ByContact {
+            first_row: &self.first_row,
+            rows: w,
+        };
+        share(rows, self.contacts(), |first, mut part| {
+            let mut own = [0.0; ROWS_MAX];
+            for k in 0..part.contacts() {
+                self.contact_product(first + k, velocity, &mut own);
+                for (w, own) in part.of(k).iter_mut().zip(&own) {
+                    *w += own;
+                }
             }
-        }
+        });
     }
 
     /// Writes `W p + q` and the sizes of the terms that round in it, `|J||Jᵀ||p| + |q|`.
@@ -336,7 +369,16 @@ impl BodyOperator {
     }
 
     /// W_ij.
+    #[inline]
     pub fn entry(&self, i: usize, j: usize) -> f64 {
+        if i == j {
+            return self.square(i);
+        }
+        self.product_of(i, j)
+    }
+
+    /// J_i J_jᵀ.
+    fn product_of(&self, i: usize, j: usize) -> f64 {
         let f = self.freedoms;
         let (a, b) = (
             self.sides(self.contact_of(i)),
@@ -454,6 +496,16 @@ impl BodyOperator {
 /// Most rows of a contact: normal, tangents, rolling and drilling.
 const ROWS_MAX: usize = 6;
 
+/// J_side · v_side.
+#[inline(always)]
+fn along<const F: usize>(numbers: &[f64; F], velocity: &[f64; F]) -> f64 {
+    let mut parts = [0.0; 3];
+    for k in 0..F {
+        parts[k % 3] += numbers[k] * velocity[k];
+    }
+    parts[0] + parts[1] + parts[2]
+}
+
 /// Velocity of a side; zero where it cannot move.
 #[inline(always)]
 fn twist<const F: usize>(side: u32, velocity: &[f64]) -> [f64; F] {
@@ -468,19 +520,9 @@ fn twist<const F: usize>(side: u32, velocity: &[f64]) -> [f64; F] {
 /// Σ over the sides of J_side · v_side, for F freedoms.
 #[inline(always)]
 fn product<const F: usize>(numbers: &[f64], sides: [u32; 2], velocity: &[f64]) -> f64 {
-    let mut sum = 0.0;
-    for (side, numbers) in sides.into_iter().zip(numbers.as_chunks::<F>().0) {
-        if side != NO_BODY {
-            let at = side as usize * F;
-            let velocity = &velocity[at..at + F];
-            let mut parts = [0.0; 3];
-            for k in 0..F {
-                parts[k % 3] += numbers[k] * velocity[k];
-            }
-            sum += parts[0] + parts[1] + parts[2];
-        }
-    }
-    sum
+    let [a, b] = sides.map(|side| twist::<F>(side, velocity));
+    let (halves, _) = numbers.as_chunks::<F>();
+    along(&halves[0], &a) + along(&halves[1], &b)
 }
 
 /// v_side += J_side p for both sides.
@@ -496,5 +538,23 @@ fn push<const F: usize>(numbers: &[f64], sides: [u32; 2], p: f64, velocity: &mut
     }
 }
 
+/// Velocities of some bodies.
+struct Bodies<'a> {
+    freedoms: usize,
+    velocity: &'a mut [f64],
+}
+
+impl Part for Bodies<'_> {
+    fn cut(self, at: usize) -> (Self, Self) {
+        let (first, last) = self.velocity.split_at_mut(at * self.freedoms);
+        let of = |velocity| Self {
+            freedoms: self.freedoms,
+            velocity,
+        };
+        (of(first), of(last))
+    }
+}
+
+mod rows;
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ use crate::algebra::block_sparse::BlockSparse;
 use crate::algebra::sparse_rows::SparseRows;
 
 pub use bodies::{BodyOperator, NO_BODY};
+pub(crate) use bodies::{BodyRows, ByContact};
 pub use body_form::{BodyForm, BodyLink};
 pub use dense::DenseDelassus;
 

@@ -103,6 +103,27 @@ impl<const R: usize, const F: usize> Batch<R, F> {
         }
     }
 
+    /// Makes a lane empty, whatever an earlier problem has left there.
+    pub(super) fn clear_lane(&mut self, lane: usize, ground: u32) {
+        for side in 0..2 {
+            self.bodies[side][lane] = ground;
+        }
+        for r in 0..R {
+            for side in 0..2 {
+                for k in 0..F {
+                    self.jacobian[r][side][k][lane] = 0.0;
+                }
+            }
+            self.q[r][lane] = 0.0;
+            self.x[r][lane] = 0.0;
+            self.previous[r][lane] = 0.0;
+            self.change[r][lane] = 0.0;
+        }
+        self.local.clear_lane(lane);
+        self.lambda[lane] = 0.0;
+        self.damping[lane] = 0.0;
+    }
+
     /// Velocities of the bodies of one side, freedom by freedom.
     ///
     /// # Safety

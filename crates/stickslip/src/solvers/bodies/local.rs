@@ -65,6 +65,21 @@ impl LocalBlocks {
         rho: [0.0; 4],
     };
 
+    /// Makes a lane one that stays open.
+    pub(super) fn clear_lane(&mut self, lane: usize) {
+        let empty = &Self::EMPTY;
+        self.w[lane] = empty.w[lane];
+        self.inverse_w[lane] = empty.inverse_w[lane];
+        for k in 0..2 {
+            self.n[k][lane] = empty.n[k][lane];
+            self.s[k][lane] = empty.s[k][lane];
+            self.inverse_s[k][lane] = empty.inverse_s[k][lane];
+        }
+        self.mu[lane] = empty.mu[lane];
+        self.weight[lane] = empty.weight[lane];
+        self.rho[lane] = empty.rho[lane];
+    }
+
     /// Impulses of four contacts in space whose velocity is ω u at y: the new impulses, and λ where it was used.
     #[inline(always)]
     pub(super) fn solve_space<V: Lanes>(

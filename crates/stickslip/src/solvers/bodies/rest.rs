@@ -28,6 +28,7 @@
 use super::islands::Islands;
 use super::packing::batch_friction;
 use super::workspace::Problem;
+use crate::parallel::share;
 
 /// Sums of one island.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,7 +49,9 @@ impl Sums {
     }
 
     fn within(&self, tolerance: f64) -> bool {
-        self.covered && self.map <= tolerance * tolerance * self.size.max(self.free)
+        self.covered
+            && self.map <= tolerance * tolerance * self.size.max(self.free)
+            && self.map.is_finite()
     }
 }
 
@@ -56,6 +59,8 @@ impl Sums {
 #[derive(Debug, Default)]
 pub(super) struct Rest {
     velocity: Vec<f64>,
+    /// |F|², |r|² and |ρ q|² of each contact.
+    measures: Vec<[f64; 3]>,
     sums: Vec<Sums>,
 }
 
@@ -93,48 +98,31 @@ impl Rest {
         self.velocity.clear();
         self.velocity
             .resize(operator.bodies() * operator.freedoms(), 0.0);
-        for contact in 0..operator.contacts() {
-            let p = &impulse[operator.rows_of(contact)];
-            operator.add_contact(contact, p, &mut self.velocity);
-        }
-        for (contact, block) in problem.blocks.iter().enumerate() {
-            let (Some(island), Some(mu)) = (islands.of(contact), batch_friction(block, R)) else {
+        operator.add_velocity(impulse, &mut self.velocity);
+        let contacts = operator.contacts();
+        self.measures.resize(contacts, [0.0; 3]);
+        let (velocity, guess, sums) = (&self.velocity, &*impulse, &self.sums);
+        share(&mut self.measures[..], contacts, |first, measures| {
+            for (k, measure) in measures.iter_mut().enumerate() {
+                let contact = first + k;
+                // Where a law is not covered the island is not, and its sums are not read.
+                if islands
+                    .of(contact)
+                    .is_some_and(|island| sums[island].covered)
+                {
+                    let mu = batch_friction(&problem.blocks[contact], R).unwrap_or(0.0);
+                    *measure = natural_map::<R>(problem, contact, mu, velocity, guess);
+                }
+            }
+        });
+        for (contact, &[map, size, free]) in self.measures.iter().enumerate() {
+            let Some(island) = islands.of(contact) else {
                 continue;
             };
             let sums = &mut self.sums[island];
-            if !sums.covered {
-                continue;
-            }
-            let rows = operator.rows_of(contact);
-            let (mut trace, mut slip) = (0.0, 0.0);
-            let (mut u, mut free) = ([0.0; R], 0.0);
-            operator.contact_product(contact, &self.velocity, &mut u);
-            for (k, row) in rows.clone().enumerate() {
-                u[k] += problem.free[row];
-                trace += operator.square(row);
-                free += problem.free[row] * problem.free[row];
-                if k > 0 {
-                    slip += u[k] * u[k];
-                }
-            }
-            if !(trace > 0.0) {
-                sums.covered = false;
-                continue;
-            }
-            let size = rows.len();
-            let rho = size as f64 / trace;
-            let r = &impulse[rows];
-            let mut z = [0.0; R];
-            for k in 0..size {
-                z[k] = r[k] - rho * u[k];
-                sums.size += r[k] * r[k];
-            }
-            z[0] -= rho * mu * slip.sqrt();
-            let nearest = on_cone::<R>(&z[..size], mu);
-            for k in 0..size {
-                sums.map += (r[k] - nearest[k]) * (r[k] - nearest[k]);
-            }
-            sums.free += rho * rho * free;
+            sums.map += map;
+            sums.size += size;
+            sums.free += free;
         }
         for (solved, sums) in solved.iter_mut().zip(&self.sums) {
             *solved = sums.within(tolerance);
@@ -145,6 +133,48 @@ impl Rest {
     pub(super) fn sums(&self, island: usize) -> &Sums {
         &self.sums[island]
     }
+}
+
+/// |F|², |r|² and |ρ q|² of a contact under the velocities that the impulses make; infinite where nothing can move it.
+#[inline]
+fn natural_map<const R: usize>(
+    problem: &Problem,
+    contact: usize,
+    mu: f64,
+    velocity: &[f64],
+    impulse: &[f64],
+) -> [f64; 3] {
+    let operator = problem.operator;
+    let rows = operator.rows_of(contact);
+    let size = rows.len().min(R);
+    let (mut trace, mut slip, mut free) = (0.0, 0.0, 0.0);
+    let mut u = [0.0; R];
+    operator.contact_product(contact, velocity, &mut u);
+    for (k, q) in problem.free[rows.clone()].iter().enumerate() {
+        u[k] += q;
+        trace += operator.square(rows.start + k);
+        free += q * q;
+        if k > 0 {
+            slip += u[k] * u[k];
+        }
+    }
+    if !(trace > 0.0) {
+        return [f64::INFINITY; 3];
+    }
+    let rho = size as f64 / trace;
+    let r = &impulse[rows];
+    let (mut z, mut length) = ([0.0; R], 0.0);
+    for k in 0..size {
+        z[k] = r[k] - rho * u[k];
+        length += r[k] * r[k];
+    }
+    z[0] -= rho * mu * slip.sqrt();
+    let nearest = on_cone::<R>(&z[..size], mu);
+    let mut map = 0.0;
+    for k in 0..size {
+        map += (r[k] - nearest[k]) * (r[k] - nearest[k]);
+    }
+    [map, length, rho * rho * free]
 }
 
 /// The point of |z_T| ≤ μ z_N nearest to z.

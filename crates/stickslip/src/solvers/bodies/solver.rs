@@ -78,8 +78,6 @@ pub struct BodySweepSolver {
     how: Instructions,
     space: Workspace<3, 6>,
     plane: Workspace<2, 3>,
-    /// Velocities of the bodies under the impulses found.
-    velocity: Vec<f64>,
 }
 
 impl Default for BodySweepSolver {
@@ -96,7 +94,6 @@ impl BodySweepSolver {
             how: Instructions::detect(),
             space: Workspace::default(),
             plane: Workspace::default(),
-            velocity: Vec::new(),
         }
     }
 
@@ -213,13 +210,8 @@ impl ContactSolver for BodySweepSolver {
         } else {
             SolveStatus::LimitReached
         };
+        // Steps of worlds ask for velocities of bodies, not of contacts.
         solution.local_velocity.clear();
-        solution.local_velocity.extend_from_slice(free);
-        operator.multiply_add(
-            &solution.impulse,
-            &mut solution.local_velocity,
-            &mut self.velocity,
-        );
     }
 
     /// With a third of the sweeps and no rounds of Newton's method without a matrix.

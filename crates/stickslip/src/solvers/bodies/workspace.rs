@@ -52,6 +52,7 @@ pub(super) struct Workspace<const R: usize, const F: usize> {
     at_rest: Sums,
     partition: Partition,
     schedule: Schedule,
+    /// As many as there were at most so far; those of the present problem have lanes.
     batches: Vec<Batch<R, F>>,
     best: Vec<[[f64; 4]; R]>,
     lanes: Vec<[LaneOwner; 4]>,
@@ -177,7 +178,6 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         let bodies = problem.operator.bodies();
         self.bodies = bodies;
         self.schedule.begin(bodies);
-        self.batches.clear();
         self.lanes.clear();
         self.alone.clear();
         self.segments.clear();
@@ -204,6 +204,13 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             self.pack_by_lane(problem, impulse, four);
         }
         self.small = small;
+        for (batch, lanes) in self.batches.iter_mut().zip(&self.lanes) {
+            for (lane, owner) in lanes.iter().enumerate() {
+                if owner.0 == u32::MAX {
+                    batch.clear_lane(lane, bodies as u32);
+                }
+            }
+        }
         self.best.resize(self.batches.len(), [[0.0; 4]; R]);
         let lines = ((bodies + 1) * stride(F)).div_ceil(8);
         self.velocity.resize(lines, Line::default());
@@ -271,7 +278,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         track: &mut Track,
     ) {
         let ground = problem.operator.bodies() as u32;
-        let (first, first_alone) = (self.batches.len(), self.alone.len());
+        let (first, first_alone) = (self.lanes.len(), self.alone.len());
         for &(_, _, contact) in contacts {
             let contact = contact as usize;
             let prepared = prepare(problem, contact);
@@ -304,7 +311,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             }
         }
         self.segments.push(Segment {
-            batches: first..self.batches.len(),
+            batches: first..self.lanes.len(),
             alone: first_alone..self.alone.len(),
             stage: contacts[0].0,
         });
@@ -313,7 +320,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
     /// Up to four islands, the largest first, each in a lane of its own.
     fn pack_by_lane(&mut self, problem: &Problem, impulse: &[f64], four: &[u32]) {
         let ground = problem.operator.bodies() as u32;
-        let first = self.batches.len();
+        let first = self.lanes.len();
         self.schedule
             .add_full(self.islands.contacts(four[0] as usize).len());
         self.open_batches(ground);
@@ -325,7 +332,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                 let contact = self.islands.contacts(island as usize)[k] as usize;
                 let Some(prepared) = prepare(problem, contact) else {
                     // A contact of another law: each island by itself.
-                    for batch in first..self.batches.len() {
+                    for batch in first..self.lanes.len() {
                         self.lanes[batch] = [EMPTY; 4];
                     }
                     for &island in four {
@@ -347,7 +354,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         }
         let start = self.segments.len();
         self.segments.push(Segment {
-            batches: first..self.batches.len(),
+            batches: first..self.lanes.len(),
             alone: 0..0,
             stage: 0,
         });
@@ -366,8 +373,10 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
 
     /// Makes the batches that the schedule has counted.
     fn open_batches(&mut self, ground: u32) {
-        while self.batches.len() < self.schedule.batches() {
-            self.batches.push(Batch::empty(ground));
+        while self.lanes.len() < self.schedule.batches() {
+            if self.lanes.len() == self.batches.len() {
+                self.batches.push(Batch::empty(ground));
+            }
             self.lanes.push([EMPTY; 4]);
         }
     }

@@ -9,6 +9,8 @@ use super::spin::{turn, turn_freely};
 pub(super) struct BodyMass {
     /// Whether forces and contacts move it.
     pub free: bool,
+    /// Whether it moves as it is told.
+    pub driven: bool,
     pub mass: f64,
     pub inertia: [f64; 3],
     /// √m and √J: whitened velocity over velocity.
@@ -75,6 +77,7 @@ impl Bodies {
             let inverse = |x: f64| if free { 1.0 / x.sqrt() } else { 0.0 };
             self.masses.push(BodyMass {
                 free,
+                driven: matches!(body.motion, BodyMotion::Driven(_)),
                 mass: if free { body.mass } else { 0.0 },
                 inertia: body.inertia,
                 root_mass: root(body.mass),

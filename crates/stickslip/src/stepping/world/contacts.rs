@@ -5,7 +5,7 @@ use crate::contact::{BodyOperator, ContactProblem, Delassus, NO_BODY};
 use crate::laws::{FrictionSection, ImpactLaw};
 use crate::stepping::restitution;
 use crate::systems::frame::orthonormal_tangents;
-use crate::systems::world::{Dimension, FoundContact, PairLaw, World};
+use crate::systems::world::{Dimension, FoundContact, PairLaw};
 
 use super::bodies::Bodies;
 
@@ -22,19 +22,55 @@ pub(super) struct ActiveContact {
     /// Number of rows, and how many of them are velocities (the others are angular velocities).
     pub rows: u8,
     pub linear: u8,
-    /// Whether an impact law acts on the approach (fast enough to bounce).
-    pub impact: bool,
-    /// Direction of each row in the world.
-    pub directions: [[f64; 3]; ROWS_MAX],
+    /// Whether the first angular rows are those of rolling.
+    pub rolling: bool,
+    pub posing: Posing,
+    pub impact: ImpactLaw,
+    /// Normal and tangents; in the plane the normal, the tangent and the axis of rotation.
+    pub frame: [[f64; 3]; 3],
 }
 
 impl ActiveContact {
+    /// Its rows in the problem.
+    #[inline]
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.start as usize + usize::from(self.rows)
+    }
+
+    /// Whether an impact law acts on the approach (fast enough to bounce).
+    pub fn strikes(&self) -> bool {
+        self.posing == Posing::Impact
+    }
+
+    /// Direction of a row in the world: normal and tangents, then the axes of rolling, then that of drilling.
+    #[inline]
+    pub fn direction(&self, row: usize) -> [f64; 3] {
+        self.frame[match row {
+            0..3 => row,
+            3 if self.rolling => 1,
+            4 => 2,
+            _ => 0,
+        }]
+    }
+
+    /// Directions of all rows, the first ones of which count.
+    #[inline]
+    pub fn directions(&self) -> [[f64; 3]; ROWS_MAX] {
+        let [normal, first, second] = self.frame;
+        let [third, fourth] = match self.rolling {
+            true => [first, second],
+            false => [normal, normal],
+        };
+        [normal, first, second, third, fourth, normal]
+    }
+
     /// Impulse and moment on body a in world axes.
+    #[inline]
     pub fn in_world(&self, p: &[f64]) -> ([f64; 3], [f64; 3]) {
         let mut sums = [[0.0; 3]; 2];
-        for (i, (p, direction)) in p.iter().zip(&self.directions).enumerate() {
+        for (i, p) in p.iter().enumerate() {
             let sum = &mut sums[usize::from(i >= usize::from(self.linear))];
-            for (s, d) in sum.iter_mut().zip(direction) {
+            for (s, d) in sum.iter_mut().zip(self.direction(i)) {
                 *s += p * d;
             }
         }
@@ -42,14 +78,15 @@ impl ActiveContact {
     }
 
     /// Rows of an impulse and a moment in world axes.
+    #[inline]
     pub fn in_rows(&self, impulse: [f64; 3], moment: [f64; 3], out: &mut [f64]) {
-        for (i, (o, direction)) in out.iter_mut().zip(&self.directions).enumerate() {
+        for (i, o) in out.iter_mut().enumerate() {
             let vector = if i < usize::from(self.linear) {
                 impulse
             } else {
                 moment
             };
-            *o = dot(vector, *direction);
+            *o = dot(vector, self.direction(i));
         }
     }
 }
@@ -119,44 +156,32 @@ pub(super) fn bias(impact: ImpactLaw, theta: f64, posing: Posing, before: &[f64]
     }
 }
 
-/// Normal and tangents of a contact and the directions of its angular rows.
-pub(super) fn directions(
+/// Number of rows of a contact that are velocities.
+pub(super) fn linear_rows(dimension: Dimension, law: &PairLaw) -> usize {
+    match (law.contact.tangent_dimension(), dimension) {
+        (0, _) => 1,
+        (_, Dimension::Plane) => 2,
+        (_, Dimension::Space) => 3,
+    }
+}
+
+/// Normal and tangents of a contact; in the plane the normal, the tangent and the axis of rotation.
+#[inline]
+pub(super) fn frame(
     dimension: Dimension,
     law: &PairLaw,
     normal: [f64; 3],
     first: &[[f64; 3]; 3],
-) -> ([[f64; 3]; ROWS_MAX], usize) {
-    let mut out = [[0.0; 3]; ROWS_MAX];
-    out[0] = normal;
+) -> [[f64; 3]; 3] {
     if law.contact.tangent_dimension() == 0 {
-        return (out, 1);
+        return [normal, [0.0; 3], [0.0; 3]];
     }
-    match dimension {
-        Dimension::Plane => {
-            out[1] = [normal[1], -normal[0], 0.0];
-            out[2] = [0.0, 0.0, 1.0];
-            (out, 2)
-        }
-        Dimension::Space => {
-            let tangents = if is_round(law.contact.base_section()) {
-                orthonormal_tangents(normal)
-            } else {
-                material_tangents(normal, first)
-            };
-            out[1] = tangents[0];
-            out[2] = tangents[1];
-            let mut next = 3;
-            if law.rolling {
-                out[3] = tangents[0];
-                out[4] = tangents[1];
-                next = 5;
-            }
-            if law.drilling {
-                out[next] = normal;
-            }
-            (out, 3)
-        }
-    }
+    let [s, t] = match dimension {
+        Dimension::Plane => [[normal[1], -normal[0], 0.0], [0.0, 0.0, 1.0]],
+        Dimension::Space if is_round(law.contact.base_section()) => orthonormal_tangents(normal),
+        Dimension::Space => material_tangents(normal, first),
+    };
+    [normal, s, t]
 }
 
 /// Whether turning the tangents does not change the section.
@@ -206,6 +231,7 @@ pub(super) fn sides(bodies: &Bodies, contact: &FoundContact) -> [u32; 2] {
 }
 
 /// Writes the rows of a contact: velocity of a minus velocity of b along each direction, on whitened velocities.
+#[inline]
 pub(super) fn write_rows(
     numbers: &mut [f64],
     bodies: &Bodies,
@@ -214,63 +240,74 @@ pub(super) fn write_rows(
     directions: &[[f64; 3]],
     linear: usize,
 ) {
-    let freedoms = dimension.freedoms();
+    match dimension {
+        Dimension::Plane => write_sides::<3>(numbers, bodies, contact, directions, linear),
+        Dimension::Space => write_sides::<6>(numbers, bodies, contact, directions, linear),
+    }
+}
+
+#[inline(always)]
+fn write_sides<const F: usize>(
+    numbers: &mut [f64],
+    bodies: &Bodies,
+    contact: &FoundContact,
+    directions: &[[f64; 3]],
+    linear: usize,
+) {
+    let (halves, _) = numbers.as_chunks_mut::<F>();
+    let (rows, _) = halves.as_chunks_mut::<2>();
     for (side, (&body, sign)) in contact.key.owners.iter().zip([1.0, -1.0]).enumerate() {
         let body = body as usize;
         let mass = &bodies.masses[body];
         if !mass.free {
+            rows.iter_mut().for_each(|row| row[side] = [0.0; F]);
             continue;
         }
         let x = bodies.state.poses[body].position;
         let arm: [f64; 3] = std::array::from_fn(|k| contact.place[k] - x[k]);
-        let rows = numbers.chunks_exact_mut(2 * freedoms);
         // e_k·(arm × f) = (e_k × arm)·f: one product per axis of the body serves all rows.
         let axes = &bodies.rotations[body];
         let turns: [[f64; 3]; 3] = std::array::from_fn(|k| cross(axes[k], arm));
         let inertia = mass.inverse_root_inertia.map(|root| sign * root);
-        let linear_factor = sign * mass.inverse_root_mass;
-        for (i, (out, &direction)) in rows.zip(directions).enumerate() {
-            let out = &mut out[side * freedoms..(side + 1) * freedoms];
-            if i < linear {
-                for (o, d) in out.iter_mut().zip(&direction[..dimension.axes()]) {
-                    *o = linear_factor * d;
-                }
-            }
-            let arms = if i < linear { &turns } else { axes };
-            match dimension {
-                Dimension::Plane => out[2] = inertia[2] * dot(arms[2], direction),
-                Dimension::Space => {
-                    for k in 0..3 {
-                        out[3 + k] = inertia[k] * dot(arms[k], direction);
-                    }
+        let root_mass = sign * mass.inverse_root_mass;
+        for (i, (row, &direction)) in rows.iter_mut().zip(directions).enumerate() {
+            let (factor, arms) = match i < linear {
+                true => (root_mass, &turns),
+                false => (0.0, axes),
+            };
+            let out = &mut row[side];
+            if F == 3 {
+                out[0] = factor * direction[0];
+                out[1] = factor * direction[1];
+                out[2] = inertia[2] * dot(arms[2], direction);
+            } else {
+                for k in 0..3 {
+                    out[k] = factor * direction[k];
+                    out[F - 3 + k] = inertia[k] * dot(arms[k], direction);
                 }
             }
         }
     }
 }
 
-/// Velocity of a relative to b that driven bodies alone make, row by row.
+/// Writes the velocity of a relative to b that driven bodies alone make, row by row.
+#[inline]
 pub(super) fn drift(
-    world: &World,
     bodies: &Bodies,
     contact: &FoundContact,
     directions: &[[f64; 3]],
     linear: usize,
-    out: &mut Vec<f64>,
+    out: &mut [f64],
 ) {
-    let start = out.len();
-    out.resize(start + directions.len(), 0.0);
+    out.fill(0.0);
     for (&body, sign) in contact.key.owners.iter().zip([1.0, -1.0]) {
         let body = body as usize;
-        if !matches!(
-            world.bodies[body].motion,
-            crate::systems::world::BodyMotion::Driven(_)
-        ) {
+        if !bodies.masses[body].driven {
             continue;
         }
         let velocity = bodies.point_velocity(body, contact.place);
         let spin = bodies.spin_in_world(body);
-        for (i, (o, direction)) in out[start..].iter_mut().zip(directions).enumerate() {
+        for (i, (o, direction)) in out.iter_mut().zip(directions).enumerate() {
             *o += sign * dot(if i < linear { velocity } else { spin }, *direction);
         }
     }

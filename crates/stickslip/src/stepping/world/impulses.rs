@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::systems::world::FoundContact;
-
 use super::contacts::ActiveContact;
 
 /// Impulse and moment of each contact of the last list, and the length of that step.
@@ -16,31 +14,20 @@ pub(super) struct ImpulseMemory {
 }
 
 impl ImpulseMemory {
-    /// Writes the guess of a step of length `h`: the impulses that contacts inherit, scaled by the lengths of the steps.
-    pub fn recall(
-        &self,
-        h: f64,
-        found: &[FoundContact],
-        active: &[ActiveContact],
-        guess: &mut [f64],
-    ) {
+    /// Writes the guess of a contact in a step of length `h`: the impulse that it inherits, scaled by the lengths of the steps.
+    #[inline]
+    pub fn recall(&self, h: f64, contact: &ActiveContact, matched: Option<u32>, guess: &mut [f64]) {
         guess.fill(0.0);
-        if self.h <= 0.0 {
+        let last = matched.and_then(|m| self.impulses.get(m as usize));
+        let Some(last) = last.filter(|_| self.h > 0.0) else {
             return;
-        }
+        };
         let scale = h / self.h;
-        for contact in active {
-            let matched = found[contact.found as usize].matched;
-            let Some(last) = matched.and_then(|m| self.impulses.get(m as usize)) else {
-                continue;
-            };
-            let [a, b, c, d, e, f] = last.map(|p| scale * p);
-            let rows = contact.start as usize..contact.start as usize + usize::from(contact.rows);
-            contact.in_rows([a, b, c], [d, e, f], &mut guess[rows.clone()]);
-            // A normal that turned may leave a pull.
-            if guess[rows.start] <= 0.0 {
-                guess[rows].fill(0.0);
-            }
+        let [a, b, c, d, e, f] = last.map(|p| scale * p);
+        contact.in_rows([a, b, c], [d, e, f], guess);
+        // A normal that turned may leave a pull.
+        if guess[0] <= 0.0 {
+            guess.fill(0.0);
         }
     }
 

@@ -9,6 +9,7 @@ mod bodies;
 mod contacts;
 mod impulses;
 mod phases;
+mod posing;
 mod projection;
 mod scheme;
 mod spin;

@@ -4,7 +4,8 @@ use crate::contact::{BlockKind, BodyOperator};
 use crate::laws::ImpactLaw;
 use crate::stepping::ContactStage;
 
-use super::contacts::{ActiveContact, operator};
+use super::contacts::{Posing, operator};
+use super::posing::PosedContacts;
 
 /// An approach slower than this, relative to the fastest one, is over: rounding of a bounce.
 const APPROACH_MIN: f64 = 1e-10;
@@ -14,15 +15,9 @@ const ROUNDS_MAX: usize = 100;
 /// What the phases read besides the problem.
 pub(super) struct PhaseInput<'a> {
     pub t: f64,
-    pub active: &'a [ActiveContact],
-    /// Impact law of each active contact.
-    pub impacts: &'a [ImpactLaw],
+    pub contacts: &'a PosedContacts,
     /// Whitened velocity before the kick.
     pub before: &'a [f64],
-    /// Local velocity before the kick, supports included, per row.
-    pub approach: &'a [f64],
-    /// Bias of the compression: supports, and what open contacts allow.
-    pub compression_bias: &'a [f64],
 }
 
 /// Buffers of the phases.
@@ -44,10 +39,8 @@ impl ImpactPhases {
     /// Solves the problem of the stage, whose guess is set; returns the residual of the compression (0 without one).
     pub fn solve(&mut self, input: &PhaseInput, stage: &mut ContactStage) -> f64 {
         let has = |wanted: fn(ImpactLaw) -> bool| {
-            let pairs = input.active.iter().zip(input.impacts);
-            pairs
-                .filter(|(contact, _)| contact.impact)
-                .any(|(_, &law)| wanted(law))
+            let mut active = input.contacts.active.iter();
+            active.any(|contact| contact.strikes() && wanted(contact.impact))
         };
         let poisson = has(|law| matches!(law, ImpactLaw::Poisson { .. }));
         let energetic = has(|law| matches!(law, ImpactLaw::Energetic { .. }));
@@ -91,13 +84,21 @@ impl ImpactPhases {
         self.velocity.extend_from_slice(input.before);
         operator(problem).add_velocity(&self.compression, &mut self.velocity);
         problem.velocity_free_mut().copy_from_slice(&self.velocity);
-        problem.bias_mut().copy_from_slice(input.compression_bias);
+        // Supports, and what open contacts allow.
+        let bias = problem.bias_mut();
+        bias.copy_from_slice(&input.contacts.drift);
+        for contact in &input.contacts.active {
+            if let Posing::Closing { allowed } = contact.posing {
+                bias[contact.start as usize] += allowed;
+            }
+        }
         problem.refresh();
         stage.solve();
         let residual = stage.certify(input.t);
         // Only contacts under Poisson's law keep their compression; they owe the expansion.
-        for (block, (contact, law)) in input.active.iter().zip(input.impacts).enumerate() {
-            let (ImpactLaw::Poisson { restitution }, true) = (law, contact.impact) else {
+        for (block, contact) in input.contacts.active.iter().enumerate() {
+            let (ImpactLaw::Poisson { restitution }, true) = (contact.impact, contact.strikes())
+            else {
                 continue;
             };
             let rows = stage.problem.blocks()[block].range();
@@ -111,14 +112,17 @@ impl ImpactPhases {
 
     /// Impacts under the energetic law, one contact after the other while one of them approaches.
     fn strike(&mut self, input: &PhaseInput, operator: &BodyOperator) {
-        let drift = |row: usize| input.approach[row] - operator.row_product(row, input.before);
+        let approach = &input.contacts.approach;
+        let drift = |row: usize| approach[row] - operator.row_product(row, input.before);
         self.velocity.clear();
         self.velocity.extend_from_slice(input.before);
-        let fastest = input.approach.iter().fold(0.0, |m: f64, u| m.max(u.abs()));
+        let fastest = approach.iter().fold(0.0, |m: f64, u| m.max(u.abs()));
         for _ in 0..ROUNDS_MAX {
             let mut quiet = true;
-            for (contact, law) in input.active.iter().zip(input.impacts) {
-                let (ImpactLaw::Energetic { restitution }, true) = (law, contact.impact) else {
+            for contact in &input.contacts.active {
+                let (ImpactLaw::Energetic { restitution }, true) =
+                    (contact.impact, contact.strikes())
+                else {
                     continue;
                 };
                 let row = contact.start as usize;

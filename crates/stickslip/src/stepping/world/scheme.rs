@@ -1,8 +1,7 @@
 //! The schemes of worlds.
 
 use crate::clock::Stopwatch;
-use crate::contact::{BlockKind, ContactBlock, ContactProblem};
-use crate::laws::ImpactLaw;
+use crate::contact::ContactProblem;
 use crate::records::{EnergyEntry, PhaseTimes, PresentContact, StepOutcome, StepRecord};
 use crate::stepping::assembly::mode;
 use crate::stepping::{ContactStage, State, ThetaError, TimeSteppingScheme};
@@ -11,11 +10,11 @@ use crate::systems::world::{ContactSource, FoundContact, Load, World};
 
 use super::account::{Account, energies};
 use super::bodies::{Bodies, write_twist};
-use super::contacts::{self, ActiveContact, Approach, Posing, dot};
+use super::contacts;
 use super::impulses::ImpulseMemory;
 use super::phases::{ImpactPhases, PhaseInput};
+use super::posing::{PoseInput, PosedContacts};
 use super::projection::Projection;
-use crate::algebra::cross;
 
 /// Time stepping of a world: drift, kick, drift.
 ///
@@ -52,8 +51,7 @@ pub struct WorldStepping {
     memory: ImpulseMemory,
     bodies: Bodies,
     found: Vec<FoundContact>,
-    active: Vec<ActiveContact>,
-    impacts: Vec<ImpactLaw>,
+    contacts: PosedContacts,
     projection: Projection,
     phases: ImpactPhases,
     account: Account,
@@ -63,10 +61,6 @@ pub struct WorldStepping {
     free: Vec<f64>,
     change: Vec<f64>,
     after: Vec<f64>,
-    /// Per row: velocity of driven bodies, velocity before the kick, bias of a compression.
-    drift: Vec<f64>,
-    approach: Vec<f64>,
-    compression_bias: Vec<f64>,
 }
 
 impl WorldStepping {
@@ -91,8 +85,7 @@ impl WorldStepping {
             memory: ImpulseMemory::default(),
             bodies: Bodies::default(),
             found: Vec::new(),
-            active: Vec::new(),
-            impacts: Vec::new(),
+            contacts: PosedContacts::default(),
             projection: Projection::default(),
             phases: ImpactPhases::default(),
             account: Account::default(),
@@ -101,9 +94,6 @@ impl WorldStepping {
             free: Vec::new(),
             change: Vec::new(),
             after: Vec::new(),
-            drift: Vec::new(),
-            approach: Vec::new(),
-            compression_bias: Vec::new(),
         }
     }
 
@@ -159,121 +149,6 @@ impl WorldStepping {
         }
     }
 
-    /// Chooses the contacts that act and writes their blocks, rows and biases.
-    fn pose_contacts(
-        &mut self,
-        world: &World,
-        state: &State,
-        h: f64,
-        problem: &mut ContactProblem,
-    ) -> Result<(), StepOutcome> {
-        let dimension = world.dimension;
-        self.active.clear();
-        self.impacts.clear();
-        self.drift.clear();
-        self.approach.clear();
-        self.compression_bias.clear();
-        problem.begin_bodies(dimension.freedoms(), world.bodies.len());
-        let gain = h * world.gravity_size();
-        // θ = ½ makes Frémond's law read the mean, which is what the kick of θ = 0 does.
-        let theta = if self.theta == 0.0 { 0.5 } else { self.theta };
-        for (index, contact) in self.found.iter().enumerate() {
-            let law = world.laws.law(contact.law);
-            let impact = law.contact.impact();
-            let [a, b] = contact.key.owners.map(|owner| owner as usize);
-            let mut at = Approach {
-                gap: contact.gap,
-                slop: world.slop_of(a, b),
-                before: 0.0,
-                free: 0.0,
-                h,
-                gain,
-            };
-            if impact.restitution() > 0.0 {
-                (at.before, at.free) = self.normal_velocities(contact, h, world);
-            }
-            let posing = contacts::pose(impact.restitution(), &at);
-            if posing == Posing::Absent {
-                continue;
-            }
-            let section = law.contact.section_at(state.t, &state.q);
-            let section = section.map_err(|_| StepOutcome::BadCoefficient {
-                contact: contact.key,
-            })?;
-            let (directions, linear) =
-                contacts::directions(dimension, law, contact.normal, &self.bodies.rotations[a]);
-            let (start, rows) = (problem.size(), law.rows());
-            let used = &directions[..rows];
-            let block = ContactBlock {
-                key: contact.key,
-                start,
-                size: rows,
-                section,
-                flow_rule: law.contact.flow_rule(),
-                kind: BlockKind::Unilateral { minimum: 0.0 },
-            };
-            let sides = contacts::sides(&self.bodies, contact);
-            let (numbers, _) = problem.push_bodies(block, sides);
-            contacts::write_rows(numbers, &self.bodies, dimension, contact, used, linear);
-            contacts::drift(world, &self.bodies, contact, used, linear, &mut self.drift);
-            let operator = contacts::operator(problem);
-            self.approach.extend_from_slice(&self.drift[start..]);
-            let mut before = [0.0; contacts::ROWS_MAX];
-            operator.contact_product(self.active.len(), &self.before, &mut before[..rows]);
-            for (approach, before) in self.approach[start..].iter_mut().zip(before) {
-                *approach += before;
-            }
-            let bias = &mut problem.bias_mut()[start..];
-            contacts::bias(impact, theta, posing, &self.approach[start..], bias);
-            for (bias, drift) in bias.iter_mut().zip(&self.drift[start..]) {
-                *bias += drift;
-            }
-            self.compression_bias
-                .extend_from_slice(&self.drift[start..]);
-            if let Posing::Closing { allowed } = posing {
-                self.compression_bias[start] += allowed;
-            }
-            self.impacts.push(impact);
-            self.active.push(ActiveContact {
-                found: index as u32,
-                start: start as u32,
-                rows: rows as u8,
-                linear: linear as u8,
-                impact: posing == Posing::Impact,
-                directions,
-            });
-        }
-        problem.velocity_free_mut().copy_from_slice(&self.free);
-        problem.refresh();
-        Ok(())
-    }
-
-    /// Normal velocity of a contact before the kick and after gravity and forces alone.
-    fn normal_velocities(&self, contact: &FoundContact, h: f64, world: &World) -> (f64, f64) {
-        let [a, b] = contact.key.owners.map(|owner| owner as usize);
-        let velocity = |i: usize| self.bodies.point_velocity(i, contact.place);
-        let (va, vb) = (velocity(a), velocity(b));
-        let before = (0..3)
-            .map(|k| (va[k] - vb[k]) * contact.normal[k])
-            .sum::<f64>();
-        let gain = |i: usize| {
-            let mass = &self.bodies.masses[i];
-            if !mass.free {
-                return 0.0;
-            }
-            let load = &self.loads[i];
-            let linear = std::array::from_fn(|k| world.gravity[k] + load.force[k] / mass.mass);
-            let x = self.bodies.state.poses[i].position;
-            let arm = std::array::from_fn(|k| contact.place[k] - x[k]);
-            let turning = self.bodies.in_body(i, cross(arm, contact.normal));
-            let angular: f64 = (0..3)
-                .map(|k| turning[k] * load.torque[k] * mass.inverse_root_inertia[k].powi(2))
-                .sum();
-            h * (dot(linear, contact.normal) + angular)
-        };
-        (before, before + gain(a) - gain(b))
-    }
-
     /// Poses the problem and solves it; returns the outcome and the worst residual.
     fn solve(
         &mut self,
@@ -284,20 +159,27 @@ impl WorldStepping {
         times: &mut PhaseTimes,
         clock: &mut Stopwatch,
     ) -> (StepOutcome, f64) {
-        if let Err(outcome) = self.pose_contacts(world, state, h, &mut stage.problem) {
+        let input = PoseInput {
+            world,
+            bodies: &self.bodies,
+            found: &self.found,
+            loads: &self.loads,
+            memory: &self.memory,
+            at: (state.t, &state.q),
+            h,
+            theta: self.theta,
+            before: &self.before,
+            free: &self.free,
+        };
+        let guess = &mut stage.solution.impulse;
+        if let Err(outcome) = self.contacts.pose(&input, &mut stage.problem, guess) {
             return (outcome, f64::NAN);
         }
-        stage.solution.impulse.resize(stage.problem.size(), 0.0);
-        self.memory
-            .recall(h, &self.found, &self.active, &mut stage.solution.impulse);
         times.build = clock.lap();
         let input = PhaseInput {
             t: t_end,
-            active: &self.active,
-            impacts: &self.impacts,
+            contacts: &self.contacts,
             before: &self.before,
-            approach: &self.approach,
-            compression_bias: &self.compression_bias,
         };
         let first = self.phases.solve(&input, stage);
         times.solve = clock.lap();
@@ -317,10 +199,10 @@ impl WorldStepping {
         record.present.clear();
         let mut works = [0.0; 3];
         let resting = stage.resting_speed();
-        for (index, (block, contact)) in stage.problem.blocks().iter().zip(&self.active).enumerate()
-        {
+        let blocks = stage.problem.blocks().iter();
+        for (index, (block, contact)) in blocks.zip(&self.contacts.active).enumerate() {
             let found = &self.found[contact.found as usize];
-            let rows = contact.start as usize..contact.start as usize + usize::from(contact.rows);
+            let rows = contact.range();
             let p = &impulse[rows.clone()];
             let (push, moment) = contact.in_world(p);
             self.memory.keep(contact.found, push, moment);
@@ -330,20 +212,20 @@ impl WorldStepping {
             let mut moved = [0.0; contacts::ROWS_MAX];
             operator.contact_product(index, &self.after, &mut moved[..rows.len()]);
             for (i, row) in rows.clone().enumerate() {
-                let after = moved[i] + self.drift[row];
+                let after = moved[i] + self.contacts.drift[row];
                 slides |= i > 0 && !(after.abs() <= resting);
                 if i < usize::from(contact.linear) {
-                    for (v, d) in velocity.iter_mut().zip(contact.directions[i]) {
+                    for (v, d) in velocity.iter_mut().zip(contact.direction(i)) {
                         *v += after * d;
                     }
                 }
-                let work = 0.5 * p[i] * (self.approach[row] + after);
+                let work = 0.5 * p[i] * (self.contacts.approach[row] + after);
                 if i == 0 {
                     normal = work;
                 } else {
                     tangential += work;
                 }
-                works[2] -= p[i] * self.drift[row];
+                works[2] -= p[i] * self.contacts.drift[row];
             }
             if contact.linear == 1 {
                 // Without friction there are no rows along the surface.
