@@ -115,6 +115,9 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
             Stage::Rest if few_bodies => self.sweeps_of(contacts).saturating_sub(swept),
             Stage::Rest => self.sweeps_max.saturating_sub(swept),
         };
+        if self.stage == Stage::Rest && few_bodies && self.patient {
+            tracks.iter_mut().for_each(|track| track.last = true);
+        }
         let group = Group {
             how: self.how,
             batches: self.batches,

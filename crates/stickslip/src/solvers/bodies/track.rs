@@ -37,8 +37,10 @@ const SHRINKING: f64 = 0.95;
 const LEAST_CAP: f64 = 0.6;
 const REGAIN: f64 = 0.001;
 
-/// Sweeps without halving of the residual after which more of them lead nowhere.
+/// Sweeps without halving of the residual after which other methods are worth more.
 const PATIENCE: u32 = 500;
+/// The same where no other method is left: of the steps of `grain-column`, with rolling friction, one stands still for 600.
+const LAST_PATIENCE: u32 = 3000;
 
 /// The calibration before any sweep.
 const UNKNOWN: f64 = 0.0;
@@ -55,6 +57,8 @@ pub(super) struct Track {
     pub(super) free_size: f64,
     /// Whether momentum keeps its strength where the changes of the sweeps grow.
     pub(super) full: bool,
+    /// Whether no other method is left.
+    pub(super) last: bool,
     /// Residual and sweep at the last halving.
     mark: (f64, u32),
     idle: bool,
@@ -170,7 +174,8 @@ impl Track {
         if self.best <= 0.5 * self.mark.0 {
             self.mark = (self.best, sweep);
         }
-        self.idle = sweep >= self.mark.1 + PATIENCE;
+        let patience = if self.last { LAST_PATIENCE } else { PATIENCE };
+        self.idle = sweep >= self.mark.1 + patience;
         better
     }
 }

@@ -7,7 +7,7 @@
 //! # Source
 //!
 //! [AcaryCollinsCraft2023], Coulomb-Signorini in De Saxcé's form. One tangent: closed form
-//! ([`super::planar`]). Disc, and ellipse after a change of tangents: [`super::coulomb_disc`].
+//! ([`super::planar`]). Disc, and ellipse after a change of tangents: [`super::coulomb_disc`]. Products of discs: `coulomb_product`.
 //! Otherwise a scalar equation in p_n: with p_t(p_n) the solution at known
 //! normal impulse, u_n(p_n) = q_n + W_nn p_n + W_nt·p_t(p_n) = 0.
 //!
@@ -37,7 +37,7 @@
 
 use super::coulomb_disc::{DiscOutcome, PreparedDisc};
 use super::known_normal::{STALLED, state_of, tangential_impulse};
-use super::{LocalOutcome, LocalScratch, OneContact, planar};
+use super::{LocalOutcome, LocalScratch, OneContact, coulomb_product, planar};
 use crate::algebra::root::bracketed_root;
 use crate::algebra::small_dense::dot;
 use crate::laws::FrictionSection;
@@ -78,6 +78,9 @@ pub fn solve_coulomb(
         match contact.section {
             FrictionSection::Disc { mu, dimension: 2 } => return disc(contact, *mu, p),
             FrictionSection::Ellipse { map } => return ellipse(contact, map, p),
+            FrictionSection::Product { .. } if coulomb_product::solve(contact, p) => {
+                return state_of(contact, p).into();
+            }
             _ => {}
         }
     }

@@ -8,10 +8,11 @@
 //! * [`solve_known_normal`]: p_n given, −u_t ∈ N_{p_n D}(p_t) (Tresca);
 //! * [`solve_kinetic`]: S(q, v), least kinetic energy at u_n = 0.
 //!
-//! No allocation for one tangential direction and for the disc in space.
+//! No allocation for one tangential direction, for the disc in space and for products of discs under Coulomb's law.
 
 mod coulomb;
 pub mod coulomb_disc;
+mod coulomb_product;
 mod gamma;
 mod kinetic;
 mod kinetic_disc;

@@ -378,3 +378,92 @@ fn hard_blocks_are_solved_or_reported_for_every_set_and_law() {
         );
     }
 }
+
+/// A ball or a turned box on the ground: arms from its centre to the contact, rows of sliding, rolling and drilling.
+fn rolling_contact(random: &mut Random, is_ball: bool) -> (Vec<f64>, Vec<f64>, FrictionSection) {
+    let mass = random.decade(-3.0, 3.0);
+    let radius = random.decade(-3.0, 1.0);
+    let inertia = 0.4 * mass * radius * radius;
+    let (normal, first, second) = ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
+    let mut arm = [0.0, 0.0, -radius];
+    if !is_ball {
+        arm = [
+            0.3 * radius * random.signed(),
+            0.3 * radius * random.signed(),
+            -radius,
+        ];
+    }
+    let cross = |a: [f64; 3], b: [f64; 3]| {
+        [
+            a[1] * b[2] - a[2] * b[1],
+            a[2] * b[0] - a[0] * b[2],
+            a[0] * b[1] - a[1] * b[0],
+        ]
+    };
+    let sliding = |d: [f64; 3]| (d, cross(arm, d));
+    let turning = |d: [f64; 3]| ([0.0; 3], d);
+    let rows = [
+        sliding(normal),
+        sliding(first),
+        sliding(second),
+        turning(first),
+        turning(second),
+        turning(normal),
+    ];
+    let w = (0..36)
+        .map(|k| {
+            let (a, b) = (&rows[k / 6], &rows[k % 6]);
+            dot(&a.0, &b.0) / mass + dot(&a.1, &b.1) / inertia
+        })
+        .collect();
+    let speed = random.decade(-3.0, 3.0);
+    let mut q: Vec<f64> = random.vector(6).iter().map(|x| speed * x).collect();
+    q[0] = -q[0].abs();
+    q[3..].iter_mut().for_each(|q| *q /= radius);
+    let disc = |mu: f64, dimension: usize| FrictionSection::Disc { mu, dimension };
+    let factors = [
+        disc(random.decade(-2.0, 1.0), 2),
+        disc(radius * random.decade(-5.0, 0.0), 2),
+        disc(radius * random.decade(-5.0, 0.0), 1),
+    ];
+    (w, q, FrictionSection::product(factors.to_vec()).unwrap())
+}
+
+#[test]
+fn rolling_friction_is_solved_by_newtons_method_as_by_the_scalar_equation() {
+    let mut random = Random(7);
+    for is_ball in [true, false] {
+        let (mut solved, mut worst) = (0, 0.0f64);
+        for _ in 0..2000 {
+            let (w, q, section) = rolling_contact(&mut random, is_ball);
+            let contact = OneContact {
+                w: &w,
+                q: &q,
+                section: &section,
+                normal_impulse_min: 0.0,
+            };
+            let mut p = vec![0.0; 6];
+            if !coulomb_product::solve(&contact, &mut p) {
+                continue;
+            }
+            solved += 1;
+            assert!(coulomb_residual(&contact, &p) < 1e-13, "{contact:?} {p:?}");
+            // The least normal impulse that never acts sends the general method on its way.
+            let general = OneContact {
+                normal_impulse_min: -1e-9 * q[0] / w[0],
+                ..contact
+            };
+            let mut other = vec![0.0; 6];
+            solve_coulomb(&general, &mut other, &mut LocalScratch::default());
+            if is_ball {
+                // Impulses differ in size by the radius, so each is held against its own size.
+                for (a, b) in [(0, 1), (1, 3), (3, 5), (5, 6)] {
+                    let distance: Vec<f64> = (a..b).map(|i| p[i] - other[i]).collect();
+                    worst = worst.max(norm(&distance) / norm(&other[a..b]).max(1e-300));
+                }
+            }
+        }
+        assert!(solved > 1900, "{solved} of 2000 by Newton's method");
+        assert!(worst < 1e-6, "{worst}");
+    }
+}
