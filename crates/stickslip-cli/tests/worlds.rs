@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, npy_shape};
+use crate::common::{Folder, npy_shape, summary_text};
 
 const STACK: &str = r#"title = "Two boxes and a ball"
 step = 1e-3
@@ -96,4 +96,43 @@ fn joints_of_worlds_are_refused_by_name() {
         "{text}"
     );
     assert_eq!(text.matches("error:").count(), 1, "{text}");
+}
+
+/// Enough contacts for every stage of a step to be shared: finding problems, products, residuals, records and sweeps.
+#[test]
+fn a_world_of_thousands_of_contacts_has_the_same_bits_on_any_number_of_threads() {
+    let folder = Folder::new("world-threads");
+    folder.write(
+        "towers.toml",
+        r#"title = "Towers on a table that shakes"
+step = 5e-3
+until = 0.03
+[world]
+[[materials]]
+name = "stone"
+density = 1000
+friction = 0.3
+[[bodies]]
+name = "table"
+shape = { half_space = [0, 0, 1] }
+motion = { position = ["0.01*sin(20*t)", 0, 0] }
+[[bodies]]
+name = "box"
+shape = { box = [0.2, 0.2, 0.2] }
+position = [0, 0, 0.1]
+velocity = [0.4, 0, 0]
+repeat = { count = [30, 30, 2], spacing = [0.5, 0.5, 0.2] }
+"#,
+    );
+    let runs = ["1", "2", "3"].map(|threads| {
+        let arguments = ["run", "towers.toml", "--quiet", "--output", threads];
+        folder.expect(0, &[&arguments[..], &["--threads", threads]].concat());
+        let summary = summary_text(&folder.path(threads));
+        assert!(summary.contains("\"most\": 7200"), "all contacts act");
+        let files = ["bodies.npy", "contacts.npy", "trajectory.npy"];
+        let bytes = files.map(|name| std::fs::read(folder.path(threads).join(name)).ok());
+        assert!(bytes[0].is_some() && bytes[1].is_some());
+        (bytes, summary)
+    });
+    assert!(runs[0] == runs[1] && runs[0] == runs[2]);
 }

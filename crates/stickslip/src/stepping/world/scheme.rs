@@ -2,6 +2,7 @@
 
 use crate::clock::Stopwatch;
 use crate::contact::ContactProblem;
+use crate::parallel::share;
 use crate::records::{EnergyEntry, PhaseTimes, PresentContact, StepOutcome, StepRecord};
 use crate::stepping::assembly::mode;
 use crate::stepping::{ContactStage, State, ThetaError, TimeSteppingScheme};
@@ -191,74 +192,81 @@ impl WorldStepping {
         (stage.outcome(), residual)
     }
 
-    /// Enters impulses in memory, records and accounts; velocities are those after the kick. Returns the works.
-    fn book_contacts(&mut self, stage: &ContactStage, h: f64, record: &mut StepRecord) -> [f64; 3] {
-        let impulse = &self.phases.impulse;
-        let operator = contacts::operator(&stage.problem);
-        self.memory.begin(h, self.found.len());
-        record.present.clear();
-        let mut works = [0.0; 3];
+    /// A contact as it is recorded; velocities are those after the kick.
+    fn present(&self, index: usize, stage: &ContactStage) -> PresentContact {
         let resting = stage.resting_speed();
-        let blocks = stage.problem.blocks().iter();
-        for (index, (block, contact)) in blocks.zip(&self.contacts.active).enumerate() {
-            let found = &self.found[contact.found as usize];
-            let rows = contact.range();
-            let p = &impulse[rows.clone()];
-            let (push, moment) = contact.in_world(p);
-            self.memory.keep(contact.found, push, moment);
-            let [a, b] = found.key.owners.map(|owner| owner as usize);
-            let (mut normal, mut tangential) = (0.0, 0.0);
-            let (mut velocity, mut slides) = ([0.0; 3], false);
-            let mut moved = [0.0; contacts::ROWS_MAX];
-            operator.contact_product(index, &self.after, &mut moved[..rows.len()]);
-            for (i, row) in rows.clone().enumerate() {
-                let after = moved[i] + self.contacts.drift[row];
-                slides |= i > 0 && !(after.abs() <= resting);
-                if i < usize::from(contact.linear) {
-                    for (v, d) in velocity.iter_mut().zip(contact.direction(i)) {
-                        *v += after * d;
-                    }
+        let contact = &self.contacts.active[index];
+        let found = &self.found[contact.found as usize];
+        let rows = contact.range();
+        let p = &self.phases.impulse[rows.clone()];
+        let (impulse, moment) = contact.in_world(p);
+        let (mut normal, mut tangential) = (0.0, 0.0);
+        let (mut velocity, mut slides) = ([0.0; 3], false);
+        let mut moved = [0.0; contacts::ROWS_MAX];
+        contacts::operator(&stage.problem).contact_product(index, &self.after, &mut moved);
+        for (i, row) in rows.enumerate() {
+            let after = moved[i] + self.contacts.drift[row];
+            slides |= i > 0 && !(after.abs() <= resting);
+            if i < usize::from(contact.linear) {
+                for (v, d) in velocity.iter_mut().zip(contact.direction(i)) {
+                    *v += after * d;
                 }
-                let work = 0.5 * p[i] * (self.contacts.approach[row] + after);
-                if i == 0 {
-                    normal = work;
-                } else {
-                    tangential += work;
-                }
-                works[2] -= p[i] * self.contacts.drift[row];
             }
-            if contact.linear == 1 {
-                // Without friction there are no rows along the surface.
-                let (va, vb) = (
-                    self.bodies.point_velocity(a, found.place),
-                    self.bodies.point_velocity(b, found.place),
-                );
-                velocity = std::array::from_fn(|k| va[k] - vb[k]);
+            let work = 0.5 * p[i] * (self.contacts.approach[row] + after);
+            if i == 0 {
+                normal = work;
+            } else {
+                tangential += work;
             }
-            works[0] += normal;
-            works[1] += tangential;
-            self.account.impulse_size(found.place, push, moment);
-            for (owner, sign) in [(a, -1.0), (b, 1.0)] {
+        }
+        if contact.linear == 1 {
+            // Without friction there are no rows along the surface.
+            let owners = found.key.owners.map(|owner| owner as usize);
+            let [va, vb] = owners.map(|owner| self.bodies.point_velocity(owner, found.place));
+            velocity = std::array::from_fn(|k| va[k] - vb[k]);
+        }
+        PresentContact {
+            key: found.key,
+            place: found.place,
+            normal: found.normal,
+            gap: found.gap,
+            mode: mode(&stage.problem.blocks()[index].section, p, slides),
+            impulse,
+            moment,
+            velocity,
+            work_normal: normal,
+            work_tangential: tangential,
+        }
+    }
+
+    /// Enters impulses in memory, records and accounts. Returns the works.
+    fn book_contacts(&mut self, stage: &ContactStage, h: f64, record: &mut StepRecord) -> [f64; 3] {
+        let count = self.contacts.active.len();
+        record.present.resize(count, PresentContact::default());
+        share(&mut record.present[..], count, |first, part| {
+            for (k, present) in part.iter_mut().enumerate() {
+                *present = self.present(first + k, stage);
+            }
+        });
+        self.memory.begin(h, self.found.len());
+        let mut works = [0.0; 3];
+        for (contact, present) in self.contacts.active.iter().zip(&record.present) {
+            let (place, impulse, moment) = (present.place, present.impulse, present.moment);
+            self.memory.keep(contact.found, impulse, moment);
+            works[0] += present.work_normal;
+            works[1] += present.work_tangential;
+            self.account.impulse_size(place, impulse, moment);
+            for (owner, sign) in present.key.owners.into_iter().zip([-1.0, 1.0]) {
                 // What a fixed or driven body receives, the free one gets with the other sign.
-                if !self.bodies.masses[owner].free {
+                if !self.bodies.masses[owner as usize].free {
                     let opposite = |x: [f64; 3]| x.map(|x| sign * x);
                     self.account
-                        .support(found.place, opposite(push), opposite(moment));
+                        .support(place, opposite(impulse), opposite(moment));
                 }
             }
-            record.present.push(PresentContact {
-                key: found.key,
-                place: found.place,
-                normal: found.normal,
-                gap: found.gap,
-                mode: mode(&block.section, p, slides),
-                impulse: push,
-                moment,
-                velocity,
-                work_normal: normal,
-                work_tangential: tangential,
-            });
         }
+        let supports = self.phases.impulse.iter().zip(&self.contacts.drift);
+        supports.for_each(|(p, drift)| works[2] -= p * drift);
         works
     }
 
