@@ -28,6 +28,7 @@ pub use global_form::{CondensedProblem, GlobalForm};
 pub use key::ContactKey;
 pub use normal_stage::{GeneralizedOutcome, NormalStage};
 pub use problem::ContactProblem;
+pub(crate) use residual::rounding_floor;
 pub use residual::{BlockResidual, ContactResidual, Judgement};
 pub use solution::{ContactSolution, SolveCost, SolveStatus};
 pub use solver::ContactSolver;
