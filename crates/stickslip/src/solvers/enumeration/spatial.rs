@@ -20,7 +20,7 @@
 //! Solutions of one motion are one, with the range of their impulses; motions that a walk through solutions joins are
 //! one continuum. All thresholds are parts of what the impulses can do to the velocities (at least 1e-8 of it) or roundings of
 //! those: four feet that slide and turn at h = 1e-5 s, where impulses change velocities by 1e-4 of their size, are one
-//! continuum as at 1e-2 s. A continuum whose velocities differ by less than a thousand roundings is one motion. Where the impulses themselves do no more
+//! continuum as at 1e-2 s; where impulses change them by less than 1e-6, a continuum may be counted twice. A continuum whose velocities differ by less than a thousand roundings is one motion. Where the impulses themselves do no more
 //! than that (h about 1e-11 s), the verdict is [`super::Verdict::Undecided`].
 //!
 //! # Cost
