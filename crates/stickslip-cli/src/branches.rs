@@ -147,6 +147,12 @@ fn tell_impulses(solution: &FoundSolution) {
         say!("  met from  {}", list(&solution.range.least));
         say!("       to   {}", list(&solution.range.largest));
     }
+    if continuum.moves_velocity {
+        let range = &solution.velocity_range;
+        let widths = range.largest.iter().zip(&range.least).map(|(a, b)| a - b);
+        let apart = digits(widths.fold(0.0, f64::max), 3);
+        say!("  its motions met differ by at most {apart} in a velocity of a contact");
+    }
 }
 
 fn list(values: &[f64]) -> String {

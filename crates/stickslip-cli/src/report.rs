@@ -287,8 +287,19 @@ fn trust(summary: &RunSummary) -> String {
         };
         return format!("NOT certified: the run {what}, see the warnings; {account}.");
     }
+    let stopped = summary.outcome == RunOutcome::Stopped;
+    if !summary.certified && stopped && certificate.worst <= certificate.limit {
+        return format!("NOT certified: the run stopped before its end; {account}.");
+    }
     if !summary.certified {
-        let worst = &certificate.natural_map;
+        let parts = [
+            &certificate.natural_map,
+            &certificate.cone,
+            &certificate.signorini,
+            &certificate.dissipation,
+        ];
+        let worst = parts.into_iter().max_by(|a, b| a.value.total_cmp(&b.value));
+        let worst = worst.unwrap_or(&certificate.natural_map);
         let verdict = if certificate.solved_to_tolerance {
             "Solved to the tolerance asked, not certified"
         } else {

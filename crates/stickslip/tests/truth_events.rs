@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use stickslip::records::{ContactMode, EventKind};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
-use stickslip::simulation::{RunSettings, RunSummary, SummaryEvent};
+use stickslip::simulation::{RunOutcome, RunSettings, RunSummary, SummaryEvent};
 
 fn finish(scene: &Scene) -> RunSummary {
     let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
@@ -48,6 +48,35 @@ fn painleves_rod_has_an_impact_without_collision_at_its_first_step() {
     // A block that only slides has none, and neither has one that is stopped by its friction.
     let run = gallery("sliding-block", &[]);
     assert!(of_kind(&run, EventKind::TangentialImpact).is_empty());
+}
+
+/// A block without friction that rocks from corner to corner loses the same share of its spin at each impact: with the inertia about a corner, the
+/// times between impacts shrink by a fixed ratio once the block is nearly flat, and sum up to a rest on both corners. No corner rebounds, so no
+/// single impact is an accumulation. Before, each impact was told as one, and the run went on through ever shorter flights without end.
+#[test]
+fn a_block_that_rocks_from_corner_to_corner_comes_to_rest() {
+    let run = gallery(
+        "rocking-block",
+        &[
+            ("scheme", "event-driven"),
+            ("law", "frictionless"),
+            ("until", "1.6"),
+        ],
+    );
+    assert_eq!(run.outcome, RunOutcome::Finished, "{}", run.reason);
+    assert!(run.velocities.0.iter().all(|(_, v)| v.abs() < 1e-9));
+    let impacts = of_kind(&run, EventKind::Impact);
+    let between: Vec<f64> = impacts.windows(2).map(|w| w[1].t - w[0].t).collect();
+    let ratios: Vec<f64> = between.windows(2).map(|w| w[1] / w[0]).collect();
+    let (first, last) = (ratios[10], ratios[20]);
+    assert!(first < 0.75 && (first - last).abs() < 1e-3, "{ratios:?}");
+    let end = impacts[21].t + between[21] / (1.0 - last);
+    let found = of_kind(&run, EventKind::Accumulation);
+    assert!(!found.is_empty() && found.len() <= 2, "{found:?}");
+    assert!(
+        found.iter().all(|e| (e.t - end).abs() < 1e-4),
+        "{found:?} {end}"
+    );
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub use key::ContactKey;
 pub use normal_stage::{GeneralizedOutcome, NormalStage};
 pub(crate) use problem::BodyFill;
 pub use problem::ContactProblem;
+pub(crate) use residual::rounding_floor;
 pub use residual::{BlockResidual, ContactResidual, Judgement};
 pub use solution::{ContactSolution, SolveCost, SolveStatus};
 pub use solver::ContactSolver;

@@ -287,6 +287,13 @@ fn add_driven(mut sum: f64, q: &[f64], rho: f64, noise: f64) -> f64 {
     sum
 }
 
+/// The floor of rounding of a figure, one for every solver and the judge: 8 ε of what cancels in it, the sizes of |W||p| + |q| and of
+/// p in its scale, over its yardstick.
+#[inline]
+pub(crate) fn rounding_floor(velocity: f64, impulse: f64, yardstick: f64) -> f64 {
+    8.0 * f64::EPSILON * (velocity + impulse) / yardstick
+}
+
 /// Both figures of an answer to a problem given on its own, with their floors of rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Judgement {
@@ -366,12 +373,19 @@ impl Judgement {
         );
         let judgement = Self {
             residual: measures.total,
-            floor: 8.0 * f64::EPSILON * (driven.sqrt() + norm(p)) / scale,
+            floor: rounding_floor(driven.sqrt(), norm(p), scale),
             published: published.sqrt().max(signorini) / size,
             natural,
-            published_floor: 8.0 * f64::EPSILON * (norm(&sizes) + norm(p)) / size,
+            published_floor: rounding_floor(norm(&sizes), norm(p), size),
         };
         (judgement, measures.velocity)
+    }
+
+    /// Whether the residual lies above the tolerance, but at its floor of rounding (never more than 100 times the tolerance): no
+    /// better answer can be told apart.
+    pub fn is_at_floor(&self, tolerance: f64) -> bool {
+        let worst = self.residual.worst();
+        worst > tolerance && worst <= self.floor.min(100.0 * tolerance)
     }
 
     /// Whether the published error is within the tolerance, or at the floor of rounding where that lies

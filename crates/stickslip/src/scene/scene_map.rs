@@ -253,6 +253,7 @@ impl Scene {
             (Verdict::Indeterminate { .. }, true) => "indeterminate, may jam",
             (Verdict::InconsistentWithoutImpact, true) => "inconsistent, jams",
             (Verdict::InconsistentWithoutImpact, false) => "inconsistent",
+            (Verdict::Undecided, _) => "undecided",
             (Verdict::NoneFound, _) => "no solution found",
         };
         Ok(word.to_string())

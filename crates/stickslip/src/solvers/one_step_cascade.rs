@@ -32,7 +32,7 @@ use super::cascade::{CoulombMethod, solve};
 use super::gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 use super::progress::SolverLimits;
 use super::scaled_problem::{StoppingTest, is_scalable};
-use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
+use crate::contact::{ContactProblem, ContactSolution, ContactSolver, Judgement, SolveStatus};
 
 /// Problems with fewer blocks are left to the general Gauss-Seidel by the default.
 const FEWEST_BLOCKS: usize = 3;
@@ -114,6 +114,20 @@ impl CascadeSolver {
     }
 }
 
+/// Sweeps know no floor of rounding: where they end above the tolerance, the judge tells whether more could be had.
+fn settle(problem: &ContactProblem, solution: &mut ContactSolution, tolerance: f64) {
+    let unsolved = matches!(
+        solution.status,
+        SolveStatus::Stalled | SolveStatus::LimitReached
+    );
+    if unsolved
+        && problem.generalized_rule().is_none()
+        && Judgement::of(problem, &solution.impulse).is_at_floor(tolerance)
+    {
+        solution.status = SolveStatus::AtRoundingFloor;
+    }
+}
+
 impl ContactSolver for CascadeSolver {
     fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         solution.prepare(problem.size());
@@ -126,11 +140,13 @@ impl ContactSolver for CascadeSolver {
         if over_bodies {
             self.bodies.set_threads(crate::parallel::threads());
             ContactSolver::solve(&mut self.bodies, problem, solution);
+            settle(problem, solution, self.limits.tolerance);
             if solution.status.is_solved() || !scalable || blocks > MOST_BLOCKS_OVER_BODIES {
                 return;
             }
         } else if blocks < self.fewest_blocks || !scalable {
             self.general.solve(problem, solution);
+            settle(problem, solution, self.limits.tolerance);
             let unsolved = matches!(
                 solution.status,
                 SolveStatus::Stalled | SolveStatus::LimitReached
@@ -170,6 +186,7 @@ impl ContactSolver for CascadeSolver {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scaled_problem::ScaledProblem;
     use super::*;
     use crate::contact::{BlockKind, ContactBlock, ContactKey, ContactResidual};
     use crate::laws::{FlowRule, FrictionSection};
@@ -225,9 +242,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn problems_over_bodies_are_swept_over_bodies() {
-        // Three balls in a row on the floor, pushed together.
+    /// Three balls in a row on the floor, pushed together.
+    fn three_balls() -> ContactProblem {
         let mut problem = ContactProblem::default();
         problem.begin_bodies(6, 3);
         let mut add = |sides: [u32; 2], rows: [[f64; 12]; 3], bias: [f64; 3]| {
@@ -259,12 +275,64 @@ mod tests {
             add([ball, ball + 1], rows, [-0.2, 0.0, 0.0]);
         }
         problem.refresh();
+        problem
+    }
+
+    #[test]
+    fn problems_over_bodies_are_swept_over_bodies() {
+        let problem = three_balls();
         let mut solution = ContactSolution::default();
         CascadeSolver::for_blocks_from(24, 1e-11).solve(&problem, &mut solution);
         assert_eq!(solution.status, SolveStatus::Converged);
         assert_eq!(solution.cost.method, "body-sweep");
         assert!(ContactResidual::of(&problem, &solution.impulse).natural_map <= 1.01e-11);
         assert!(solution.impulse[9] > 0.0 && solution.impulse[12] > 0.0);
+    }
+
+    /// A tolerance below rounding: sweeps over bodies, sweeps over few contacts and the cascade all end at the floor and say so.
+    #[test]
+    fn every_solver_accepts_at_the_floor_of_rounding_and_says_so() {
+        let disc = || FrictionSection::disc(0.4).unwrap();
+        let few = chain(&[disc(), disc()]);
+        let more = chain(&[disc(), disc(), disc(), disc(), disc()]);
+        for (name, problem) in [("bodies", three_balls()), ("few", few), ("more", more)] {
+            let mut solution = ContactSolution::default();
+            CascadeSolver::for_blocks_from(3, 2e-17).solve(&problem, &mut solution);
+            let judgement = Judgement::of(&problem, &solution.impulse);
+            assert!(solution.status.is_solved(), "{name}: {judgement:?}");
+            let worst = judgement.residual.worst();
+            assert!(
+                worst > 0.0 && worst <= judgement.floor,
+                "{name}: {judgement:?}"
+            );
+            // Sweeps that gave up there are told to be at the floor, unless far more was asked.
+            for (asked, status) in [
+                (0.5 * worst, SolveStatus::AtRoundingFloor),
+                (1e-3 * worst, SolveStatus::Stalled),
+            ] {
+                solution.status = SolveStatus::Stalled;
+                settle(&problem, &mut solution, asked);
+                assert_eq!(solution.status, status, "{name}: {judgement:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_floor_of_rounding_is_that_of_the_judge() {
+        let disc = |mu: f64| FrictionSection::disc(mu).unwrap();
+        let problem = chain(&[disc(0.4), disc(0.1), disc(0.7), disc(0.2)]);
+        let mut solution = ContactSolution::default();
+        CascadeSolver::default().solve(&problem, &mut solution);
+        let judgement = Judgement::of(&problem, &solution.impulse);
+        for (test, floor) in [
+            (StoppingTest::Natural, judgement.floor),
+            (StoppingTest::Published, judgement.published_floor),
+        ] {
+            let scaled = ScaledProblem::new(&problem, test).unwrap();
+            let x = scaled.variables(&solution.impulse);
+            let own = scaled.rounding_floor(&x);
+            assert!((own / floor - 1.0).abs() < 1e-12, "{test:?}: {own} {floor}");
+        }
     }
 
     #[test]

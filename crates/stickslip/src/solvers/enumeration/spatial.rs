@@ -8,8 +8,8 @@
 //!
 //! # Source
 //!
-//! Natural map of [AcaryCollinsCraft2023] (De Saxcé's form); semismooth Newton [QiSun1993] with
-//! differences and a line search.
+//! Natural map of [AcaryCollinsCraft2023] (De Saxcé's form); semismooth Newton [QiSun1993] with a line search and the step of
+//! least norm, so that it ends at the nearest point of a continuum.
 //!
 //! # Guarantees
 //!
@@ -18,7 +18,10 @@
 //! # Behaviour to know
 //!
 //! Solutions of one motion are one, with the range of their impulses; motions that a walk through solutions joins are
-//! one continuum. Both are judged by the null directions of the natural map, to about 1e-6.
+//! one continuum. All thresholds are parts of what the impulses can do to the velocities (at least 1e-8 of it) or roundings of
+//! those: four feet that slide and turn at h = 1e-5 s, where impulses change velocities by 1e-4 of their size, are one
+//! continuum as at 1e-2 s; where impulses change them by less than 1e-6, a continuum may be counted twice. A continuum whose velocities differ by less than a thousand roundings is one motion. Where the impulses themselves do no more
+//! than that (h about 1e-11 s), the verdict is [`super::Verdict::Undecided`].
 //!
 //! # Cost
 //!
@@ -33,12 +36,18 @@ use rayon::prelude::*;
 
 use crate::algebra::rank_revealing::solve_any_rank;
 use crate::algebra::small_dense::norm;
-use crate::contact::ContactProblem;
+use crate::contact::{ContactProblem, Judgement, rounding_floor};
 use crate::laws::FrictionSection;
 use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 
-use super::solution::{free_speed, impulse_floor};
+use super::solution::{free_speed, impulse_floor, stiffest};
 use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
+
+/// Pivots below this part of the largest count as zero: the derivatives are good to about 1e-10.
+const SINGULAR: f64 = 1e-8;
+
+/// Solutions are good to a few times their floor of rounding; what they differ by is known to this many times that.
+const TOLD: f64 = 1e3;
 
 /// Searches; the caller has checked laws and sections.
 pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enumeration {
@@ -55,13 +64,23 @@ pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enume
             }
             let modes = modes(problem, &p);
             let continuum = continuum(problem, &p);
+            let decided = is_decided(problem, &p);
             let solution = FoundSolution::certified(problem, p, modes, continuum);
-            (solution.residual <= 1e-10).then_some(solution)
+            Some(FoundSolution {
+                decided,
+                ..solution
+            })
         })
         .collect();
-    let floor = impulse_floor(problem);
+    let found: Vec<FoundSolution> = found.into_iter().flatten().collect();
+    // Impulses of a short step move velocities little: what tells solutions apart is measured by what impulses can do, down
+    // to rounding, and never by the free velocity.
+    let largest = |size: &dyn Fn(&FoundSolution) -> f64| found.iter().map(size).fold(0.0, f64::max);
+    let told = TOLD * largest(&|s| rounding(problem, &s.impulse));
+    let same = told.max(1e-8 * largest(&|s| reach(problem, &s.impulse)));
+    let floor = 1e6 * told / stiffest(problem);
     let mut near: Vec<FoundSolution> = Vec::new();
-    for solution in found.into_iter().flatten() {
+    for solution in found {
         match near
             .iter_mut()
             .find(|s| s.distance(&solution, floor) <= 1e-6)
@@ -71,11 +90,6 @@ pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enume
             None => near.push(solution),
         }
     }
-    // Impulses of a short step move velocities little: what tells motions apart is measured by what impulses can do, from
-    // the accuracy of the search up.
-    let largest = near.iter().map(|s| reach(problem, &s.impulse));
-    let speed = free_speed(problem);
-    let same = (1e-7 * largest.fold(0.0, f64::max)).clamp(1e-10 * speed, 1e-7 * speed);
     let motions = Enumeration::distinct(near, floor, same);
     Enumeration {
         solutions: families(problem, motions),
@@ -87,17 +101,16 @@ pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enume
 /// The set of solutions around one: null directions of the natural map, and whether the velocity changes along them.
 fn continuum(problem: &ContactProblem, p: &[f64]) -> Option<Continuum> {
     let m = p.len();
-    let mut value = vec![0.0; m];
-    natural_map(problem, p, &mut value);
-    let matrix = jacobian(problem, p, &value);
-    let directions = solve_any_rank(&matrix, &vec![0.0; m], 1e-6).directions;
+    let directions = solve_any_rank(&jacobian(problem, p), &vec![0.0; m], SINGULAR).directions;
     if directions.is_empty() {
         return None;
     }
     let (mut here, mut there) = (vec![0.0; m], vec![0.0; m]);
     problem.local_velocity(p, &mut here);
-    // A short walk along each direction, back on a solution, tells whether the velocity changes.
-    let length = 1e-3 * norm(p);
+    let told = TOLD * rounding(problem, p);
+    // A walk along each direction, back on a solution, tells whether the velocity changes: by more than rounding, and by
+    // more than solutions are good to beside what the impulses walked can do.
+    let length = 0.1 * norm(p);
     let moves_velocity = directions.iter().any(|d| {
         [length, -length].iter().any(|&length| {
             let step = length / norm(d);
@@ -108,8 +121,7 @@ fn continuum(problem: &ContactProblem, p: &[f64]) -> Option<Continuum> {
             problem.local_velocity(&near, &mut there);
             let change = here.iter().zip(&there).map(|(a, b)| (a - b).abs());
             let walk: Vec<f64> = near.iter().zip(p).map(|(a, b)| a - b).collect();
-            let least = (1e-4 * reach(problem, &walk)).max(1e-10 * free_speed(problem));
-            change.fold(0.0, f64::max) > least
+            change.fold(0.0, f64::max) > told.max(1e-9 * reach(problem, &walk))
         })
     });
     Some(Continuum {
@@ -132,16 +144,38 @@ fn reach(problem: &ContactProblem, impulses: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
+/// The floor of rounding of the velocities that these impulses make: that of [`Judgement::floor`], in velocities.
+fn rounding(problem: &ContactProblem, impulses: &[f64]) -> f64 {
+    rounding_floor(reach(problem, impulses), free_speed(problem), 1.0)
+}
+
+/// Whether rounding hides less than a thousandth of what the impulses can do: below that other solutions, and other motions
+/// beside this one, cannot be seen.
+fn is_decided(problem: &ContactProblem, impulses: &[f64]) -> bool {
+    let able = reach(problem, impulses);
+    able == 0.0 || TOLD * rounding(problem, impulses) <= 1e-3 * able
+}
+
 /// Motions of one continuum count once: those that a walk through solutions joins.
-fn families(problem: &ContactProblem, motions: Vec<FoundSolution>) -> Vec<FoundSolution> {
-    let moving = |s: &FoundSolution| s.continuum.as_ref().is_some_and(|c| c.moves_velocity);
+fn families(problem: &ContactProblem, mut motions: Vec<FoundSolution>) -> Vec<FoundSolution> {
+    // The largest set stands for its family; its ends, where contacts open, look isolated.
+    let dimension = |s: &FoundSolution| s.continuum.as_ref().map_or(0, |c| c.dimension);
+    motions.sort_by_key(|s| std::cmp::Reverse(dimension(s)));
     let mut kept: Vec<FoundSolution> = Vec::new();
     for motion in motions {
-        let family = kept.iter_mut().find(|k| {
-            (moving(k) || moving(&motion)) && joined(problem, &k.impulse, &motion.impulse)
-        });
+        let family = (kept.iter_mut()).find(|k| joined(problem, &k.impulse, &motion.impulse));
         match family {
-            Some(k) => k.absorb(&motion),
+            // Two motions with solutions between them: the velocity moves, whatever was seen close by.
+            Some(k) => {
+                k.absorb(&motion);
+                let continuum = k.continuum.get_or_insert(Continuum {
+                    dimension: 1,
+                    moves_velocity: true,
+                    ends: Vec::new(),
+                    unbounded: Vec::new(),
+                });
+                continuum.moves_velocity = true;
+            }
             None => kept.push(motion),
         }
     }
@@ -259,40 +293,127 @@ pub(crate) fn natural_map_size(problem: &ContactProblem, p: &[f64]) -> f64 {
     natural_map(problem, p, &mut vec![0.0; p.len()])
 }
 
-/// Derivative of F at p, where F is `value`, by differences.
-fn jacobian(problem: &ContactProblem, p: &[f64], value: &[f64]) -> Vec<f64> {
+/// Derivative of F at p.
+///
+/// Only the projections on the cones are taken by differences, each in its own scale: the velocity is affine, and the slope
+/// of the support function is the point of the section that supports it. Differences of F itself lose the impulses of a short step beside
+/// the free velocity.
+fn jacobian(problem: &ContactProblem, p: &[f64]) -> Vec<f64> {
     let m = p.len();
-    let speed = norm(problem.free()).max(f64::MIN_POSITIVE);
+    let dense = problem.dense();
+    let mut w = vec![0.0; m];
+    problem.local_velocity(p, &mut w);
     let mut matrix = vec![0.0; m * m];
-    let mut above = vec![0.0; m];
-    let mut point = p.to_vec();
-    for j in 0..m {
-        let scale = norm(p).max(speed / problem.w(j, j).max(f64::MIN_POSITIVE));
-        let step = 1e-8 * scale;
-        point[j] = p[j] + step;
-        natural_map(problem, &point, &mut above);
-        point[j] = p[j];
-        for i in 0..m {
-            matrix[i * m + j] = (above[i] - value[i]) / step;
+    for block in problem.blocks() {
+        let (start, size) = (block.start, block.size);
+        let rho = 1.0 / dense[start * m + start];
+        let minus: Vec<f64> = w[start + 1..start + size].iter().map(|x| -x).collect();
+        let mut point: Vec<f64> = (start..start + size).map(|i| p[i] - rho * w[i]).collect();
+        let mut steepest = vec![0.0; size - 1];
+        if size > 1 {
+            point[0] -= rho * block.section.support(&minus);
+            block.section.support_point(&minus, &mut steepest);
+        }
+        // Rows of the derivative of the projected point, p − ρ(w + σ(−w_T) n).
+        let mut inner = vec![0.0; size * m];
+        for i in 0..size {
+            for j in 0..m {
+                inner[i * m + j] = -rho * dense[(start + i) * m + j];
+            }
+            inner[i * m + start + i] += 1.0;
+        }
+        for (k, s) in steepest.iter().enumerate() {
+            for j in 0..m {
+                inner[j] += rho * s * dense[(start + 1 + k) * m + j];
+            }
+        }
+        let slope = projection_slope(&block.section, &point);
+        for i in 0..size {
+            let row = (start + i) * m;
+            matrix[row + start + i] = 1.0;
+            for k in 0..size {
+                for j in 0..m {
+                    matrix[row + j] -= slope[i * size + k] * inner[k * m + j];
+                }
+            }
         }
     }
     matrix
 }
 
-/// Semismooth Newton with differences; whether it reached a zero.
+/// Derivative of the projection on the cone of a section by central differences; on an edge between two pieces the one ahead.
+fn projection_slope(section: &FrictionSection, point: &[f64]) -> Vec<f64> {
+    let size = point.len();
+    let mut here = vec![0.0; size];
+    section.project_on_cone(point, &mut here);
+    let length = norm(point);
+    let mut step = 1e-6 * length;
+    if norm(&here) > 0.0 {
+        // The pieces of the projection are as near as the projected point is to the tip.
+        step = step.min(1e-3 * norm(&here)).max(1e-9 * length);
+    }
+    let mut slope = vec![0.0; size * size];
+    if !(step > 0.0) {
+        // At the tip: that of a point inside.
+        (0..size).for_each(|i| slope[i * size + i] = 1.0);
+        return slope;
+    }
+    let (mut ahead, mut behind) = (vec![0.0; size], vec![0.0; size]);
+    let mut moved = point.to_vec();
+    for j in 0..size {
+        moved[j] = point[j] + step;
+        section.project_on_cone(&moved, &mut ahead);
+        moved[j] = point[j] - step;
+        section.project_on_cone(&moved, &mut behind);
+        moved[j] = point[j];
+        let edge = (0..size).any(|i| (ahead[i] - 2.0 * here[i] + behind[i]).abs() > 1e-3 * step);
+        for i in 0..size {
+            slope[i * size + j] = if edge {
+                (ahead[i] - here[i]) / step
+            } else {
+                (ahead[i] - behind[i]) / (2.0 * step)
+            };
+        }
+    }
+    slope
+}
+
+/// The solution of least norm: of a continuum, the nearest.
+fn least_step(matrix: &[f64], right: &[f64]) -> Vec<f64> {
+    let set = solve_any_rank(matrix, right, SINGULAR);
+    let mut point = set.point;
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for mut direction in set.directions {
+        for b in &basis {
+            remove(&mut direction, b);
+        }
+        let length = norm(&direction);
+        direction.iter_mut().for_each(|x| *x /= length);
+        remove(&mut point, &direction);
+        basis.push(direction);
+    }
+    point
+}
+
+/// Removes the part of `x` along the unit vector `along`.
+fn remove(x: &mut [f64], along: &[f64]) {
+    let part: f64 = x.iter().zip(along).map(|(x, a)| x * a).sum();
+    x.iter_mut().zip(along).for_each(|(x, a)| *x -= part * a);
+}
+
+/// Semismooth Newton with a line search, down to rounding; whether it reached a solution.
 fn newton(problem: &ContactProblem, p: &mut [f64]) -> bool {
     let m = p.len();
-    let speed = norm(problem.free()).max(f64::MIN_POSITIVE);
     let mut value = vec![0.0; m];
     let mut size = natural_map(problem, p, &mut value);
     let mut trial_value = vec![0.0; m];
     for _ in 0..80 {
-        if size <= 1e-15 * speed {
+        if size <= 0.25 * rounding(problem, p) {
             break;
         }
-        let matrix = jacobian(problem, p, &value);
+        let matrix = jacobian(problem, p);
         let right: Vec<f64> = value.iter().map(|x| -x).collect();
-        let direction = solve_any_rank(&matrix, &right, 1e-7).point;
+        let direction = least_step(&matrix, &right);
         if direction.iter().any(|x| !x.is_finite()) {
             return false;
         }
@@ -318,7 +439,8 @@ fn newton(problem: &ContactProblem, p: &mut [f64]) -> bool {
             break;
         }
     }
-    size <= 1e-11 * speed
+    let judgement = Judgement::of(problem, p);
+    judgement.residual.worst() <= (0.1 * TOLD) * judgement.floor
 }
 
 fn modes(problem: &ContactProblem, p: &[f64]) -> Vec<Mode> {

@@ -84,8 +84,9 @@ impl Integrator {
         }
     }
 
-    /// A rebound that cannot rise above the tolerance ends in contact; the rest of the geometric
-    /// series of flights is summed for the record.
+    /// Rebounds that cannot rise above the tolerance end in contact, of the contacts struck and of those that the impact lifts (a block
+    /// that rocks from corner to corner never rebounds at the corner it strikes); the rest of the geometric series of flights is
+    /// summed for the record.
     pub(super) fn end_of_bounces(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -93,43 +94,72 @@ impl Integrator {
         incoming: &[f64],
     ) {
         self.derivative(system);
-        for (&s, &approach) in approaching.iter().zip(incoming) {
-            self.place_here(system);
-            let modes: Vec<Mode> = self
-                .modes
-                .iter()
-                .enumerate()
-                .map(|(k, mode)| Mode {
-                    closed: mode.closed && k != s,
-                    friction: mode.friction.clone(),
-                })
-                .collect();
-            self.accelerations.solve(&modes);
-            let rebound = self.accelerations.normal_velocity(s);
-            let fall = -self.accelerations.row_acceleration(s, 0);
-            if !(rebound > 0.0 && fall > 0.0) {
-                continue;
+        self.place_here(system);
+        let fastest = incoming.iter().fold(0.0f64, |m, x| m.max(-x));
+        let touching: Vec<usize> = (0..self.modes.len()).filter(|&s| self.touches(s)).collect();
+        let mut ended: Vec<(usize, f64)> = Vec::new();
+        for &s in &touching {
+            let struck = approaching.iter().position(|&a| a == s);
+            if let Some((rebound, flight)) = self.low_bounce(s) {
+                let approach = struck.map_or(fastest, |k| -incoming[k]);
+                let ratio = (rebound / approach).min(1.0 - 1e-12);
+                ended.push((s, self.t + flight / (1.0 - ratio)));
             }
-            let height = rebound * rebound / (2.0 * fall);
-            let flight = 2.0 * rebound / fall;
-            let c = self.accelerations.layout.slots()[s].key.constraint();
-            let lowest = 64.0 * self.accelerations.gap_rounding[c];
-            let least = self.settings.bounce_min * self.scales.length(c);
-            if height >= least.max(lowest) && flight > 1e-13 * self.t.abs() {
-                continue;
-            }
-            let ratio = (rebound / -approach).min(1.0 - 1e-12);
-            let end = self.t + flight / (1.0 - ratio);
-            let row = self.accelerations.row(s, 0).to_vec();
-            let correction = self.correction(&[row], &[rebound]);
-            let nq = self.nq;
-            for (v, c) in self.y[nq..].iter_mut().zip(&correction) {
-                *v += c;
-            }
-            let before = self.v().to_vec();
+        }
+        if ended.is_empty() {
+            return;
+        }
+        // What ends and what is at rest stay together: to stop one corner alone would drive the other into the floor.
+        self.place_here(system);
+        let still = |s: usize| {
+            let start = self.accelerations.layout.slots()[s].start;
+            let resting = 1e-11 * self.scales.speeds[start];
+            self.accelerations.normal_velocity(s).abs() <= resting
+        };
+        let held: Vec<usize> = (touching.iter().copied())
+            .filter(|&s| ended.iter().any(|&(e, _)| e == s) || still(s))
+            .collect();
+        let velocities: Vec<f64> = (held.iter())
+            .map(|&s| self.accelerations.normal_velocity(s))
+            .collect();
+        let rows: Vec<Vec<f64>> = (held.iter())
+            .map(|&s| self.accelerations.row(s, 0).to_vec())
+            .collect();
+        ended.retain(|&(s, _)| !still(s));
+        let correction = self.correction(&rows, &velocities);
+        let nq = self.nq;
+        for (v, c) in self.y[nq..].iter_mut().zip(&correction) {
+            *v += c;
+        }
+        let before = self.v().to_vec();
+        // A rebound of rounding is none: an inelastic impact ends no series.
+        for (s, end) in ended {
             self.record(Some(s), ReferenceEventKind::Accumulation { end }, &before);
         }
         self.place_here(system);
+    }
+
+    /// Velocity and time of flight of a rebound that rises less than the tolerance.
+    fn low_bounce(&mut self, s: usize) -> Option<(f64, f64)> {
+        let modes: Vec<Mode> = (self.modes.iter().enumerate())
+            .map(|(k, mode)| Mode {
+                closed: mode.closed && k != s,
+                friction: mode.friction.clone(),
+            })
+            .collect();
+        self.accelerations.solve(&modes);
+        let rebound = self.accelerations.normal_velocity(s);
+        let fall = -self.accelerations.row_acceleration(s, 0);
+        if !(rebound > 0.0 && fall > 0.0) {
+            return None;
+        }
+        let height = rebound * rebound / (2.0 * fall);
+        let flight = 2.0 * rebound / fall;
+        let c = self.accelerations.layout.slots()[s].key.constraint();
+        let lowest = 64.0 * self.accelerations.gap_rounding[c];
+        let least = self.settings.bounce_min * self.scales.length(c);
+        let low = height < least.max(lowest) || flight <= 1e-13 * self.t.abs();
+        low.then_some((rebound, flight))
     }
 
     /// Impact without collision of a slipping contact that no acceleration can satisfy: the kinetic
