@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
+use stickslip::scene::{Changes, Scene, find_in_gallery};
 use stickslip::simulation::{BodyAccount, ElasticLedger, RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{InternalForce, MoreauJean, MoreauJeanSettings};
@@ -578,4 +579,30 @@ fn newtons_law_gives_an_elastic_beam_energy_where_fremonds_takes_it() {
         "{gains:?}"
     );
     assert!(gains[5] > 0.05, "{gains:?}");
+}
+
+/// A bar of cells Δx with consistent masses: the fastest mode, neighbours against each other, has ω² = 12 c²/Δx², so that explicit
+/// steps are stable up to Δx/(√3 c) = 0.577 ms.
+#[test]
+fn explicit_steps_beyond_the_fastest_mode_are_refused() {
+    let bar = |scheme: &str, step: f64| {
+        let source = find_in_gallery("elastic-bar").expect("a scene").source();
+        let changes = Changes::new()
+            .key("scheme", scheme)
+            .key("step", step.to_string());
+        Scene::parse(changes.apply(&source).expect("keys"))
+    };
+    let limit = 0.01 / (3f64.sqrt() * 10.0);
+    for scheme in ["moreau", "sweeping-process"] {
+        let refused = bar(scheme, 1.01 * limit).map(|_| ());
+        let message = refused.expect_err("unstable").to_string();
+        assert!(message.contains("at most 0.0005774"), "{message}");
+        let scene = bar(scheme, 0.99 * limit).expect("stable");
+        let mut run = scene.simulation().expect("stable");
+        let start = run.record().kinetic + run.record().potential;
+        let end = run.run_until(0.3, |_| ControlFlow::Continue(()));
+        assert_eq!(end, RunEnd::Finished);
+        let now = run.record().kinetic + run.record().potential;
+        assert!(now < 1.05 * start, "{scheme}: {start} {now}");
+    }
 }

@@ -324,6 +324,55 @@ fn bounds_hold_on_scenes_and_are_not_claimed_where_they_are_not_proved() {
     }
 }
 
+/// The bounds read the true gradient of a gap: in other units of it, the bounds of speed and variation are the same and that of the
+/// penetration is measured in these units.
+#[test]
+fn bounds_do_not_depend_on_the_scale_of_a_gap() {
+    let study = |scale: f64| {
+        let text = format!(
+            r#"title = "A particle thrown on the floor"
+scheme = "sweeping-process"
+projection = "none"
+step = 1e-3
+until = 1
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[contacts]]
+name = "floor"
+gap = "{scale}*y"
+slip = "x'"
+friction = 0.4
+[initial]
+x = 0
+y = 0.3
+x_dot = 2
+y_dot = 0
+"#
+        );
+        let source = stickslip::scene::SourceText::new("thrown.toml", text);
+        let scene = Scene::parse(source).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+        let study = sweeping_bounds(&mut run, scene.settings.until);
+        let bounds = study.bounds.expect("one contact of a particle is covered");
+        assert!(study.realised.within(&bounds), "{scale}: {bounds:?}");
+        let penetrations = [bounds.penetration, study.realised.penetration];
+        let speeds = [bounds.speed, bounds.variation, study.realised.speed];
+        (penetrations.map(|p| p / scale), speeds)
+    };
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs();
+    let (penetrations, speeds) = study(1.0);
+    assert!(penetrations[1] > 0.0, "the bare scheme penetrates");
+    for scale in [1000.0, 1e-3] {
+        let (others, other_speeds) = study(scale);
+        let pairs = others.iter().zip(&penetrations);
+        for (a, b) in pairs.chain(other_speeds.iter().zip(&speeds)) {
+            assert!(close(*a, *b), "{scale}: {a} {b}");
+        }
+    }
+}
+
 #[test]
 fn a_motion_turned_about_the_normal_is_the_turned_motion() {
     // Isotropic friction and an isotropic delayed spring; drops and sliding from random starts.

@@ -9,6 +9,7 @@ mod contact_phases;
 pub(crate) mod contact_scales;
 mod contact_stage;
 mod event_driven;
+mod explicit_limit;
 mod explicit_positions;
 mod explicit_step;
 mod generalized_impact;

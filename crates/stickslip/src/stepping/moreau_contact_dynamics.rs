@@ -7,8 +7,9 @@ use crate::laws::ImpactRule;
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
+use super::explicit_limit::explicit_limit;
 use super::explicit_step::{Contacts, ExplicitStep};
-use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingScheme};
+use super::{ContactStage, PositionCorrection, Projection, State, StepLimit, TimeSteppingScheme};
 
 /// Moreau's explicit time stepping.
 ///
@@ -78,6 +79,10 @@ impl MoreauContactDynamics {
 impl TimeSteppingScheme for MoreauContactDynamics {
     fn name(&self) -> &'static str {
         "moreau"
+    }
+
+    fn step_limit(&self, system: &dyn MechanicalSystem, q: &[f64]) -> Option<StepLimit> {
+        explicit_limit(system, q)
     }
 
     fn step(

@@ -3,8 +3,9 @@
 use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
+use super::explicit_limit::explicit_limit;
 use super::explicit_step::{Contacts, ExplicitStep};
-use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingScheme};
+use super::{ContactStage, PositionCorrection, Projection, State, StepLimit, TimeSteppingScheme};
 
 /// The sweeping-process algorithm.
 ///
@@ -70,6 +71,10 @@ impl SweepingProcess {
 impl TimeSteppingScheme for SweepingProcess {
     fn name(&self) -> &'static str {
         "sweeping-process"
+    }
+
+    fn step_limit(&self, system: &dyn MechanicalSystem, q: &[f64]) -> Option<StepLimit> {
+        explicit_limit(system, q)
     }
 
     fn step(
