@@ -1,7 +1,7 @@
 //! Time per step of worlds, ours beside Rapier's (f64, its settings for accuracy), from the same start, in one run.
 //!
 //! `cargo run --release [-- SCENE ... ours]` in this folder. Scenes: pack1000 compacting pack5000 pyramid wall towers heavy column drum
-//! growth; without one the table of all but growth. CPU time of the process, both on one thread. Rapier is compiled for this machine with
+//! growth-packs growth-flow; without one the table of all but growth. CPU time of the process, both on one thread. Rapier is compiled for this machine with
 //! `RUSTFLAGS=-Ctarget-cpu=native`.
 
 mod ours;
@@ -131,13 +131,11 @@ fn main() {
             "heavy" => _ = run(scene::heavy_tower(10), compare),
             "column" => _ = run(scene::column(1000), compare),
             "drum" => _ = run(scene::drum(1000), compare),
-            "growth" => {
-                growth("packs", scene::pack);
-                growth("flow", |count| scene::Scene {
-                    steps: 60,
-                    ..scene::column(count)
-                });
-            }
+            "growth-packs" => growth("packs", scene::pack),
+            "growth-flow" => growth("flow", |count| scene::Scene {
+                steps: 60,
+                ..scene::column(count)
+            }),
             other => {
                 eprintln!("no scene {other}");
                 std::process::exit(1);

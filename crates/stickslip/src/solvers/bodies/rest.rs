@@ -48,7 +48,8 @@ impl Sums {
         self.free += other.free;
     }
 
-    fn within(&self, tolerance: f64) -> bool {
+    /// Whether every contact was measured and the residual is within the tolerance.
+    pub(super) fn within(&self, tolerance: f64) -> bool {
         self.covered
             && self.map <= tolerance * tolerance * self.size.max(self.free)
             && self.map.is_finite()

@@ -42,6 +42,13 @@ const PATIENCE: u32 = 500;
 /// The same where no other method is left: of the steps of `grain-column`, with rolling friction, one stands still for 600.
 const LAST_PATIENCE: u32 = 3000;
 
+/// An island whose guess is within this many tolerances is nearly at rest: it is swept to a part of the tolerance, for so many sweeps at most. What is left of its
+/// velocities adds to the residual of the next step, so that it would else be packed anew for one sweep in every step. A pyramid of 819 boxes is found at rest in most steps then
+/// (9.3 and 7.2 ms).
+pub(super) const NEARLY_AT_REST: f64 = 10.0;
+const FURTHER: f64 = 0.3;
+const FURTHER_SWEEPS: u32 = 6;
+
 /// The calibration before any sweep.
 const UNKNOWN: f64 = 0.0;
 
@@ -59,6 +66,8 @@ pub(super) struct Track {
     pub(super) full: bool,
     /// Whether no other method is left.
     pub(super) last: bool,
+    /// Whether the guess was nearly a solution.
+    pub(super) near: bool,
     /// Residual and sweep at the last halving.
     mark: (f64, u32),
     idle: bool,
@@ -132,8 +141,10 @@ impl Track {
             self.calibrate(self.best);
         }
         self.steer(against);
-        (self.calibration != UNKNOWN && self.calibration * self.raw <= tolerance)
+        let aim = if self.near { FURTHER } else { 1.0 } * tolerance;
+        (self.calibration != UNKNOWN && self.calibration * self.raw <= aim)
             || self.since_check >= 20 + sweep / 4
+            || (self.near && sweep == FURTHER_SWEEPS)
     }
 
     /// Momentum of the next sweep, from the sign and the change of the last one.
@@ -170,7 +181,8 @@ impl Track {
         if better {
             (self.best, self.map, self.size) = (residual, map, size);
         }
-        self.done = self.best <= tolerance;
+        let further = self.near && sweep < FURTHER_SWEEPS;
+        self.done = self.best <= if further { FURTHER } else { 1.0 } * tolerance;
         if self.best <= 0.5 * self.mark.0 {
             self.mark = (self.best, sweep);
         }

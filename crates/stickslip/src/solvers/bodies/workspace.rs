@@ -14,7 +14,7 @@ use super::schedule::Schedule;
 use super::shared::{Part, Shared, Stage};
 use super::solver::{BodySweepOutcome, BodySweepSettings, OnlySweeps};
 use super::team::SpinBarrier;
-use super::track::Track;
+use super::track::{NEARLY_AT_REST, Track};
 use crate::contact::{BodyOperator, ContactBlock};
 use crate::solvers::sweep::Instructions;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -143,6 +143,14 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         impulse: &mut [f64],
     ) -> BodySweepOutcome {
         self.pack(problem, impulse);
+        for part in &mut self.parts {
+            for (track, island) in part.tracks.iter_mut().zip(part.islands) {
+                if track.present {
+                    let sums = self.rest.sums(island as usize);
+                    track.near = sums.within(NEARLY_AT_REST * tolerance);
+                }
+            }
+        }
         let at_rest = self.elsewhere.iter().filter(|&&solved| solved).count();
         let mut newton = 0;
         // Islands of few bodies on which sweeps crawl are left to Newton's method; the others are swept on.
