@@ -48,7 +48,7 @@ use super::planar_lemke::lemke;
 use super::progress::{Progress, SolverLimits};
 use super::reduced_form::ReducedForm;
 use super::scaled_problem::{ScaledProblem, StoppingTest, is_scalable};
-use super::strategy::{NewtonRun, Strategy};
+use super::strategy::{Costs, NewtonRun, Strategy};
 use crate::clock::Stopwatch;
 use crate::contact::{
     ContactProblem, ContactSolution, ContactSolver, Judgement, SolveCost, SolveStatus,
@@ -251,19 +251,34 @@ pub(crate) fn find_reduced_form(
     }
 }
 
-/// The second-order methods alone, from a point that sweeps have left: proximal Newton, then the interior point. The best impulses by the
-/// natural map; `None` where a factorisation would cost more than many sweeps.
+/// When the second-order methods are called for an island of bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finish {
+    /// After few sweeps, where a factorisation costs no more than many of them.
+    Early,
+    /// After everything else, at any price that a step may have.
+    Last,
+}
+
+/// The second-order methods alone, from a point that sweeps have left: proximal Newton, and the interior point. The best impulses by the
+/// natural map; `None` where a factorisation is too dear.
 pub(crate) fn finish_by_newton(
     problem: &ContactProblem,
     tolerance: f64,
     guess: &[f64],
+    finish: Finish,
 ) -> Option<Vec<f64>> {
     let settings = &CascadeSettings::default();
+    let (iterations, effort) = match finish {
+        Finish::Early => (settings.finish_products, f64::INFINITY),
+        Finish::Last => (SolverLimits::default().iterations, settings.last_effort),
+    };
     let limits = SolverLimits {
         // A little ahead, since the answer is measured by other code.
         tolerance: 0.9 * tolerance,
         test: StoppingTest::Natural,
-        iterations: settings.finish_products,
+        iterations,
+        effort,
         ..SolverLimits::default()
     };
     let scaled = ScaledProblem::new(problem, limits.test)?;
@@ -272,7 +287,16 @@ pub(crate) fn finish_by_newton(
     progress.bodies = problem.delassus().body_form();
     let mut system = NewtonSystem::new(&scaled, None);
     find_reduced_form(&mut system, &scaled, problem, settings);
-    if system.operations() > settings.finish_operations * scaled.contacts() as f64 {
+    let operations = system.operations();
+    let too_dear = match finish {
+        Finish::Early => operations > settings.finish_operations * scaled.contacts() as f64,
+        Finish::Last => {
+            let mut costs = Costs::new(&progress);
+            costs.set_operations(&progress, operations);
+            settings.last_steps * costs.newton > settings.last_effort
+        }
+    };
+    if too_dear {
         return None;
     }
     if !progress.done() {
@@ -280,7 +304,11 @@ pub(crate) fn finish_by_newton(
             Strategy::Newton(NewtonRun::from_sweeps(settings)),
             Strategy::Interior(None, NewtonRun::from_interior(settings)),
         ];
-        Schedule::new(&mut progress, &mut system, problem, strategies, &start).run();
+        let mut schedule = Schedule::new(&mut progress, &mut system, problem, strategies, &start);
+        if finish == Finish::Last {
+            schedule.set_weight(1, settings.last_interior_weight);
+        }
+        schedule.run();
     }
     Some(scaled.impulses(&progress.best))
 }

@@ -16,7 +16,10 @@
 //! # Behaviour to know
 //!
 //! Sweeps crawl on towers with large mass ratios and on tall stacks, whose graphs are thin: there a Newton step costs as
-//! much as 5 to 20 sweeps. In packings of a thousand balls it costs 400, so large islands are left to the sweeps.
+//! much as 5 to 20 sweeps, and it is tried early. In piles of some hundred boxes and balls it costs 200, in packings of a thousand balls 400: there it comes last, when
+//! sweeps, patches and Newton's method without a matrix have all failed, and only if a step can pay for many Newton steps. In a bin of 125 boxes and 125 balls that
+//! settles impulses drift along directions in which faces with four contacts and sliding neighbours hardly resist, for tens of thousands of sweeps;
+//! proximal Newton solved all of 22 such problems, in 0.8 s of CPU on average.
 //!
 //! # Cost
 //!
@@ -32,7 +35,7 @@ use super::workspace::Problem;
 use crate::algebra::dot;
 use crate::contact::delassus::{BlockDelassus, BodyForm, BodyLink};
 use crate::contact::{BodyOperator, ContactBlock, ContactProblem, Delassus, NO_BODY};
-use crate::solvers::cascade::finish_by_newton;
+use crate::solvers::cascade::{Finish, finish_by_newton};
 
 /// Sweeps before Newton's method is tried. Measured on towers: later it costs more than it saves, earlier quiet steps pay for it.
 pub(super) const FIRST_SWEEPS: u32 = 150;
@@ -101,8 +104,8 @@ impl IslandProblem {
         Some(())
     }
 
-    /// Solves the island by a factorisation; |F|² and |r|² of the answer, if it is within the tolerance.
-    fn factorise(&mut self, tolerance: f64) -> Option<(f64, f64)> {
+    /// Solves the island by factorisations; |F|² and |r|² of the answer, if it is within the tolerance.
+    fn factorise(&mut self, tolerance: f64, finish: Finish) -> Option<(f64, f64)> {
         let (start, _) = self.operator.contacts_of_bodies();
         let pairs = |ends: &[u32]| f64::from(ends[1] - ends[0]).powi(2);
         if start.windows(2).map(pairs).sum::<f64>() > PAIRS_MAX {
@@ -110,7 +113,11 @@ impl IslandProblem {
         }
         let problem =
             ContactProblem::from_local(self.delassus(), self.free.clone(), self.blocks.clone());
-        let answer = finish_by_newton(&problem, FARTHER * tolerance, &self.impulse)?;
+        let aim = match finish {
+            Finish::Early => FARTHER * tolerance,
+            Finish::Last => tolerance,
+        };
+        let answer = finish_by_newton(&problem, aim, &self.impulse, finish)?;
         let start = std::mem::replace(&mut self.impulse, answer);
         let (map, size, free) = self.natural_map();
         if map <= tolerance * tolerance * f64::max(size, free) {
@@ -209,7 +216,8 @@ impl NewtonKrylov {
         few_bodies: bool,
         rounds_max: u32,
     ) -> Option<(f64, f64)> {
-        if few_bodies && let Some(answer) = self.island.problem.factorise(tolerance) {
+        if few_bodies && let Some(answer) = self.island.problem.factorise(tolerance, Finish::Early)
+        {
             return Some(answer);
         }
         if rounds_max == 0 {
@@ -218,6 +226,12 @@ impl NewtonKrylov {
         let answer = self.run(tolerance, rounds_max)?;
         self.island.problem.impulse.copy_from_slice(&self.flat);
         Some(answer)
+    }
+
+    /// Solves its island, which all other methods have left, by factorisations as far as a step may go; |F|² and |r|² of the answer where it is
+    /// within the tolerance.
+    pub(super) fn solve_last(&mut self, tolerance: f64) -> Option<(f64, f64)> {
+        self.island.problem.factorise(tolerance, Finish::Last)
     }
 }
 

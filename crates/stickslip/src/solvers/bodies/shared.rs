@@ -38,7 +38,7 @@ impl Part {
     }
 
     /// Whether all islands have their answers.
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.tracks.iter().all(|track| track.done || !track.present)
     }
 }
@@ -115,7 +115,13 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
             Stage::Rest if few_bodies => self.sweeps_of(contacts).saturating_sub(swept),
             Stage::Rest => self.sweeps_max.saturating_sub(swept),
         };
-        if self.stage == Stage::Rest && few_bodies && self.patient {
+        // Contacts that are visited by themselves, as those with rolling friction, are known to no other method.
+        let own_segments = &self.segments[segments.clone()];
+        if self.stage == Stage::Rest
+            && few_bodies
+            && self.patient
+            && own_segments.iter().any(|segment| !segment.alone.is_empty())
+        {
             tracks.iter_mut().for_each(|track| track.last = true);
         }
         let group = Group {
@@ -123,7 +129,7 @@ impl<const R: usize, const F: usize> Shared<'_, R, F> {
             batches: self.batches,
             best: self.best,
             alone: self.alone,
-            segments: &self.segments[segments.clone()],
+            segments: own_segments,
             bodies: islands.map(|island| match island {
                 u32::MAX => &[][..],
                 island => &self.islands.bodies()[self.islands.body_range(island as usize)],

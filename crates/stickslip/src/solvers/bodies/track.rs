@@ -39,7 +39,7 @@ const REGAIN: f64 = 0.001;
 
 /// Sweeps without halving of the residual after which other methods are worth more.
 const PATIENCE: u32 = 500;
-/// The same where no other method is left: of the steps of `grain-column`, with rolling friction, one stands still for 600.
+/// The same where no other method knows the laws: of the steps of `grain-column`, with rolling friction, one stands still for 600.
 const LAST_PATIENCE: u32 = 3000;
 
 /// An island whose guess is within this many tolerances is nearly at rest: it is swept to a part of the tolerance, for so many sweeps at most. What is left of its
@@ -64,7 +64,7 @@ pub(super) struct Track {
     pub(super) free_size: f64,
     /// Whether momentum keeps its strength where the changes of the sweeps grow.
     pub(super) full: bool,
-    /// Whether no other method is left.
+    /// Whether no other method knows the laws.
     pub(super) last: bool,
     /// Whether the guess was nearly a solution.
     pub(super) near: bool,

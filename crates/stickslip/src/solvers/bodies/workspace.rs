@@ -158,7 +158,9 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         let mut left = self.parts.iter().any(|part| part.crawls());
         if left {
             self.write(problem, impulse);
-            newton = self.finish(problem, settings, tolerance, impulse, |part| part.crawls());
+            newton = self.finish(problem, tolerance, impulse, Part::crawls, |own, few| {
+                own.solve(tolerance, few, settings.rounds_max)
+            });
         }
         // Large ones that a few contacts hold up are solved around these.
         if settings.rounds_max > 0 && self.parts.iter().any(|part| part.stalled()) {
@@ -172,7 +174,17 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         // What all sweeps have left: large islands.
         if self.parts.iter().any(|part| part.stalled()) {
             self.write(problem, impulse);
-            newton += self.finish(problem, settings, tolerance, impulse, |part| part.stalled());
+            newton += self.finish(problem, tolerance, impulse, Part::stalled, |own, few| {
+                own.solve(tolerance, few, settings.rounds_max)
+            });
+        }
+        // What everything has left.
+        if settings.rounds_max > 0 && self.parts.iter().any(|part| !part.is_done()) {
+            self.write(problem, impulse);
+            let left = |part: &Part| !part.is_done();
+            newton += self.finish(problem, tolerance, impulse, left, |own, _| {
+                own.solve_last(tolerance)
+            });
         }
         let mut outcome = self.outcome(settings.tolerance);
         outcome.islands += at_rest as u32;
@@ -406,14 +418,14 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         track.free_size += prepared.free_size();
     }
 
-    /// Newton's method for the islands that sweeps have not solved; their number.
+    /// A form of Newton's method for the islands that are not solved, told whether they have few bodies; their number.
     fn finish(
         &mut self,
         problem: &Problem,
-        settings: &BodySweepSettings,
         tolerance: f64,
         impulse: &mut [f64],
         wanted: fn(&Part) -> bool,
+        solve: impl Fn(&mut NewtonKrylov, bool) -> Option<(f64, f64)>,
     ) -> u32 {
         let mut tried = 0;
         let own = self.krylov.get_or_insert_default();
@@ -435,8 +447,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                 } else {
                     track.best
                 };
-                if let Some((map, size)) =
-                    own.solve(tolerance, part.few_bodies, settings.rounds_max)
+                if let Some((map, size)) = solve(own, part.few_bodies)
                     && track.residual(map, size) <= enough
                 {
                     put_back(

@@ -93,6 +93,11 @@ impl<'a, 'b, 'c> Schedule<'a, 'b, 'c> {
         }
     }
 
+    /// Changes the weight of the cost of a strategy in the choice of the next turn.
+    pub(super) fn set_weight(&mut self, at: usize, weight: f64) {
+        self.turns[at].factor = weight;
+    }
+
     /// Gives turns until the problem is solved, the budget is spent or nothing moves; the strategy that found the best point.
     pub(super) fn run(mut self) -> &'static str {
         let (mut best, mut idle) = (f64::INFINITY, 0);

@@ -52,10 +52,16 @@ pub struct CascadeSettings {
     pub patch_sweeps: u64,
     /// Newton steps spent on a patch.
     pub patch_newton_steps: u64,
-    /// Operations of a factorisation per contact up to which Newton's method is taken for a stalled island of bodies.
+    /// Operations of a factorisation per contact up to which Newton's method is taken early for an island of bodies on which sweeps crawl.
     pub finish_operations: f64,
-    /// Products after which Newton's method on a stalled island is given up.
+    /// Products after which it is given up there.
     pub finish_products: u64,
+    /// What Newton's method may cost on an island that everything else has left, in nanoseconds counted from sizes.
+    pub last_effort: f64,
+    /// Newton steps that this must allow: 22 steps of a bin of boxes and balls took 70 to 650.
+    pub last_steps: f64,
+    /// Weight of the interior point beside Newton's method there: from its own start it needed twice the time on the same steps.
+    pub last_interior_weight: f64,
 }
 
 impl Default for CascadeSettings {
@@ -87,6 +93,9 @@ impl Default for CascadeSettings {
             patch_newton_steps: 40,
             finish_operations: 15_000.0,
             finish_products: 600,
+            last_effort: 2e9,
+            last_steps: 150.0,
+            last_interior_weight: 0.9,
         }
     }
 }
