@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contact::ContactKey;
 
+use super::pair_events::PairEvents;
 use super::{ContactMode, ContactRecord, StepRecord};
 
 /// What happened at a contact.
@@ -63,12 +64,54 @@ pub struct ContactWorks {
 
 /// Impacts of one contact that follow each other ever faster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Bounces {
+pub(super) struct Bounces {
     count: u64,
     last: f64,
     interval: f64,
     /// Steps in contact since the last one.
     settled: u32,
+}
+
+impl Bounces {
+    /// Takes a step in; where bounces have come to their end, the time of the last one and their number.
+    pub(super) fn follow(
+        &mut self,
+        record: &StepRecord,
+        hit: bool,
+        open: bool,
+    ) -> Option<(f64, u64)> {
+        if hit {
+            let interval = record.t - self.last;
+            // Instants are known to the step.
+            let sooner = self.count == 1 || interval < self.interval + 1.5 * record.h;
+            self.count = if self.count > 0 && sooner {
+                self.count + 1
+            } else {
+                1
+            };
+            (self.last, self.interval, self.settled) = (record.t, interval, 0);
+        } else if open {
+            self.settled = 0;
+        } else if self.count >= ACCUMULATES {
+            self.settled += 1;
+            if self.settled == 2 {
+                let end = (self.last, self.count);
+                *self = Self::default();
+                return Some(end);
+            }
+        }
+        None
+    }
+
+    /// Whether another bounce could still go on with those before; after one alone any may, for a thousand steps.
+    pub(super) fn awaits(&self, record: &StepRecord) -> bool {
+        let since = record.t - self.last;
+        match self.count {
+            0 => false,
+            1 => since <= 1e3 * record.h,
+            _ => since <= 2.0 * self.interval,
+        }
+    }
 }
 
 /// Collects the events of a run, in constant memory.
@@ -82,6 +125,9 @@ pub struct EventLog {
     pub events: Vec<Event>,
     /// Number of events that were counted but not kept.
     pub dropped: u64,
+    /// Events of each kind, kept or not.
+    #[serde(default)]
+    counts: [u64; 7],
     /// How the work of the contacts came about.
     #[serde(default)]
     pub works: ContactWorks,
@@ -100,6 +146,9 @@ pub struct EventLog {
     /// Largest kinetic energy so far: what is far below it is rounding.
     #[serde(default)]
     kinetic_max: f64,
+    /// Pairs of bodies of a world.
+    #[serde(default)]
+    pairs: PairEvents,
     /// No contact acted in the last step and none is waited for: as long as none takes part, nothing happens.
     #[serde(default)]
     quiet: bool,
@@ -110,7 +159,7 @@ const KEPT: usize = 20_000;
 /// An impact without collision moves at least this part of the largest kinetic energy.
 const MATTERS: f64 = 1e-6;
 /// An energy gain below this part of the largest kinetic energy is rounding.
-const GAIN: f64 = 1e-9;
+pub(super) const GAIN: f64 = 1e-9;
 /// Impacts, each sooner after the last one, that make an accumulation when the contact then stays closed.
 const ACCUMULATES: u64 = 5;
 
@@ -131,11 +180,29 @@ impl EventLog {
 
     /// Reads a record.
     pub fn observe(&mut self, record: &StepRecord) {
+        self.observe_pairs(record);
         if self.quiet && record.located.is_none() && record.is_idle() {
             self.kinetic_max = self.kinetic_max.max(record.kinetic);
             return;
         }
         self.read(record);
+    }
+
+    /// Contacts between the bodies of a world, which come and go.
+    fn observe_pairs(&mut self, record: &StepRecord) {
+        if record.present.is_empty() && self.pairs.is_empty() {
+            return;
+        }
+        let kinetic_max = self.kinetic_max.max(record.kinetic);
+        // Room for all that is kept: a warm run allocates nothing.
+        self.events.reserve_exact(KEPT - self.events.len());
+        let mut pairs = std::mem::take(&mut self.pairs);
+        pairs.observe(record, kinetic_max, |event| match event.kind {
+            // Thousands of grains that flow would leave no room for anything else.
+            EventKind::Stick | EventKind::Slip => self.drop(event.kind),
+            _ => self.keep(event),
+        });
+        self.pairs = pairs;
     }
 
     fn read(&mut self, record: &StepRecord) {
@@ -299,36 +366,31 @@ impl EventLog {
     }
 
     fn follow_bounces(&mut self, record: &StepRecord, i: usize) {
-        let bounces = &mut self.bounces[i];
-        if self.hit[i] {
-            let interval = record.t - bounces.last;
-            // Instants are known to the step.
-            let sooner = bounces.count == 1 || interval < bounces.interval + 1.5 * record.h;
-            bounces.count = if bounces.count > 0 && sooner {
-                bounces.count + 1
-            } else {
-                1
-            };
-            (bounces.last, bounces.interval, bounces.settled) = (record.t, interval, 0);
-        } else if self.modes[i] == ContactMode::Open {
-            bounces.settled = 0;
-        } else if bounces.count >= ACCUMULATES {
-            bounces.settled += 1;
-            if bounces.settled == 2 {
-                let (count, t) = (bounces.count, bounces.last);
-                *bounces = Bounces::default();
-                let mut event = event(record, i, EventKind::Accumulation);
-                (event.t, event.count) = (t, count);
-                self.keep(event);
-            }
+        let open = self.modes[i] == ContactMode::Open;
+        if let Some(end) = self.bounces[i].follow(record, self.hit[i], open) {
+            let mut event = event(record, i, EventKind::Accumulation);
+            (event.t, event.count) = end;
+            self.keep(event);
         }
+    }
+
+    /// How many events of a kind there were, whether kept or not.
+    pub fn count(&self, kind: EventKind) -> u64 {
+        self.counts[kind as usize]
+    }
+
+    /// Counts an event that is not kept.
+    fn drop(&mut self, kind: EventKind) {
+        self.counts[kind as usize] += 1;
+        self.dropped += 1;
     }
 
     fn keep(&mut self, event: Event) {
         if self.events.len() == KEPT {
-            self.dropped += 1;
+            self.drop(event.kind);
             return;
         }
+        self.counts[event.kind as usize] += 1;
         // A lift-off is known one step late; its place is that of its time.
         let later = self.events.iter().rev().take_while(|e| e.t > event.t);
         let place = self.events.len() - later.count();

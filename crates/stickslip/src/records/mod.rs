@@ -8,6 +8,7 @@ mod event_log;
 mod momentum_ledger;
 mod npz;
 pub(crate) mod painleve_watch;
+mod pair_events;
 mod present_contact;
 mod regular_file;
 mod row_file;

@@ -17,6 +17,8 @@ pub struct PresentContact {
     pub gap: f64,
     /// Mode.
     pub mode: ContactMode,
+    /// Normal velocity before the impulses, relative to b.
+    pub approach: f64,
     /// Impulse on body a, world axes.
     pub impulse: [f64; 3],
     /// Moment of rolling and drilling friction on body a, world axes.

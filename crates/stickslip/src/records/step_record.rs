@@ -245,6 +245,8 @@ pub struct StepRecord {
     pub potential_size: f64,
     /// Where the energy went.
     pub energy: EnergyEntry,
+    /// Speed that gravity gains in the step; worlds only.
+    pub gravity_gain: f64,
     /// Whether sweeps left an island to second-order methods; worlds only.
     pub second_order: bool,
     /// Whether positions were projected because bodies overlapped; worlds only.

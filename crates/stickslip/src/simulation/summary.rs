@@ -135,7 +135,7 @@ pub struct SummaryEvent {
     pub count: Option<u64>,
 }
 
-/// How often each kind of event happened.
+/// How often each kind of event happened, kept or not; in worlds to pairs of bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCounts {
     /// Open contacts that closed.
@@ -155,7 +155,7 @@ pub struct EventCounts {
     /// Impacts that gained energy.
     #[serde(default)]
     pub energy_gains: u64,
-    /// Events beyond the number that is kept; their kinds are not counted.
+    /// Events of all kinds that are not kept: those beyond a number, and in worlds all changes between stick and slip.
     pub dropped: u64,
 }
 

@@ -3,7 +3,7 @@
 use crate::contact::{Certificate, ContactKey, Worst};
 use crate::laws::generalized_set;
 use crate::quantity::typed;
-use crate::records::{EventKind, StepOutcome, painleve_watch};
+use crate::records::{EventKind, EventLog, StepOutcome, painleve_watch};
 use crate::simulation::positions::{DRIFT_LIMIT, LargestOf};
 use crate::simulation::run_warnings::run_warnings;
 use crate::simulation::{Hypotheses, RunEnd, SceneFacts, Simulation, WorldSummary};
@@ -64,7 +64,7 @@ impl RunSummary {
             coordinates: kept(named(system.coordinate_names(), &state.q)),
             velocities: kept(named(system.velocity_names(), simulation.end_velocity())),
             contacts: contacts(simulation, &names),
-            event_counts: counts(&events, simulation.events().dropped),
+            event_counts: counts(simulation.events()),
             events,
             certificate: CertificateSummary {
                 certified,
@@ -271,8 +271,8 @@ fn events(simulation: &Simulation) -> Vec<SummaryEvent> {
         .collect()
 }
 
-fn counts(events: &[SummaryEvent], dropped: u64) -> EventCounts {
-    let count = |kind| events.iter().filter(|e| e.kind == kind).count() as u64;
+fn counts(events: &EventLog) -> EventCounts {
+    let count = |kind| events.count(kind);
     EventCounts {
         impacts: count(EventKind::Impact),
         lift_offs: count(EventKind::LiftOff),
@@ -281,7 +281,7 @@ fn counts(events: &[SummaryEvent], dropped: u64) -> EventCounts {
         tangential_impacts: count(EventKind::TangentialImpact),
         accumulations: count(EventKind::Accumulation),
         energy_gains: count(EventKind::EnergyGain),
-        dropped,
+        dropped: events.dropped,
     }
 }
 

@@ -231,6 +231,7 @@ impl WorldStepping {
             normal: found.normal,
             gap: found.gap,
             mode: mode(&stage.problem.blocks()[index].section, p, slides),
+            approach: self.contacts.approach[contact.start as usize],
             impulse,
             moment,
             velocity,
@@ -390,6 +391,7 @@ impl TimeSteppingScheme for WorldStepping {
             ..EnergyEntry::default()
         };
         record.potential_size = now.potential_size;
+        record.gravity_gain = h * world.gravity_size();
         record.momentum = Some(self.account.momentum);
         record.t = t_end;
         record.h = h;

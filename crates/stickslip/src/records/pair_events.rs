@@ -1,0 +1,239 @@
+//! Events of pairs of bodies in worlds, whose contacts come and go.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contact::ContactKey;
+
+use super::event_log::{Bounces, Event, EventKind, GAIN};
+use super::{ContactMode, PresentContact, StepRecord};
+
+/// An impact moves more energy than this part of the largest kinetic energy so far; below it is rounding.
+const MATTERS: f64 = 1e-12;
+
+/// What is known of the pairs that touched in the last steps.
+///
+/// A pair of bodies is closed where one of its contacts carries an impulse; it slips where one of them does. It has an impact when it closes and
+/// approached faster than gravity gains in two steps, which is where impact laws act in worlds, and a lift-off when it stays open for two
+/// steps: contacts of resting faces may lose their impulses for one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PairEvents {
+    pairs: Vec<Pair>,
+    #[serde(skip)]
+    next: Vec<Pair>,
+}
+
+/// One pair, named by its first contact that acts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Pair {
+    key: ContactKey,
+    mode: ContactMode,
+    /// The lift-off that it will be if the pair stays open.
+    opened: Option<Event>,
+    bounces: Bounces,
+}
+
+/// The contacts of a pair in one step.
+struct Touch {
+    key: ContactKey,
+    mode: ContactMode,
+    approach: f64,
+    impulse: f64,
+    work: f64,
+}
+
+impl Touch {
+    /// `None` where no contact of the pair acts.
+    fn of(contacts: &[PresentContact]) -> Option<Self> {
+        let mut touch: Option<Self> = None;
+        for contact in contacts.iter().filter(|c| c.mode != ContactMode::Open) {
+            let touch = touch.get_or_insert(Self {
+                key: contact.key,
+                mode: contact.mode,
+                approach: contact.approach,
+                impulse: 0.0,
+                work: 0.0,
+            });
+            if contact.mode == ContactMode::Slip {
+                touch.mode = ContactMode::Slip;
+            }
+            touch.approach = touch.approach.min(contact.approach);
+            let along = contact.impulse.iter().zip(contact.normal);
+            touch.impulse += along.map(|(p, n)| p * n).sum::<f64>();
+            touch.work += contact.work_normal + contact.work_tangential;
+        }
+        touch
+    }
+
+    fn event(&self, t: f64, kind: EventKind) -> Event {
+        Event {
+            t,
+            contact: self.key,
+            kind,
+            approach: self.approach,
+            impulse: self.impulse,
+            energy: self.work,
+            count: 0,
+        }
+    }
+}
+
+impl PairEvents {
+    /// Whether no pair has touched lately.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Reads the contacts of a step; `keep` is handed its events.
+    pub(super) fn observe(
+        &mut self,
+        record: &StepRecord,
+        kinetic_max: f64,
+        mut keep: impl FnMut(Event),
+    ) {
+        let mut known = std::mem::take(&mut self.pairs);
+        self.next.clear();
+        // Both lists are in the order of their owners.
+        let mut old = known.drain(..).peekable();
+        let pairs = record.present.chunk_by(|a, b| a.key.owners == b.key.owners);
+        for contacts in pairs {
+            let owners = contacts[0].key.owners;
+            while let Some(gone) = old.next_if(|pair| pair.key.owners < owners) {
+                Self::leave(&mut self.next, gone, record, &mut keep);
+            }
+            let before = old.next_if(|pair| pair.key.owners == owners);
+            match (Touch::of(contacts), before) {
+                (Some(touch), before) => {
+                    let pair = Self::touch(before, &touch, record, kinetic_max, &mut keep);
+                    self.next.push(pair);
+                }
+                (None, Some(gone)) => Self::leave(&mut self.next, gone, record, &mut keep),
+                (None, None) => {}
+            }
+        }
+        for gone in old {
+            Self::leave(&mut self.next, gone, record, &mut keep);
+        }
+        self.pairs = std::mem::replace(&mut self.next, known);
+    }
+
+    /// A pair that does not touch any more.
+    fn leave(
+        next: &mut Vec<Pair>,
+        mut pair: Pair,
+        record: &StepRecord,
+        keep: &mut impl FnMut(Event),
+    ) {
+        if pair.mode != ContactMode::Open {
+            pair.opened = Some(Event {
+                t: record.t,
+                contact: pair.key,
+                kind: EventKind::LiftOff,
+                approach: 0.0,
+                impulse: 0.0,
+                energy: 0.0,
+                count: 0,
+            });
+            pair.mode = ContactMode::Open;
+        } else if let Some(lift_off) = pair.opened.take() {
+            keep(lift_off);
+        }
+        // An open pair is forgotten once nothing is waited for: its bounces have not come ever sooner then.
+        if pair.opened.is_some() || pair.bounces.awaits(record) {
+            next.push(pair);
+        }
+    }
+
+    /// A pair that touches.
+    fn touch(
+        before: Option<Pair>,
+        touch: &Touch,
+        record: &StepRecord,
+        kinetic_max: f64,
+        keep: &mut impl FnMut(Event),
+    ) -> Pair {
+        let mut pair = before.unwrap_or(Pair {
+            key: touch.key,
+            mode: ContactMode::Open,
+            opened: None,
+            bounces: Bounces::default(),
+        });
+        let lasting = pair.mode != ContactMode::Open || pair.opened.is_some();
+        let resting = 2.0 * record.gravity_gain;
+        let hit = !lasting
+            && touch.approach < -resting
+            && -touch.approach * touch.impulse > MATTERS * kinetic_max;
+        if hit {
+            keep(touch.event(record.t, EventKind::Impact));
+            // What gravity does within the step is no gain.
+            if touch.work > touch.impulse * resting + GAIN * kinetic_max {
+                keep(touch.event(record.t, EventKind::EnergyGain));
+            }
+        } else if lasting && pair.mode != touch.mode && pair.opened.is_none() {
+            match touch.mode {
+                ContactMode::Stick => keep(touch.event(record.t, EventKind::Stick)),
+                ContactMode::Slip => keep(touch.event(record.t, EventKind::Slip)),
+                ContactMode::Closed | ContactMode::Open => {}
+            }
+        }
+        (pair.key, pair.mode, pair.opened) = (touch.key, touch.mode, None);
+        if let Some((t, count)) = pair.bounces.follow(record, hit, false) {
+            let mut event = touch.event(t, EventKind::Accumulation);
+            event.count = count;
+            keep(event);
+        }
+        pair
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Events of one pair that carries the impulses told, step by step, at an approach of 1 m/s where it closes.
+    fn events(steps: &[Option<ContactMode>]) -> Vec<(u64, EventKind)> {
+        let mut pairs = PairEvents::default();
+        let mut found = Vec::new();
+        let mut closed = false;
+        for (step, mode) in steps.iter().enumerate() {
+            let contact = |slot, mode| PresentContact {
+                key: ContactKey::found(1, 2, slot),
+                normal: [0.0, 0.0, 1.0],
+                mode,
+                impulse: [0.0, 0.0, f64::from(mode != ContactMode::Open)],
+                approach: if closed { -0.01 } else { -1.0 },
+                ..PresentContact::default()
+            };
+            let present = match mode {
+                // A second contact of the pair, which never acts.
+                Some(mode) => vec![contact(0, *mode), contact(1, ContactMode::Open)],
+                None => Vec::new(),
+            };
+            let record = StepRecord {
+                t: step as f64,
+                h: 1.0,
+                gravity_gain: 0.01,
+                present,
+                ..StepRecord::default()
+            };
+            closed = mode.is_some_and(|mode| mode != ContactMode::Open);
+            pairs.observe(&record, 1.0, |event| {
+                found.push((event.t as u64, event.kind))
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn a_pair_that_closes_has_one_impact_and_one_that_stays_open_one_lift_off() {
+        use ContactMode::{Open, Slip, Stick};
+        use EventKind as Kind;
+        let steps = [None, Some(Slip), Some(Stick), Some(Open), None, None];
+        let expected = [(1, Kind::Impact), (2, Kind::Stick), (3, Kind::LiftOff)];
+        assert_eq!(events(&steps), expected);
+        // One step without an impulse is nothing, whether the contact was found in it or not.
+        for gap in [None, Some(Open)] {
+            let steps = [Some(Stick), gap, Some(Stick), gap, Some(Stick)];
+            assert_eq!(events(&steps), [(0, Kind::Impact)]);
+        }
+    }
+}
