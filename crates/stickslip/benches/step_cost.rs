@@ -3,6 +3,12 @@
 //! `cargo bench -p stickslip --bench step_cost` prints one row per system and scheme. The figures
 //! include the record, its residual certificate and the energy account of every step; the last column is the share of
 //! judging: the residual of the contact problem, and what the run does around the scheme (account, events, margins, uniqueness).
+//!
+//! All judging inside a run (residual and certificate, uniqueness, positions, passages) is counted in instructions, which
+//! do not depend on what else a machine does. Of one row, chosen by its name and run once (`STEP_COST_ONCE=1`) under
+//! `valgrind --tool=callgrind --toggle-collect='*Simulation::step_towards'`, it is the inclusive cost of
+//! `ContactStage::certify`, `UniquenessWatch::begin`, `Simulation::examine_uniqueness`, `Simulation::watch_passages` and
+//! `PositionWatch::observe` over that of `Simulation::step_towards`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};

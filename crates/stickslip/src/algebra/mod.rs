@@ -43,5 +43,5 @@ pub use symmetric::SymmetricMatrix;
 pub use vectors::dot;
 pub(crate) use vectors::{
     absolute_dot, add_scaled, assign, assign_difference, assign_middle, assign_zeros, copy, cross,
-    weighted_square,
+    weighted_distance_square, weighted_square, write_between,
 };

@@ -8,6 +8,8 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
         ([a], [x]) => a * x,
         ([a, b], [x, y]) => a * x + b * y,
         ([a, b, c], [x, y, z]) => a * x + b * y + c * z,
+        // Rows of two contacts of the plane.
+        ([a, b, c, d], [x, y, z, w]) => a * x + b * y + c * z + d * w,
         _ => a.iter().zip(b).map(|(x, y)| x * y).sum(),
     }
 }
@@ -31,6 +33,22 @@ pub(crate) fn weighted_square(m: &[f64], x: &[f64]) -> f64 {
         ([a, b], [x, y]) => a * x * x + b * y * y,
         ([a, b, c], [x, y, z]) => a * x * x + b * y * y + c * z * z,
         _ => m.iter().zip(x).map(|(m, x)| m * x * x).sum(),
+    }
+}
+
+/// `Σ m_i (a_i − b_i)²`, summed from the first to the last entry that all have.
+#[inline]
+pub(crate) fn weighted_distance_square(m: &[f64], a: &[f64], b: &[f64]) -> f64 {
+    match (m, a, b) {
+        ([m], [a], [b]) => m * (a - b) * (a - b),
+        ([m, n, o], [a, c, e], [b, d, f]) => {
+            let (x, y, z) = (a - b, c - d, e - f);
+            m * x * x + n * y * y + o * z * z
+        }
+        _ => {
+            let differences = a.iter().zip(b).map(|(a, b)| a - b);
+            m.iter().zip(differences).map(|(m, x)| m * x * x).sum()
+        }
     }
 }
 
@@ -58,6 +76,20 @@ pub(crate) fn assign_middle(to: &mut Vec<f64>, a: &[f64], b: &[f64]) {
         _ => {
             to.clear();
             to.extend(a.iter().zip(b).map(|(a, b)| 0.5 * a + 0.5 * b));
+        }
+    }
+}
+
+/// Writes the point at part s of the straight line between two.
+#[inline]
+pub(crate) fn write_between(to: &mut [f64], (a, b): (&[f64], &[f64]), s: f64) {
+    let at = |a: f64, b: f64| (1.0 - s) * a + s * b;
+    match (to, a, b) {
+        ([x, y, z], [a, c, e], [b, d, f]) => (*x, *y, *z) = (at(*a, *b), at(*c, *d), at(*e, *f)),
+        (to, a, b) => {
+            for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+                *to = at(*a, *b);
+            }
         }
     }
 }
@@ -162,8 +194,15 @@ mod tests {
             assert_eq!(buffer, middle);
             assign_middle(&mut buffer, &a[..n], &b[..n]);
             assert_eq!(buffer, middle);
+            write_between(&mut buffer, (&a[..n], &b[..n]), 0.5);
+            assert_eq!(buffer, middle);
             let square: f64 = a[..n].iter().zip(&b[..n]).map(|(m, x)| m * x * x).sum();
             let short = weighted_square(&a[..n], &b[..n]);
+            assert_eq!(short.to_bits(), square.to_bits());
+            let apart = |m: &f64, a: &f64, b: &f64| m * (a - b) * (a - b);
+            let pairs = a[..n].iter().zip(&b[..n]);
+            let square: f64 = pairs.map(|(a, b)| apart(a, a, b)).sum();
+            let short = weighted_distance_square(&a[..n], &a[..n], &b[..n]);
             assert_eq!(short.to_bits(), square.to_bits());
             let difference: Vec<f64> = a[..n].iter().zip(&b[..n]).map(|(x, y)| x - y).collect();
             assign_difference(&mut buffer, &a[..n], &b[..n]);

@@ -8,6 +8,7 @@ mod block;
 mod certificate;
 mod coulomb;
 pub(crate) mod delassus;
+mod disc_residual;
 #[cfg(feature = "fclib")]
 pub mod fclib;
 mod generalized_residual;

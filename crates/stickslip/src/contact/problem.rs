@@ -399,6 +399,7 @@ impl ContactProblem {
     }
 
     /// `row i · row j` of a list of covectors of the same kind, dense or sparse.
+    #[inline]
     pub fn row_product(&self, i: usize, covectors: &Covectors, j: usize) -> f64 {
         self.rows.dot_row(i, covectors, j)
     }

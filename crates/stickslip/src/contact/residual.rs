@@ -45,6 +45,7 @@ use crate::laws::{FlowRule, FrictionSection};
 use crate::parallel::{parts, share};
 
 use super::delassus::SweepVelocity;
+use super::disc_residual::{Disc, alone};
 use super::{BlockKind, ContactBlock, ContactProblem, ContactSolution, generalized_residual};
 
 /// Measures of one block, or the worst over a problem; all relative to `max(|p|, |ρ q|)` of the problem.
@@ -117,14 +118,15 @@ impl ContactResidual {
     }
 
     /// Measures `impulse` against `problem`.
+    #[inline]
     pub fn measure(&mut self, problem: &ContactProblem, impulse: &[f64]) {
-        self.blocks.clear();
         if impulse.len() != problem.size() || impulse.iter().any(|p| !p.is_finite()) {
             self.refuse(problem.blocks().len());
             return;
         }
         if let Some(residual) = alone(problem, impulse, self.noise) {
-            self.blocks.push(residual);
+            self.make_room(1);
+            self.blocks[0] = residual;
             self.total = sum([&residual]);
         } else {
             self.read_velocity(problem, impulse);
@@ -133,18 +135,24 @@ impl ContactResidual {
         }
     }
 
+    /// Room for the measures of so many blocks, which are written next.
+    #[inline]
+    fn make_room(&mut self, blocks: usize) {
+        if self.blocks.len() != blocks {
+            self.blocks.resize(blocks, BlockResidual::default());
+        }
+    }
+
     /// Measures of all blocks, the velocity being known.
     fn measure_blocks(&mut self, problem: &ContactProblem, impulse: &[f64]) {
-        self.rho.clear();
-        let mut driven = 0.0;
-        for block in problem.blocks() {
-            let rho = rho(problem, block);
-            self.rho.push(rho);
-            driven = add_driven(driven, &problem.free()[block.range()], rho, self.noise);
+        let (count, mut driven) = (problem.blocks().len(), 0.0);
+        self.rho.resize(count, 0.0);
+        for (block, own) in problem.blocks().iter().zip(&mut self.rho) {
+            *own = rho(problem, block);
+            driven = add_driven(driven, &problem.free()[block.range()], *own, self.noise);
         }
         let scale = dot(impulse, impulse).max(driven).sqrt();
-        let count = problem.blocks().len();
-        self.blocks.resize(count, BlockResidual::default());
+        self.make_room(count);
         let (rhos, velocity) = (&self.rho, &self.velocity);
         let measure = |scratch: &mut Scratch, first: usize, part: &mut [BlockResidual]| {
             let blocks = problem.blocks()[first..].iter().zip(&rhos[first..]);
@@ -165,6 +173,7 @@ impl ContactResidual {
 
     /// Measures a solution with everything its law needs: the impulses, and for the generalized
     /// law also the friction budgets of its normal stage.
+    #[inline]
     pub fn measure_solution(&mut self, problem: &ContactProblem, solution: &ContactSolution) {
         match problem.generalized_rule() {
             Some(rule) => {
@@ -202,11 +211,31 @@ impl ContactResidual {
         }
     }
 
+    /// The measures of the only block of a problem as one among others, in closed form or not.
+    #[cfg(test)]
+    pub(super) fn one_among_others(
+        &mut self,
+        problem: &ContactProblem,
+        impulse: &[f64],
+        closed: bool,
+    ) -> BlockResidual {
+        self.read_velocity(problem, impulse);
+        self.measure_blocks(problem, impulse);
+        if closed {
+            return self.blocks[0];
+        }
+        let (block, rho) = (&problem.blocks()[0], self.rho[0]);
+        let scale = impulse_scale(problem, impulse, self.noise, &self.rho);
+        self.scratch
+            .any_block(block, problem, impulse, &self.velocity, (rho, scale))
+    }
+
     fn refuse(&mut self, blocks: usize) {
         let infinite = BlockResidual {
             natural_map: f64::INFINITY,
             ..BlockResidual::default()
         };
+        self.blocks.clear();
         self.blocks.resize(blocks, infinite);
         self.total = infinite;
     }
@@ -407,24 +436,33 @@ impl Scratch {
         if scale == 0.0 {
             return BlockResidual::default();
         }
-        if let (
-            &FrictionSection::Disc { mu, .. },
-            BlockKind::Unilateral { minimum: 0.0 },
-            FlowRule::Coulomb,
-        ) = (&block.section, block.kind, block.flow_rule)
-            && problem.w(block.start, block.start) > 0.0
-        {
-            // A cone of the plane is the middle of one in space.
+        let movable = problem.w(block.start, block.start) > 0.0;
+        if let Some(disc) = Disc::of(block).filter(|_| movable) {
+            let sizes = (rho, scale);
+            let entry = |i| problem.w(block.start + i, block.start);
             match (p, w) {
-                (&[p0, p1, p2], &[w0, w1, w2]) => {
-                    return disc([p0, p1, p2], [w0, w1, w2], mu, (rho, scale));
-                }
                 (&[p0, p1], &[w0, w1]) => {
-                    return disc([p0, p1, 0.0], [w0, w1, 0.0], mu, (rho, scale));
+                    return disc.measure([p0, p1], [w0, w1], || [0, 1].map(entry), sizes);
+                }
+                (&[p0, p1, p2], &[w0, w1, w2]) => {
+                    let column = || [0, 1, 2].map(entry);
+                    return disc.measure([p0, p1, p2], [w0, w1, w2], column, sizes);
                 }
                 _ => {}
             }
         }
+        self.any_block(block, problem, p, w, (rho, scale))
+    }
+
+    /// The measures of a block whatever its law.
+    fn any_block(
+        &mut self,
+        block: &ContactBlock,
+        problem: &ContactProblem,
+        p: &[f64],
+        w: &[f64],
+        (rho, scale): (f64, f64),
+    ) -> BlockResidual {
         if !(problem.w(block.start, block.start) > 0.0) {
             // A contact that nothing can move: any nonnegative approach velocity is admissible.
             let approach = rho * (-w[0]).max(0.0) / scale;
@@ -565,101 +603,6 @@ impl Scratch {
     }
 }
 
-/// One contact on its own with a disc of friction under Coulomb's law, the problem of most steps of small systems: the
-/// measures that it has among others, without memory in between. None where something else is to be measured.
-fn alone(problem: &ContactProblem, p: &[f64], noise: f64) -> Option<BlockResidual> {
-    let ([block], Some(w)) = (problem.blocks(), problem.delassus().entries()) else {
-        return None;
-    };
-    let (
-        &FrictionSection::Disc { mu, .. },
-        BlockKind::Unilateral { minimum: 0.0 },
-        FlowRule::Coulomb,
-    ) = (&block.section, block.kind, block.flow_rule)
-    else {
-        return None;
-    };
-    // A cone of the plane is the middle of one in space.
-    match (problem.free(), p) {
-        (&[q0, q1], &[p0, p1]) => alone_with([q0, q1], w, [p0, p1], mu, noise),
-        (&[q0, q1, q2], &[p0, p1, p2]) => alone_with([q0, q1, q2], w, [p0, p1, p2], mu, noise),
-        _ => None,
-    }
-}
-
-#[inline]
-fn alone_with<const N: usize>(
-    q: [f64; N],
-    w: &[f64],
-    p: [f64; N],
-    mu: f64,
-    noise: f64,
-) -> Option<BlockResidual> {
-    if w.len() != N * N {
-        return None;
-    }
-    let silent = |x: f64| if x.abs() <= noise { 0.0 } else { x };
-    let (mut velocity, mut impulse) = ([0.0; 3], [0.0; 3]);
-    let (mut trace, mut driven) = (0.0, 0.0);
-    for i in 0..N {
-        velocity[i] = silent(q[i] + dot(&w[i * N..(i + 1) * N], &p));
-        impulse[i] = p[i];
-        trace += w[i * N + i];
-    }
-    if !(trace > 0.0 && w[0] > 0.0) {
-        return None;
-    }
-    let rho = N as f64 / trace;
-    for q in q {
-        driven += (rho * silent(q)) * (rho * silent(q));
-    }
-    let scale = dot(&p, &p).max(driven).sqrt();
-    if scale == 0.0 {
-        return Some(BlockResidual::default());
-    }
-    Some(disc(impulse, velocity, mu, (rho, scale)))
-}
-
-/// The measures of a disc of friction in space, the law of most contacts, without memory in between.
-fn disc(p: [f64; 3], w: [f64; 3], mu: f64, (rho, scale): (f64, f64)) -> BlockResidual {
-    let length = |x: f64, y: f64| {
-        // In the plane nothing is squared.
-        if y == 0.0 {
-            x.abs()
-        } else {
-            (x * x + y * y).sqrt()
-        }
-    };
-    // The friction impulse against its disc at the present normal impulse, and pushed against the slip.
-    let radius = mu * p[0].max(0.0);
-    let outside = (length(p[1], p[2]) - radius).max(0.0);
-    let pushed = [p[1] - rho * w[1], p[2] - rho * w[2]];
-    let size = length(pushed[0], pushed[1]);
-    let shrink = if size > radius { radius / size } else { 1.0 };
-    let dissipation = length(p[1] - shrink * pushed[0], p[2] - shrink * pushed[1]);
-    // The natural map: the same tangential point, the normal one shifted by the slip.
-    let z = p[0] - rho * (w[0] + mu * length(w[1], w[2]));
-    let nearest = if size <= mu * z {
-        [z, pushed[0], pushed[1]]
-    } else if mu * size <= -z {
-        [0.0; 3]
-    } else {
-        let normal = (z + mu * size) / (1.0 + mu * mu);
-        let factor = mu * normal / size;
-        [normal, factor * pushed[0], factor * pushed[1]]
-    };
-    let natural_map = (0..3)
-        .map(|k| (p[k] - nearest[k]) * (p[k] - nearest[k]))
-        .sum::<f64>()
-        .sqrt();
-    BlockResidual {
-        natural_map: natural_map / scale,
-        cone: ((-p[0]).max(0.0) + outside) / scale,
-        signorini: (p[0] - (p[0] - rho * w[0]).max(0.0)).abs() / scale,
-        dissipation: dissipation / scale,
-    }
-}
-
 pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter()
         .zip(b)
@@ -726,45 +669,4 @@ pub(super) fn project_cone(
     }
     out[0] = high;
     section.project(&z[1..], high, &mut out[1..]);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contact::ContactKey;
-
-    /// A contact with `rows` rows, and impulses of all kinds for it: none, inside the cone, on it, outside.
-    fn contact(rows: usize, k: usize) -> (ContactProblem, Vec<f64>) {
-        let x = |i: usize| ((7 * i + 3 * k + i * k) as f64).sin();
-        let h: Vec<f64> = (0..rows * rows).map(x).collect();
-        let mut w = vec![0.0; rows * rows];
-        for (i, w) in w.iter_mut().enumerate() {
-            let (a, b) = (i / rows * rows, i % rows * rows);
-            *w = dot(&h[a..a + rows], &h[b..b + rows]);
-        }
-        let block = ContactBlock {
-            key: ContactKey::declared(0, 0),
-            start: 0,
-            size: rows,
-            section: FrictionSection::ball(0.4, rows - 1).expect("valid"),
-            flow_rule: FlowRule::Coulomb,
-            kind: BlockKind::Unilateral { minimum: 0.0 },
-        };
-        let q = (0..rows).map(|i| x(20 + i)).collect();
-        let p = (0..rows).map(|i| x(40 + i) * (k % 3) as f64).collect();
-        (ContactProblem::from_dense(w, q, vec![block]), p)
-    }
-
-    #[test]
-    fn a_contact_on_its_own_has_the_measures_it_has_among_others() {
-        for (rows, k) in (2..=3).flat_map(|rows| (0..60).map(move |k| (rows, k))) {
-            let (problem, p) = contact(rows, k);
-            let mut among = ContactResidual::default();
-            among.set_noise(1e-3);
-            among.read_velocity(&problem, &p);
-            among.measure_blocks(&problem, &p);
-            let own = alone(&problem, &p, 1e-3).expect("a disc under Coulomb's law");
-            assert_eq!(among.blocks, [own], "{rows} rows, case {k}");
-        }
-    }
 }

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::algebra::{Covectors, assign, assign_difference, assign_middle, weighted_square};
+use crate::algebra::{
+    Covectors, assign, assign_difference, assign_middle, weighted_distance_square, weighted_square,
+};
 use crate::records::{ContactMode, ContactRecord, StepRecord};
-use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 use crate::systems::passage::{GapAlong, Passage, SeenGap, WayEnds, straight};
+use crate::systems::{MechanicalSystem, UnilateralConstraint};
 
 /// Drift and depth within this many units of the rounding of their function are none.
 pub(super) const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
@@ -40,9 +42,11 @@ pub(super) struct PassageWatch {
     last_velocity: Vec<f64>,
     #[serde(default)]
     weights: Vec<f64>,
-    /// Constraints whose gaps are not affine, and what was seen of them.
+    /// Constraints whose gaps are not affine, once they were asked for, and what was seen of them.
     #[serde(skip)]
-    curved: Option<Vec<usize>>,
+    curved: Vec<usize>,
+    #[serde(skip)]
+    prepared: bool,
     #[serde(default)]
     seen: Vec<SeenGap>,
     /// Gradient of a gap at the end of a step, and at its start.
@@ -65,6 +69,7 @@ pub(super) struct PassageWatch {
 struct Way<'a> {
     system: &'a dyn MechanicalSystem,
     record: &'a StepRecord,
+    gap: &'a dyn ScalarFunction,
     /// Constraint, and its gaps at the ends of the step as they are recorded.
     constraint: usize,
     gaps: [f64; 2],
@@ -72,52 +77,92 @@ struct Way<'a> {
     acted: bool,
 }
 
-impl<'a> Way<'a> {
-    fn gap(&self) -> &'a dyn ScalarFunction {
-        self.system.constraints()[self.constraint].gap()
-    }
-
+impl Way<'_> {
     /// Time at the start, and how long the step takes.
     fn time(&self) -> (f64, f64) {
         (self.record.t - self.record.h, self.record.h)
     }
 }
 
+/// What the gradients at both ends of a way tell of it.
+struct Normals {
+    /// Size of the larger one.
+    steepest: f64,
+    /// Length of the way in the coordinates that the gradient at its end has.
+    length: f64,
+    /// Cosine of the angle between them, and size of their difference.
+    cosine: f64,
+    turned: f64,
+}
+
 impl PassageWatch {
     /// Reads a record; `gaps` are those of the last one, per constraint.
-    pub fn observe(&mut self, system: &dyn MechanicalSystem, record: &StepRecord, gaps: &[f64]) {
+    #[inline]
+    pub fn observe(
+        &mut self,
+        (system, constraints): (&dyn MechanicalSystem, &[UnilateralConstraint]),
+        record: &StepRecord,
+        gaps: &[f64],
+    ) {
+        if !self.prepared {
+            self.prepare(system, constraints, record);
+        }
+        if self.curved.is_empty() {
+            return;
+        }
+        // What locates its events by itself is no straight way from record to record.
+        let straight = record.h > 0.0 && record.located.is_none();
+        if straight && self.last.len() == record.q.len() {
+            if self.seen.len() != self.curved.len() {
+                self.seen.resize(self.curved.len(), SeenGap::default());
+            }
+            self.look_between(system, constraints, record, gaps);
+        } else {
+            self.seen.clear();
+        }
+        assign(&mut self.last, &record.q);
+        assign(&mut self.last_velocity, &record.velocity);
+    }
+
+    /// Asks once what the system is like; weights that were resumed stay those of the start.
+    #[cold]
+    fn prepare(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        constraints: &[UnilateralConstraint],
+        record: &StepRecord,
+    ) {
         if self.weights.is_empty() {
             let mut mass = system.new_matrix();
             system.mass(&record.q, &mut mass);
             let diagonal = (0..system.dof()).map(|i| mass.get(i, i));
             self.weights = diagonal.collect();
         }
-        let curved = self.curved.take().unwrap_or_else(|| curved_gaps(system));
-        if !curved.is_empty() {
-            // What locates its events by itself is no straight way from record to record.
-            let straight = record.h > 0.0 && record.located.is_none();
-            if straight && self.last.len() == record.q.len() {
-                self.seen.resize(curved.len(), SeenGap::default());
-                self.look_between(system, record, gaps, &curved);
-            } else {
-                self.seen.clear();
-            }
-            assign(&mut self.last, &record.q);
-            assign(&mut self.last_velocity, &record.velocity);
-        }
-        self.curved = Some(curved);
+        let gaps = constraints
+            .iter()
+            .map(UnilateralConstraint::gap)
+            .enumerate();
+        let curved = gaps.filter(|(_, gap)| !gap.is_affine());
+        self.curved = curved.map(|(c, _)| c).collect();
+        self.prepared = true;
     }
 
     /// Looks for obstacles on the way from the last position.
     fn look_between(
         &mut self,
         system: &dyn MechanicalSystem,
+        constraints: &[UnilateralConstraint],
         record: &StepRecord,
         gaps: &[f64],
-        curved: &[usize],
     ) {
-        write_moved(record, (&self.last, &record.q), &mut self.moved);
-        let length = self.length(&self.moved);
+        // Coordinates of bodies that turn do not add.
+        let adds = record.q.len() == record.velocity.len();
+        let length = if adds {
+            weighted_distance_square(&self.weights, &record.q, &self.last).sqrt()
+        } else {
+            write_moved(record, (&self.last, &record.q), &mut self.moved);
+            self.length(&self.moved)
+        };
         let projection = match record.projection.as_slice() {
             [] => 0.0,
             projection => self.length(projection),
@@ -126,26 +171,29 @@ impl PassageWatch {
         let steps = (length + 2.0 * projection, record.h);
         let known = projection <= BESIDE * length;
         let mut contacts = record.contacts.iter();
-        for (k, &constraint) in curved.iter().enumerate() {
-            let (acted, gap) = read_contacts(&mut contacts, constraint);
-            let way = Way {
-                system,
-                record,
-                constraint,
-                gaps: [gaps[constraint], gap],
-                acted,
-            };
+        for k in 0..self.curved.len() {
+            let constraint = self.curved[k];
+            let (acted, after) = read_contacts(&mut contacts, constraint);
+            let (gap, gaps) = (constraints[constraint].gap(), [gaps[constraint], after]);
             let middle = || {
                 let q = &mut self.between;
-                if record.q.len() == record.velocity.len() {
+                if adds {
                     assign_middle(q, &self.last, &record.q);
                 } else {
                     q.resize(record.q.len(), 0.0);
                     straight(system, (&self.last, &record.q), 0.5, q);
                 }
-                way.gap().value(record.t - 0.5 * record.h, q)
+                gap.value(record.t - 0.5 * record.h, q)
             };
-            if !(known && self.seen[k].settles(steps, way.gaps, acted, middle)) {
+            if !(known && self.seen[k].settles(steps, gaps, acted, middle)) {
+                let way = Way {
+                    system,
+                    record,
+                    gap,
+                    constraint,
+                    gaps,
+                    acted,
+                };
                 self.seen[k] = self.look_closely(&way);
             }
         }
@@ -156,8 +204,8 @@ impl PassageWatch {
     #[cold]
     fn look_closely(&mut self, way: &Way) -> SeenGap {
         let Way { system, record, .. } = *way;
-        let (gap, (t0, h)) = (way.gap(), way.time());
-        self.free.clone_from(&record.q);
+        let (gap, (t0, h)) = (way.gap, way.time());
+        assign(&mut self.free, &record.q);
         let mut gaps = way.gaps;
         if record.projection.iter().any(|&x| x != 0.0) {
             system.displace(&record.q, &record.projection, -1.0, &mut self.free);
@@ -167,15 +215,18 @@ impl PassageWatch {
         gradient(system, gap, (record.t, &self.free), &mut self.rows);
         let rate = gap.rate(record.t, &self.free);
         let slope = self.rows.dot(0, &self.moved) + rate * h;
-        let (steep, length) = self.measure(&self.rows);
         gradient(system, gap, (t0, &self.last), &mut self.rows_before);
         let rate_before = gap.rate(t0, &self.last);
         let slope_before = self.rows_before.dot(0, &self.moved) + rate_before * h;
-        let steepest = steep.max(self.measure(&self.rows_before).0);
         let numbers = self.rows_before.absolute_dot(0, &self.last) + gap.magnitude(t0, &self.last);
         let rounding = ROUNDING_UNITS * numbers;
         let drift = rate.abs().max(rate_before.abs()) * h;
-        let (cosine, turned) = self.turning();
+        let Normals {
+            steepest,
+            length,
+            cosine,
+            turned,
+        } = self.normals();
         let ends = WayEnds {
             gaps,
             slopes: [slope_before, slope],
@@ -207,6 +258,42 @@ impl PassageWatch {
     /// Kinetic length of a displacement.
     fn length(&self, displacement: &[f64]) -> f64 {
         weighted_square(&self.weights, displacement).sqrt()
+    }
+
+    /// What the gradients at both ends of the way tell of it.
+    fn normals(&mut self) -> Normals {
+        if self.rows.is_sparse() || self.rows_before.is_sparse() {
+            return self.sparse_normals();
+        }
+        let (after, before) = (self.rows.dense(0), self.rows_before.dense(0));
+        let ([mut square, mut own, mut others], [mut product, mut apart]) = ([0.0; 3], [0.0; 2]);
+        for (((&m, &x), &b), &a) in self.weights.iter().zip(&self.moved).zip(after).zip(before) {
+            let m = m.max(f64::MIN_POSITIVE);
+            square += m * x * x;
+            own += a * a / m;
+            others += b * b / m;
+            product += a * b / m;
+            apart += (b - a) * (b - a) / m;
+        }
+        Normals {
+            steepest: others.sqrt().max(own.sqrt()),
+            length: square.sqrt(),
+            cosine: product / (own * others).sqrt(),
+            turned: apart.sqrt(),
+        }
+    }
+
+    /// The same where rows are sparse.
+    fn sparse_normals(&mut self) -> Normals {
+        let (steep, length) = self.measure(&self.rows);
+        let (before, _) = self.measure(&self.rows_before);
+        let (cosine, turned) = self.turning();
+        Normals {
+            steepest: steep.max(before),
+            length,
+            cosine,
+            turned,
+        }
     }
 
     /// Size of a gradient, and length of the way of the step in the coordinates that it has.
@@ -246,7 +333,7 @@ impl PassageWatch {
     /// Enters what the way of a step passes of a gap.
     fn look_along(&mut self, way: &Way, rounding: f64) {
         let Way { system, record, .. } = *way;
-        let (gap, (t0, h)) = (way.gap(), way.time());
+        let (gap, (t0, h)) = (way.gap, way.time());
         let (ends, moved) = ((self.last.as_slice(), self.free.as_slice()), &self.moved);
         let along = GapAlong {
             system,
@@ -301,12 +388,6 @@ impl PassageWatch {
         let own = self.weights.get(i).copied().unwrap_or(1.0);
         own.max(f64::MIN_POSITIVE)
     }
-}
-
-fn curved_gaps(system: &dyn MechanicalSystem) -> Vec<usize> {
-    let constraints = system.constraints().iter().enumerate();
-    let curved = constraints.filter(|(_, constraint)| !constraint.gap().is_affine());
-    curved.map(|(c, _)| c).collect()
 }
 
 /// Whether a point of a constraint acted, and its gap, of contacts in the order of the constraints.
@@ -364,6 +445,5 @@ pub(super) fn gradient(
             return;
         }
     }
-    rows.clear_dense(n);
-    function.gradient(t, q, rows.push_dense(1));
+    function.gradient(t, q, rows.reset_dense(n, 1));
 }

@@ -27,8 +27,9 @@ pub struct Largest {
 }
 
 impl Largest {
+    #[inline]
     fn update(&mut self, value: f64, t: f64) {
-        if value > self.value || (value.is_nan() && !self.value.is_nan()) {
+        if !(value <= self.value) && !self.value.is_nan() {
             *self = Self { value, t };
         }
     }
@@ -80,7 +81,8 @@ impl PositionWatch {
         for (path, v) in self.path.iter_mut().zip(&record.velocity) {
             *path += record.h * v.abs();
         }
-        self.passages.observe(system, record, &self.gaps);
+        self.passages
+            .observe((system, constraints), record, &self.gaps);
         let mut next = 0;
         for contact in &record.contacts {
             // Points of a constraint share its gap.
@@ -94,21 +96,22 @@ impl PositionWatch {
                 self.overshoot[c] = 0.0;
             } else {
                 // Forces speed a contact up within the step in which it closes.
-                let fell = if before >= 0.0 {
-                    before - contact.gap
-                } else {
-                    0.0
-                };
-                let approach = fell.max(-record.h * contact.approach).max(0.0);
-                let gap = constraints[c].gap();
+                let mut approach = 0.0;
+                if before >= 0.0 && before - contact.gap > approach {
+                    approach = before - contact.gap;
+                }
+                if -record.h * contact.approach > approach {
+                    approach = -record.h * contact.approach;
+                }
                 // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
-                self.overshoot[c] = if gap.is_affine() {
-                    self.overshoot[c] + approach
-                } else {
-                    self.overshoot[c].max(approach)
-                };
+                let overshoot = &mut self.overshoot[c];
+                if constraints[c].gap().is_affine() {
+                    *overshoot += approach;
+                } else if approach > *overshoot {
+                    *overshoot = approach;
+                }
+                self.drift[c].update(-contact.gap - *overshoot, record.t);
                 self.penetration[c].update(-contact.gap, record.t);
-                self.drift[c].update(-contact.gap - self.overshoot[c], record.t);
             }
         }
         for (joint, worst) in joints.iter().zip(&mut self.joints) {

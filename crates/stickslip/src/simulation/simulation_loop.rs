@@ -336,8 +336,12 @@ impl Simulation {
         }
         self.advance(h, t_next);
         if !self.record.outcome.is_fatal() {
-            self.examine_uniqueness(h);
-            self.watch_passages();
+            if !(declared && self.uniqueness.is_quiet(&self.record)) {
+                self.examine_uniqueness(h);
+            }
+            if self.uniqueness.may_pass() {
+                self.watch_passages();
+            }
         }
         if self.settings.on_several == OnSeveral::Stop
             && let StepOutcome::SeveralSolutions { contact } = self.record.outcome
@@ -391,6 +395,7 @@ impl Simulation {
 
     /// Stops where a constraint was passed through without contact: its gap fell to zero, stayed positive at both ends,
     /// and its normal turned round within the step.
+    #[inline(never)] // What judges a step is counted by its name.
     fn watch_passages(&mut self) {
         if self.world.is_some() {
             return;
@@ -408,6 +413,7 @@ impl Simulation {
     }
 
     /// Looks for other motions than the one taken, where the contacts, their modes or their couplings changed.
+    #[inline(never)] // What judges a step is counted by its name.
     fn examine_uniqueness(&mut self, h: f64) {
         let (problem, watch) = (&self.stage.problem, &mut self.uniqueness);
         let certificate = &mut self.stage.certificate;

@@ -29,6 +29,12 @@ pub struct UniquenessWatch {
     /// Constraints that touched at the start of the present step.
     #[serde(skip)]
     touching: Vec<bool>,
+    /// Whether there are any.
+    #[serde(skip)]
+    touches: bool,
+    /// Whether a gap fell by more than is left of it.
+    #[serde(skip)]
+    falls: bool,
     #[serde(skip)]
     next: Vec<(u32, u32, u8)>,
 }
@@ -92,23 +98,47 @@ pub(super) enum Wanted {
 
 impl UniquenessWatch {
     /// Takes note of the contacts that touch at the end of the last step, which is the start of the next.
+    #[inline(never)] // What judges a step is counted by its name.
     pub(super) fn begin(&mut self, record: &StepRecord) {
         std::mem::swap(&mut self.gaps, &mut self.gaps_before);
-        if self.gaps.len() != record.contacts.len() {
-            self.gaps.resize(record.contacts.len(), 0.0);
+        if self.gaps.len() != record.contacts.len() || self.touching.is_empty() {
+            self.make_room(record);
         }
-        self.touching.clear();
         let rounding = 1e-12 * record.q.iter().fold(0.0, largest);
+        self.touches = false;
         for (gap, contact) in self.gaps.iter_mut().zip(&record.contacts) {
             *gap = contact.gap;
-            if !(contact.gap <= rounding) {
-                continue;
-            }
-            if self.touching.len() <= contact.key.constraint() {
-                self.touching.resize(contact.key.constraint() + 1, false);
-            }
-            self.touching[contact.key.constraint()] = true;
+            // Points of a constraint share its gap.
+            let touches = contact.gap <= rounding;
+            self.touching[contact.key.constraint()] = touches;
+            self.touches |= touches;
         }
+        let mut gaps = self.gaps.iter().zip(&self.gaps_before);
+        self.falls = gaps.any(|(now, before)| falls(*now, *before));
+    }
+
+    /// Whether nothing touched at the start of the step, nothing acts, and nothing is left to be told of the last examination.
+    #[inline]
+    pub(super) fn is_quiet(&self, record: &StepRecord) -> bool {
+        !self.touches
+            && self.signature.is_empty()
+            && self.found == Uniqueness::Unique
+            && record.is_idle()
+    }
+
+    /// Whether [`Self::passages`] can have any.
+    #[inline]
+    pub(super) fn may_pass(&self) -> bool {
+        self.falls
+    }
+
+    /// Makes room for the contacts of a record.
+    #[cold]
+    fn make_room(&mut self, record: &StepRecord) {
+        self.gaps.resize(record.contacts.len(), 0.0);
+        let constraints = record.contacts.iter().map(|c| c.key.constraint() + 1);
+        self.touching.clear();
+        self.touching.resize(constraints.max().unwrap_or(0), false);
     }
 
     /// Constraints whose gaps fell by more than was left of them and are open after a step without impulse.
@@ -121,10 +151,9 @@ impl UniquenessWatch {
             .zip(gaps)
             .filter(move |(contact, gaps)| {
                 let (now, before) = gaps;
-                same && **now > 0.0
+                same && falls(**now, **before)
                     && contact.gap > 0.0
                     && contact.mode == ContactMode::Open
-                    && 2.0 * **now - **before < 0.0
             });
         suspects.map(|(contact, _)| contact.key.constraint())
     }
@@ -259,6 +288,7 @@ fn enter_rank(
 
 /// Whether W is that examined before, `known`, to a small part; symmetric and semidefinite, it has its largest entry on
 /// the diagonal.
+#[inline]
 fn near(known: &[f64], problem: &ContactProblem) -> bool {
     match problem.delassus().entries() {
         Some(w) => entries_are_near(known, w, problem.size()),
@@ -266,24 +296,26 @@ fn near(known: &[f64], problem: &ContactProblem) -> bool {
     }
 }
 
+#[inline]
 fn entries_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
     if known.len() != w.len() {
         return false;
     }
-    let mut size = 0.0;
-    for i in 0..m {
-        size = largest(size, &w[i * m + i]);
+    let (mut size, mut diagonal) = (0.0, 0);
+    while let Some(entry) = w.get(diagonal) {
+        size = largest(size, entry);
+        diagonal += m + 1;
     }
     let change = CHANGE * size;
-    for i in 0..m {
-        let row = i * m..i * m + i + 1;
-        for (known, w) in known[row.clone()].iter().zip(&w[row]) {
-            if !((known - w).abs() <= change) {
-                return false;
-            }
-        }
-    }
-    true
+    // Both halves say the same; one pass over all is shorter than one over half of each row.
+    let mut pairs = known.iter().zip(w);
+    pairs.all(|(known, w)| (known - w).abs() <= change)
+}
+
+/// Whether an open gap fell by more than is left of it.
+#[inline]
+fn falls(now: f64, before: f64) -> bool {
+    now > 0.0 && 2.0 * now - before < 0.0
 }
 
 fn largest(size: f64, x: &f64) -> f64 {

@@ -187,8 +187,7 @@ impl ContactAssembly {
     /// start and the turning of the normal since: an impact law answers the first, the second is taken on the mean
     /// velocity, so that a curved path costs no energy. `approach` is that of the start in this scale of the gap.
     pub fn split_turning(&mut self, problem: &ContactProblem) {
-        self.turning.clear();
-        self.turning.resize(self.before.len(), 0.0);
+        assign_zeros(&mut self.turning, self.before.len());
         for contact in self.active.iter().filter(|contact| contact.owns_normal) {
             let row = problem.blocks()[contact.block].start;
             let c = self.layout.slots[contact.slot].key.constraint();

@@ -523,11 +523,16 @@ impl ImplicitStep {
         let n = self.v_theta.len();
         let (external, gradient) = (&self.external[..n], &self.gradient[..n]);
         let (covariant, viscous) = (&self.covariant[..n], &self.viscous[..n]);
+        // Forces without derivatives have nothing that cancels inside.
+        let cancels = self.has_hessian || self.has_slope;
         let mut power = 0.0;
         for (i, v) in self.v_theta.iter().enumerate() {
-            let forces =
+            let mut forces =
                 external[i].abs() + gradient[i].abs() + covariant[i].abs() + viscous[i].abs();
-            power += (forces + self.cancelled(i)) * v.abs();
+            if cancels {
+                forces += self.cancelled(i);
+            }
+            power += forces * v.abs();
         }
         frame.h * power
     }

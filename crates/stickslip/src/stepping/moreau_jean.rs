@@ -321,12 +321,15 @@ impl MoreauJean {
         self.step.prepare(system, &state.q, frame.coasting);
         self.positions.begin(system);
         loop {
-            if self.positions.corrected {
-                self.certificate.clone_from(&stage.certificate);
-            }
             if let Err(outcome) = self.activate(system, frame, state, place, stage) {
                 record.outcome = outcome;
                 return false;
+            }
+            // A step in which all contacts take part leaves none behind.
+            let may_leave = self.positions.corrected
+                && self.positions.chosen.len() < system.constraints().len();
+            if may_leave {
+                self.certificate.clone_from(&stage.certificate);
             }
             let flies = self.step.character.known_forces
                 && stage.problem.blocks().is_empty()
@@ -349,8 +352,7 @@ impl MoreauJean {
                 record.outcome = outcome;
                 return false;
             }
-            let corrected = self.positions.corrected;
-            if !(corrected && self.positions.admit_crossed(&self.assembly, q_end)) {
+            if !(may_leave && self.positions.admit_crossed(&self.assembly, q_end)) {
                 return true;
             }
             stage.certificate.clone_from(&self.certificate);

@@ -157,18 +157,23 @@ impl PositionProjection {
         self.members.clear();
         self.pushed.clear();
         self.sizes.clear();
-        self.members
-            .extend((0..system.joints().len()).map(Member::Joint));
-        self.members.extend(held.iter().map(|&c| Member::Held(c)));
+        for joint in 0..system.joints().len() {
+            self.members.push(Member::Joint(joint));
+        }
+        for &c in held {
+            self.members.push(Member::Held(c));
+        }
         let (mut moved, mut weighed) = (false, false);
         let (mut first, mut previous) = (None, f64::INFINITY);
-        for _ in 0..PASSES_MAX + system.constraints().len() {
+        let constraints = system.constraints();
+        self.gaps.resize(constraints.len(), 0.0);
+        for _ in 0..PASSES_MAX + constraints.len() {
             match gaps.take() {
                 Some(known) => assign(&mut self.gaps, known),
                 None => {
-                    let constraints = system.constraints().iter();
-                    self.gaps.clear();
-                    self.gaps.extend(constraints.map(|c| c.gap().value(t, q)));
+                    for (gap, constraint) in self.gaps.iter_mut().zip(constraints) {
+                        *gap = constraint.gap().value(t, q);
+                    }
                 }
             }
             if self.admit_violated(held) {
@@ -231,6 +236,7 @@ impl PositionProjection {
     }
 
     /// Adds the contacts whose gaps are violated; whether there are new ones.
+    #[inline]
     fn admit_violated(&mut self, held: &[usize]) -> bool {
         let before = self.members.len();
         for (c, &gap) in self.gaps.iter().enumerate() {
@@ -333,6 +339,9 @@ impl PositionProjection {
         for response in self.responses.chunks_mut(n.max(1)) {
             self.factor.solve_in_place(response);
         }
+        if m == 1 {
+            return self.one_multiplier(n, 0) && self.add_one(n);
+        }
         let mut chosen = std::mem::take(&mut self.chosen);
         chosen.clear();
         chosen.extend(0..m);
@@ -396,6 +405,20 @@ impl PositionProjection {
         self.multipliers.push(multiplier);
         let pulls = matches!(self.members[i], Member::Unilateral(_)) && multiplier < 0.0;
         multiplier.is_finite() && !pulls
+    }
+
+    /// The displacement of the only member, and the step that is left of it.
+    fn add_one(&mut self, n: usize) -> bool {
+        self.step.resize(n, 0.0);
+        self.pushed.clear();
+        self.pushed.push(true);
+        let sums = self.step.iter_mut().zip(&mut self.displacement);
+        for ((step, total), response) in sums.zip(&self.responses) {
+            // From zero, as sums of several members are: a zero has no sign.
+            let sum = 0.0 + self.multipliers[0] * response;
+            (*step, *total) = (sum - *total, sum);
+        }
+        true
     }
 
     /// The displacement of the chosen members, and the step that is left of it.

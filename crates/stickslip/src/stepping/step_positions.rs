@@ -23,6 +23,8 @@ pub(crate) struct StepPositions {
     pub chosen: Vec<usize>,
     /// Constraints that an earlier solve of this step let through.
     crossed: Vec<bool>,
+    /// Whether there are any.
+    any_crossed: bool,
     /// Gaps at the end of the step.
     pub gaps: Vec<f64>,
     /// End of the last step that was completed, whose gaps are those at the start of the next.
@@ -66,9 +68,11 @@ impl StepPositions {
     /// Starts a step.
     #[inline]
     pub fn begin(&mut self, system: &dyn MechanicalSystem) {
-        if self.corrected {
+        let count = system.constraints().len();
+        if self.corrected && (self.any_crossed || self.crossed.len() != count) {
             self.crossed.clear();
-            self.crossed.resize(system.constraints().len(), false);
+            self.crossed.resize(count, false);
+            self.any_crossed = false;
         }
         if self.corrected || self.overshoots {
             self.projection.reset(system.dof());
@@ -129,6 +133,7 @@ impl StepPositions {
                 new = true;
             }
         }
+        self.any_crossed |= new;
         new
     }
 

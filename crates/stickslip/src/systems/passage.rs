@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::algebra::write_between;
+
 use super::MechanicalSystem;
 use super::functions::ScalarFunction;
 
@@ -151,7 +153,7 @@ impl SeenGap {
         let reach = STEEPER * (self.steep * length + self.rate * h);
         self.room -= reach;
         self.slide -= length;
-        let low = before.min(after);
+        let low = if after < before { after } else { before };
         if (self.room > 0.0 && low >= self.least) || reach <= self.rounding {
             return true;
         }
@@ -485,9 +487,7 @@ pub(crate) fn straight(
     s: f64,
     q: &mut [f64],
 ) {
-    for ((q, a), b) in q.iter_mut().zip(a).zip(b) {
-        *q = (1.0 - s) * a + s * b;
-    }
+    write_between(q, (a, b), s);
     if system.coordinate_count() != system.dof() {
         let (chord, rest) = (q.to_vec(), vec![0.0; system.dof()]);
         system.displace(&chord, &rest, 0.0, q);

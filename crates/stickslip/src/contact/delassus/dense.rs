@@ -45,9 +45,11 @@ impl DenseDelassus {
         &self.entries
     }
 
+    #[inline]
     pub(super) fn multiply_plus(&self, p: &[f64], q: &[f64], out: &mut [f64]) {
-        for (i, (o, q)) in out.iter_mut().zip(q).enumerate() {
-            *o = q + dot(self.row(i), p);
+        let rows = self.entries.chunks_exact(self.order.max(1));
+        for ((o, q), row) in out.iter_mut().zip(q).zip(rows) {
+            *o = q + dot(row, p);
         }
     }
 
