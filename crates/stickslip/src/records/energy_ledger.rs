@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::StepRecord;
+use super::{StepRecord, closing};
 
 /// Where the energy went in one step (or, summed, in a run).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -124,9 +124,6 @@ pub struct EnergyLedger {
     pub entries: u64,
 }
 
-/// The allowance is this many units of rounding of the absolute sum of the terms and the energy.
-const ROUNDING_UNITS: f64 = 50.0;
-
 impl EnergyLedger {
     /// Starts an account at the given energy.
     pub fn new(energy_start: f64) -> Self {
@@ -159,24 +156,12 @@ impl EnergyLedger {
             + record.energy_size
             + record.kinetic.abs()
             + record.potential.abs().max(record.potential_size);
-        let allowance = ROUNDING_UNITS * f64::EPSILON * size;
-        let ratio = if imbalance == 0.0 {
-            0.0
-        } else {
-            imbalance / allowance
-        };
-        if ratio > self.worst_ratio || (ratio.is_nan() && !self.worst_ratio.is_nan()) {
-            self.worst_ratio = ratio;
-            self.worst_time = t;
-        }
         if imbalance > self.worst_imbalance || imbalance.is_nan() {
             self.worst_imbalance = imbalance;
         }
-        let closed = ratio <= 1.0;
-        if !closed {
-            self.open_steps += 1;
-        }
-        closed
+        let worst = (&mut self.worst_ratio, &mut self.worst_time);
+        let ratio = closing::ratio(imbalance, size);
+        closing::enter((t, ratio), worst, &mut self.open_steps)
     }
 
     /// Whether every step closed.

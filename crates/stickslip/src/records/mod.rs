@@ -2,6 +2,7 @@
 //!
 //! Records compute nothing of mechanics: they hold what a step did and check sums.
 
+mod closing;
 mod digest;
 mod energy_ledger;
 mod event_log;

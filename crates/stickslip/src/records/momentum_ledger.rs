@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::closing;
+
 /// Linear momentum and angular momentum about the origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Momentum {
@@ -93,9 +95,6 @@ pub struct MomentumLedger {
     pub open_steps: u64,
 }
 
-/// The allowance is this many units of rounding of the sum of the sizes of the terms.
-const ROUNDING_UNITS: f64 = 50.0;
-
 impl MomentumLedger {
     /// Enters a step; returns whether it closed within 50 units of rounding.
     pub fn enter(&mut self, t: f64, entry: &MomentumEntry) -> bool {
@@ -105,14 +104,8 @@ impl MomentumLedger {
         let rest = entry.imbalance();
         let length = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         let (linear, angular) = (length(rest.linear), length(rest.angular));
-        let ratio = |imbalance: f64, size: f64| {
-            if imbalance == 0.0 {
-                0.0
-            } else {
-                imbalance / (ROUNDING_UNITS * f64::EPSILON * size)
-            }
-        };
-        let worst = ratio(linear, entry.linear_size).max(ratio(angular, entry.angular_size));
+        let worst = closing::ratio(linear, entry.linear_size)
+            .max(closing::ratio(angular, entry.angular_size));
         // A NaN must not pass for closed.
         let worst = if linear.is_nan() || angular.is_nan() {
             f64::NAN
@@ -121,15 +114,8 @@ impl MomentumLedger {
         };
         self.worst_linear = self.worst_linear.max(linear);
         self.worst_angular = self.worst_angular.max(angular);
-        if worst > self.worst_ratio || (worst.is_nan() && !self.worst_ratio.is_nan()) {
-            self.worst_ratio = worst;
-            self.worst_time = t;
-        }
-        let closed = worst <= 1.0;
-        if !closed {
-            self.open_steps += 1;
-        }
-        closed
+        let kept = (&mut self.worst_ratio, &mut self.worst_time);
+        closing::enter((t, worst), kept, &mut self.open_steps)
     }
 
     /// Whether every step closed.

@@ -72,44 +72,7 @@ pub(super) fn generalized(
         builder = builder.damping(SymmetricMatrix::from_rows(n, damping.clone()));
     }
     for contact in &model.contacts {
-        let gap = scalar(&mut graph, contact.gap, n);
-        check_tables(contact, &graph, settings)?;
-        let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap)
-            .with_expression(contact.gap_text.clone());
-        for point in &contact.points {
-            let law = contact_law(contact, point, &graph, n, settings)
-                .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
-            let frame = if settings.friction_per == SetUnit::CoulombCone {
-                scaled_frame(model, contact.gap, point, &mut graph)
-            } else {
-                frame(point, &graph, n)
-            };
-            let memory = point.friction.coefficient.filter(|&c| graph.reads_past(c));
-            let slip = point
-                .friction
-                .coefficient
-                .filter(|&c| reads_slip(&graph, c));
-            if let Some(coefficient) = slip.filter(|_| !point.friction.parts.is_empty()) {
-                check_slip(point, settings)?;
-                let slope = graph.gradient(coefficient, &[Graph::SLIP]);
-                let slip = SceneSlip {
-                    factor: Program::compile(&graph, &[coefficient], n),
-                    slope: Program::compile(&graph, &slope, n),
-                    past: past.clone(),
-                };
-                constraint = constraint.with_slip_point(frame, law, slip);
-                continue;
-            }
-            constraint = match memory.filter(|_| !point.friction.parts.is_empty()) {
-                Some(coefficient) => {
-                    let factor = Program::compile(&graph, &[coefficient], n);
-                    let past = past.clone();
-                    constraint.with_remembering_point(frame, law, SceneMemory { factor, past })
-                }
-                None => constraint.with_point(frame, law),
-            };
-        }
-        builder = builder.constraint(constraint);
+        builder = builder.constraint(constraint(model, contact, settings, &past, &mut graph)?);
     }
     for controller in &model.controllers {
         builder = builder.controller(controller.build(&graph, n));
@@ -128,6 +91,50 @@ pub(super) fn generalized(
         Ok(system) => Ok(Box::new(system)),
         Err(error) => Err(locate(model, &error)),
     }
+}
+
+/// A contact with its points, each with a frame and a law of its own.
+fn constraint(
+    model: &GeneralizedModel,
+    contact: &ContactModel,
+    settings: &Settings,
+    past: &Arc<[PastRead]>,
+    graph: &mut Graph,
+) -> Result<UnilateralConstraint, Diagnostic> {
+    let n = model.coordinates.len();
+    let gap = scalar(graph, contact.gap, n);
+    check_tables(contact, graph, settings)?;
+    let mut constraint = UnilateralConstraint::new(contact.name.clone(), gap)
+        .with_expression(contact.gap_text.clone());
+    for point in &contact.points {
+        let law = contact_law(contact, point, graph, n, settings)
+            .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
+        let frame = if settings.friction_per == SetUnit::CoulombCone {
+            scaled_frame(model, contact.gap, point, graph)
+        } else {
+            frame(point, graph, n)
+        };
+        let past = past.clone();
+        let coefficient = point.friction.coefficient;
+        constraint = match coefficient.filter(|_| !point.friction.parts.is_empty()) {
+            Some(coefficient) if reads_slip(graph, coefficient) => {
+                check_slip(point, settings)?;
+                let slope = graph.gradient(coefficient, &[Graph::SLIP]);
+                let slip = SceneSlip {
+                    factor: Program::compile(graph, &[coefficient], n),
+                    slope: Program::compile(graph, &slope, n),
+                    past,
+                };
+                constraint.with_slip_point(frame, law, slip)
+            }
+            Some(coefficient) if graph.reads_past(coefficient) => {
+                let factor = Program::compile(graph, &[coefficient], n);
+                constraint.with_remembering_point(frame, law, SceneMemory { factor, past })
+            }
+            _ => constraint.with_point(frame, law),
+        };
+    }
+    Ok(constraint)
 }
 
 /// What the scene reads of the past, and how each value is read.

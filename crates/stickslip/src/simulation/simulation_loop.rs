@@ -66,6 +66,47 @@ pub struct Simulation {
     control: Option<ControlLoop>,
 }
 
+/// The state at the start, without impulses; its energies must be finite.
+fn initial_state(
+    system: &dyn MechanicalSystem,
+    (t, q, v): (f64, &[f64], &[f64]),
+    rows: usize,
+) -> Result<State, SimulationError> {
+    let kinetic = system.kinetic_energy(q, v);
+    let elastic = system.linear_part().map_or(0.0, |linear| {
+        linear.elastic_energy(q, &mut ElasticScratch::default())
+    });
+    let potential = system.potential(q) + elastic;
+    if !(kinetic + potential).is_finite() {
+        return Err(SimulationError::Energy { kinetic, potential });
+    }
+    Ok(State {
+        t,
+        q: q.to_vec(),
+        v: v.to_vec(),
+        kinetic,
+        potential,
+        impulses: vec![0.0; rows],
+    })
+}
+
+/// The system as a scheme is handed it: with its past and the outputs of its controllers where it has any.
+fn handed<'a>(
+    system: &'a dyn MechanicalSystem,
+    past: Option<&'a PastMotion>,
+    control: Option<&'a ControlLoop>,
+    with_past: &'a mut Option<SystemWithPast<'a>>,
+) -> &'a dyn MechanicalSystem {
+    if past.is_none() && control.is_none() {
+        return system;
+    }
+    with_past.insert(SystemWithPast {
+        system,
+        past,
+        held: control.map_or(&[], ControlLoop::held),
+    })
+}
+
 impl Simulation {
     /// Joins the parts and, where the initial velocity violates an active constraint or a joint,
     /// lets the laws act at the initial instant. The record then holds the initial state.
@@ -80,33 +121,7 @@ impl Simulation {
         checks::check_gaps(system.as_ref(), settings.t_start, q)?;
         checks::check_generalized(system.as_ref(), scheme.name())?;
         checks::check_world(system.as_ref(), scheme.as_ref(), &settings.control)?;
-        if let Some(reason) = scheme.refusal(system.as_ref()) {
-            return Err(SimulationError::Scheme {
-                scheme: scheme.name(),
-                reason,
-            });
-        }
-        if !scheme.keeps_past() {
-            checks::check_delays(system.as_ref(), scheme.name(), &mut settings.control)?;
-        }
-        if let Some(limit) = scheme.step_limit(system.as_ref(), q) {
-            let (step, stable) = (settings.control.initial(), limit.stable);
-            match &mut settings.control {
-                StepControl::Fixed { h } if *h >= stable => {
-                    return Err(SimulationError::UnstableStep {
-                        scheme: scheme.name(),
-                        step,
-                        stable,
-                        advised: limit.advised,
-                    });
-                }
-                StepControl::Fixed { .. } => {}
-                StepControl::Adaptive { h, h_max, .. } => {
-                    *h_max = h_max.min(limit.advised);
-                    *h = h.min(limit.advised);
-                }
-            }
-        }
+        checks::check_scheme(system.as_ref(), scheme.as_ref(), q, &mut settings.control)?;
         let past = PastMotion::new(
             system.as_ref(),
             (q, v),
@@ -115,22 +130,7 @@ impl Simulation {
         )?
         .filter(|_| !scheme.keeps_past());
         let layout = ContactLayout::new(system.as_ref());
-        let kinetic = system.kinetic_energy(q, v);
-        let elastic = system.linear_part().map_or(0.0, |linear| {
-            linear.elastic_energy(q, &mut ElasticScratch::default())
-        });
-        let potential = system.potential(q) + elastic;
-        if !(kinetic + potential).is_finite() {
-            return Err(SimulationError::Energy { kinetic, potential });
-        }
-        let state = State {
-            t: settings.t_start,
-            q: q.to_vec(),
-            v: v.to_vec(),
-            kinetic,
-            potential,
-            impulses: vec![0.0; layout.rows()],
-        };
+        let state = initial_state(system.as_ref(), (settings.t_start, q, v), layout.rows())?;
         let h = settings.control.initial();
         let sizes = match settings.control {
             StepControl::Fixed { .. } => CoordinateSizes::default(),
@@ -150,9 +150,9 @@ impl Simulation {
             past,
             saved: state.clone(),
             spare: Spare::default(),
-            state,
             record: StepRecord::default(),
-            ledger: EnergyLedger::new(kinetic + potential),
+            ledger: EnergyLedger::new(state.kinetic + state.potential),
+            state,
             events: EventLog::default(),
             step: 0,
             cuts: 0,
@@ -288,17 +288,9 @@ impl Simulation {
 
     /// Hands the scheme the system, with its past where it reads one, and enters the new node.
     fn advance(&mut self, h: f64, t_next: f64) {
-        let with_past;
-        let system: &dyn MechanicalSystem = if self.past.is_some() || self.control.is_some() {
-            with_past = SystemWithPast {
-                system: self.system.as_ref(),
-                past: self.past.as_ref(),
-                held: self.control.as_ref().map_or(&[], ControlLoop::held),
-            };
-            &with_past
-        } else {
-            self.system.as_ref()
-        };
+        let (past, control) = (self.past.as_ref(), self.control.as_ref());
+        let mut with_past = None;
+        let system = handed(self.system.as_ref(), past, control, &mut with_past);
         self.stage.begins = self.state.t == self.settings.t_start;
         self.scheme.step(
             system,
@@ -524,17 +516,9 @@ impl Simulation {
             std::mem::take(&mut self.stage.solution),
         );
         let certificate = self.stage.certificate.clone();
-        let with_past;
-        let system: &dyn MechanicalSystem = if self.past.is_some() || self.control.is_some() {
-            with_past = SystemWithPast {
-                system: self.system.as_ref(),
-                past: self.past.as_ref(),
-                held: self.control.as_ref().map_or(&[], ControlLoop::held),
-            };
-            &with_past
-        } else {
-            self.system.as_ref()
-        };
+        let (past, control) = (self.past.as_ref(), self.control.as_ref());
+        let mut with_past = None;
+        let system = handed(self.system.as_ref(), past, control, &mut with_past);
         let h = self.settings.control.initial();
         self.closing = self
             .scheme

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::algebra::PivotedCholesky;
 use crate::contact::delassus::SweepVelocity;
 use crate::contact::{
-    BlockKind, ContactBlock, ContactProblem, ContactSolution, ContactSolver, SolveStatus,
+    BlockKind, ContactBlock, ContactProblem, ContactSolution, ContactSolver, Judgement, SolveStatus,
 };
 use crate::laws::FlowRule;
 
@@ -38,6 +38,26 @@ impl Default for GaussSeidelSettings {
 const FIRST_FINISH: usize = 64;
 /// Largest number of rows for which it is tried.
 const FINISH_ROWS: usize = 60;
+/// Sweeps without progress before the judge is asked whether more could be had, and again.
+const JUDGED_EVERY: usize = 100;
+
+/// Sweeps measure their change and know no floor of rounding: where they no longer improve, the judge tells whether the answer is
+/// within the tolerance or at the floor.
+pub(super) fn settle(problem: &ContactProblem, solution: &mut ContactSolution, tolerance: f64) {
+    let unsolved = matches!(
+        solution.status,
+        SolveStatus::Stalled | SolveStatus::LimitReached
+    );
+    if !unsolved || problem.generalized_rule().is_some() {
+        return;
+    }
+    let judgement = Judgement::of(problem, &solution.impulse);
+    if judgement.residual.worst() <= tolerance {
+        solution.status = SolveStatus::Converged;
+    } else if judgement.is_at_floor(tolerance) {
+        solution.status = SolveStatus::AtRoundingFloor;
+    }
+}
 
 /// Exact solution of one contact, swept over several.
 ///
@@ -58,7 +78,8 @@ const FINISH_ROWS: usize = 60;
 ///
 /// # Behaviour to know
 /// Slow on stacks and on tall mass ratios (thousands of sweeps); there the cascade is the solver to
-/// take. Where `μ|W_NT| > W_NN` a sweep may cycle: it ends as `Stalled`.
+/// take. Where `μ|W_NT| > W_NN` a sweep may cycle: it ends as `Stalled`. A tolerance below rounding ends at the floor of rounding,
+/// after a hundred sweeps without progress, and is told as such.
 ///
 /// # Cost
 /// One sweep is one product with W and one local solution per contact; no allocation once warm.
@@ -255,7 +276,15 @@ impl ContactSolver for GaussSeidel {
                 solution.status = special.unwrap_or(SolveStatus::Stalled);
                 break;
             }
+            // A sweep that moves by rounding alone is over.
+            if special.is_none() && since_best > 0 && since_best % JUDGED_EVERY == 0 {
+                settle(problem, solution, self.settings.tolerance);
+                if solution.status.is_solved() {
+                    break;
+                }
+            }
         }
+        settle(problem, solution, self.settings.tolerance);
         problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
     }
 }

@@ -29,10 +29,10 @@
 
 use super::bodies::{BodySweepSettings, BodySweepSolver};
 use super::cascade::{CoulombMethod, solve};
-use super::gauss_seidel::{GaussSeidel, GaussSeidelSettings};
+use super::gauss_seidel::{GaussSeidel, GaussSeidelSettings, settle};
 use super::progress::SolverLimits;
 use super::scaled_problem::{StoppingTest, is_scalable};
-use crate::contact::{ContactProblem, ContactSolution, ContactSolver, Judgement, SolveStatus};
+use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
 
 /// Problems with fewer blocks are left to the general Gauss-Seidel by the default.
 const FEWEST_BLOCKS: usize = 3;
@@ -114,20 +114,6 @@ impl CascadeSolver {
     }
 }
 
-/// Sweeps know no floor of rounding: where they end above the tolerance, the judge tells whether more could be had.
-fn settle(problem: &ContactProblem, solution: &mut ContactSolution, tolerance: f64) {
-    let unsolved = matches!(
-        solution.status,
-        SolveStatus::Stalled | SolveStatus::LimitReached
-    );
-    if unsolved
-        && problem.generalized_rule().is_none()
-        && Judgement::of(problem, &solution.impulse).is_at_floor(tolerance)
-    {
-        solution.status = SolveStatus::AtRoundingFloor;
-    }
-}
-
 impl ContactSolver for CascadeSolver {
     fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         solution.prepare(problem.size());
@@ -188,7 +174,7 @@ impl ContactSolver for CascadeSolver {
 mod tests {
     use super::super::scaled_problem::ScaledProblem;
     use super::*;
-    use crate::contact::{BlockKind, ContactBlock, ContactKey, ContactResidual};
+    use crate::contact::{BlockKind, ContactBlock, ContactKey, ContactResidual, Judgement};
     use crate::laws::{FlowRule, FrictionSection};
 
     /// Points on a line of springs: W tridiagonal by blocks, with normal-tangent coupling.
@@ -315,6 +301,38 @@ mod tests {
                 assert_eq!(solution.status, status, "{name}: {judgement:?}");
             }
         }
+    }
+
+    /// Gauss-Seidel on its own: a tolerance that its change never meets ends at the floor, before long, and is told; a residual that
+    /// meets the tolerance is told as solved.
+    #[test]
+    fn sweeps_on_their_own_end_at_the_floor_of_rounding_and_say_so() {
+        let discs = |count: usize| chain(&vec![FrictionSection::disc(0.4).unwrap(); count]);
+        // Ten contacts are tried by Newton's method as well, 25 by sweeps alone.
+        for (count, tolerance) in [(10, 2e-17), (25, 2e-17), (25, 1e-16)] {
+            let problem = discs(count);
+            let mut solution = ContactSolution::default();
+            solution.prepare(problem.size());
+            let settings = GaussSeidelSettings {
+                tolerance,
+                ..GaussSeidelSettings::default()
+            };
+            GaussSeidel::new(settings).solve(&problem, &mut solution);
+            let judgement = Judgement::of(&problem, &solution.impulse);
+            let told = (solution.status, solution.iterations, judgement);
+            assert_eq!(solution.status, SolveStatus::AtRoundingFloor, "{told:?}");
+            assert!(judgement.is_at_floor(tolerance), "{told:?}");
+            assert!(solution.iterations <= 200, "{told:?}");
+        }
+        // What stands still within the tolerance is solved, however it came to stand still.
+        let problem = discs(10);
+        let mut solution = ContactSolution::default();
+        solution.prepare(problem.size());
+        GaussSeidel::default().solve(&problem, &mut solution);
+        let worst = ContactResidual::of(&problem, &solution.impulse).worst();
+        solution.status = SolveStatus::Stalled;
+        settle(&problem, &mut solution, 2.0 * worst);
+        assert_eq!(solution.status, SolveStatus::Converged, "{worst}");
     }
 
     #[test]

@@ -40,7 +40,7 @@
 
 use super::newton_system::{ContactTerms, NewtonSystem, apply, inverse};
 use super::progress::Progress;
-use super::scaled_problem::project_cone;
+use super::scaled_problem::{ScaledProblem, project_cone};
 use super::sweep::{multiply, product};
 
 /// Smallest proximal weight; the reduced form loses digits below.
@@ -76,6 +76,24 @@ pub struct ProximalNewtonIteration {
 struct Evaluation {
     value: Vec<f64>,
     norm: f64,
+}
+
+/// The first of the lengths 1, ½, ... 1/32 along which a norm decreases enough, else that of the least norm; none if no norm is
+/// finite.
+fn line_search(now: f64, norm_at: impl Fn(f64) -> f64) -> Option<f64> {
+    let mut length = 1.0;
+    let mut best: Option<(f64, f64)> = None;
+    while length >= 1.0 / 40.0 {
+        let norm = norm_at(length);
+        if norm.is_finite() && best.is_none_or(|b| norm < b.1) {
+            best = Some((length, norm));
+        }
+        if norm <= (1.0 - 1e-4 * length) * now {
+            break;
+        }
+        length *= 0.5;
+    }
+    best.map(|b| b.0)
 }
 
 impl ProximalNewtonIteration {
@@ -193,26 +211,7 @@ impl ProximalNewtonIteration {
             if progress.out_of_budget() {
                 return (k, false);
             }
-            // Classify, and collect the part of the step that closes open contacts.
-            let mut opened = false;
-            step.fill(0.0);
-            for i in 0..n {
-                let r = &self.r[3 * i..3 * i + 3];
-                active[i] = linearize(
-                    r,
-                    &v[3 * i..3 * i + 3],
-                    problem.mu[i],
-                    &rho[i],
-                    a,
-                    &mut terms[i],
-                ) && problem.diagonal[i][0] > 0.0;
-                if !active[i] {
-                    for c in 0..3 {
-                        step[3 * i + c] = -r[c];
-                        opened |= r[c] != 0.0;
-                    }
-                }
-            }
+            let opened = self.classify(problem, (&v, &rho), &mut terms, &mut active, &mut step);
             for c in 0..3 * n {
                 right[c] = -now.value[c];
             }
@@ -245,22 +244,12 @@ impl ProximalNewtonIteration {
             for c in 0..3 * n {
                 change[c] += a * step[c];
             }
-            let mut length = 1.0;
-            let mut best: Option<(f64, f64)> = None;
-            while length >= 1.0 / 40.0 {
+            let norm_at = |length: f64| {
                 let r: Vec<f64> = (0..3 * n).map(|c| self.r[c] + length * step[c]).collect();
                 let w: Vec<f64> = (0..3 * n).map(|c| v[c] + length * change[c]).collect();
-                let trial = evaluate(&r, &w, &problem.mu, &rho);
-                let enough = trial.norm <= (1.0 - 1e-4 * length) * now.norm;
-                if trial.norm.is_finite() && best.is_none_or(|b| trial.norm < b.1) {
-                    best = Some((length, trial.norm));
-                }
-                if enough {
-                    break;
-                }
-                length *= 0.5;
-            }
-            let Some((length, _)) = best else {
+                evaluate(&r, &w, &problem.mu, &rho).norm
+            };
+            let Some(length) = line_search(now.norm, norm_at) else {
                 return (k + 1, false);
             };
             for c in 0..3 * n {
@@ -275,6 +264,33 @@ impl ProximalNewtonIteration {
             now = evaluate(&self.r, &v, &problem.mu, &rho);
         }
         (INNER_STEPS, now.norm <= tolerance)
+    }
+
+    /// Linearizes the law of every contact at (r, v) and tells which take part; the step of the others is what closes them. Returns
+    /// whether any of these has an impulse to lose.
+    fn classify(
+        &self,
+        problem: &ScaledProblem,
+        (v, rho): (&[f64], &[[f64; 2]]),
+        terms: &mut [ContactTerms],
+        active: &mut [bool],
+        step: &mut [f64],
+    ) -> bool {
+        let mut opened = false;
+        step.fill(0.0);
+        for i in 0..problem.contacts() {
+            let (r, v) = (&self.r[3 * i..3 * i + 3], &v[3 * i..3 * i + 3]);
+            let (mu, weight) = (problem.mu[i], self.weight);
+            active[i] =
+                linearize(r, v, mu, &rho[i], weight, &mut terms[i]) && problem.diagonal[i][0] > 0.0;
+            if !active[i] {
+                for c in 0..3 {
+                    step[3 * i + c] = -r[c];
+                    opened |= r[c] != 0.0;
+                }
+            }
+        }
+        opened
     }
 
     /// Rounding of the Alart-Curnier function at the current point: ε ‖ρ(|W||r| + |q|)‖.

@@ -245,29 +245,7 @@ impl ExplicitStep {
         if stage.problem.blocks().is_empty() && system.joints().is_empty() {
             return self.fly(system, v0, (h, t), stage, record);
         }
-        match self.positions.middle(t, chord) {
-            Some(middle) => self.joints.evaluate_along(system, middle, (t, &self.q), v0),
-            None => self.joints.evaluate(system, t, &self.q),
-        }
-        self.joints.set_target(JointVelocity::End, 0.5, v0);
-        self.joints.factor(&self.factor);
-        let (factor, joints) = (&self.factor, &mut self.joints);
-        match system.sparsity() {
-            Some(sparsity) if system.joints().is_empty() => {
-                stage
-                    .problem
-                    .condense_sparse(factor, &sparsity.contact_dofs);
-            }
-            _ => stage.problem.condense(|x| {
-                factor.solve_in_place(x);
-                joints.project_response(x);
-            }),
-        }
-        let mut free = std::mem::take(&mut self.work);
-        self.free_velocity(system, v0, (h, t), &mut free);
-        stage.problem.velocity_free_mut().copy_from_slice(&free);
-        self.work = free;
-        stage.problem.refresh();
+        self.condense(system, v0, (lengths, t), &mut stage.problem);
         if matches!(contacts, Contacts::Touching(_)) {
             self.clear_grazing(&mut stage.problem);
         }
@@ -317,7 +295,43 @@ impl ExplicitStep {
         if record.outcome.is_fatal() {
             return false;
         }
+        self.record_contacts(v0, stage, record);
+        true
+    }
 
+    /// Eliminates the joints, condenses W onto the contacts and computes the free velocity.
+    fn condense(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        v0: &[f64],
+        ((h, chord), t): ((f64, f64), f64),
+        problem: &mut ContactProblem,
+    ) {
+        match self.positions.middle(t, chord) {
+            Some(middle) => self.joints.evaluate_along(system, middle, (t, &self.q), v0),
+            None => self.joints.evaluate(system, t, &self.q),
+        }
+        self.joints.set_target(JointVelocity::End, 0.5, v0);
+        self.joints.factor(&self.factor);
+        let (factor, joints) = (&self.factor, &mut self.joints);
+        match system.sparsity() {
+            Some(sparsity) if system.joints().is_empty() => {
+                problem.condense_sparse(factor, &sparsity.contact_dofs);
+            }
+            _ => problem.condense(|x| {
+                factor.solve_in_place(x);
+                joints.project_response(x);
+            }),
+        }
+        let mut free = std::mem::take(&mut self.work);
+        self.free_velocity(system, v0, (h, t), &mut free);
+        problem.velocity_free_mut().copy_from_slice(&free);
+        self.work = free;
+        problem.refresh();
+    }
+
+    /// Impulses, velocities and works of the contacts of a solved step.
+    fn record_contacts(&mut self, v0: &[f64], stage: &ContactStage, record: &mut StepRecord) {
         // Joint impulses that answer the contact impulses.
         if !self.joints.is_empty() {
             self.work.fill(0.0);
@@ -344,7 +358,6 @@ impl ExplicitStep {
             (&self.phases.left, &self.v),
             record,
         );
-        true
     }
 
     /// The update of a step without contact and joints: the contact problem is empty.

@@ -15,10 +15,16 @@ pub fn nearest_name<'a>(
         return None;
     }
     let mut best: Option<(usize, &str)> = None;
+    let length = name.chars().count();
     for candidate in candidates.into_iter().filter(|c| c.len() <= LENGTH_MAX) {
-        let distance = edit_distance(name, candidate);
-        let longest = name.chars().count().max(candidate.chars().count());
+        let other = candidate.chars().count();
+        let longest = length.max(other);
         let allowed = (longest / 3).max(1);
+        // No word is nearer than the lengths differ: a file full of mistakes is compared with few.
+        if length.abs_diff(other) > allowed {
+            continue;
+        }
+        let distance = edit_distance(name, candidate);
         // A one-letter name is one substitution from every other: only its other case helps.
         let plausible = longest > 1 || name.eq_ignore_ascii_case(candidate);
         if plausible && distance <= allowed && best.is_none_or(|(d, _)| distance < d) {

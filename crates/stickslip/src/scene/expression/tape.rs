@@ -74,6 +74,57 @@ pub struct Registers {
     values: Vec<f64>,
 }
 
+/// The instruction of a node whose operands have registers; none for constants, inputs, and products that a sum takes in.
+fn instruction(
+    graph: &Graph,
+    expression: Expression,
+    register: &[u32],
+    fused: &[bool],
+) -> Option<Instruction> {
+    let at = |e: Expression| register[e.index()];
+    let (operation, [a, b, c]) = match graph.node(expression) {
+        Node::Constant(_) | Node::Input(_) => return None,
+        _ if fused[expression.index()] => return None,
+        Node::Unary(operation, a) => {
+            let operation = match operation {
+                Unary::Negate => Operation::Negate,
+                Unary::Sin => Operation::Sin,
+                Unary::Cos => Operation::Cos,
+                Unary::Sqrt => Operation::Sqrt,
+                other => Operation::Unary(other),
+            };
+            (operation, [at(a), 0, 0])
+        }
+        Node::Binary(operation, a, b) => {
+            let product = |e: Expression| match graph.node(e) {
+                Node::Binary(Binary::Multiply, x, y) if fused[e.index()] => Some((at(x), at(y))),
+                _ => None,
+            };
+            match (operation, product(a), product(b)) {
+                (Binary::Add, Some((x, y)), _) => (Operation::MultiplyAdd, [x, y, at(b)]),
+                (Binary::Add, None, Some((x, y))) => (Operation::MultiplyAdd, [x, y, at(a)]),
+                (Binary::Subtract, Some((x, y)), _) => (Operation::MultiplySubtract, [x, y, at(b)]),
+                (Binary::Subtract, None, Some((x, y))) => {
+                    (Operation::SubtractProduct, [x, y, at(a)])
+                }
+                _ => {
+                    let operation = match operation {
+                        Binary::Add => Operation::Add,
+                        Binary::Subtract => Operation::Subtract,
+                        Binary::Multiply => Operation::Multiply,
+                        Binary::Divide => Operation::Divide,
+                        other => Operation::Binary(other),
+                    };
+                    (operation, [at(a), at(b), 0])
+                }
+            }
+        }
+        Node::Sampled(function, order, a) => (Operation::Sampled(function, order), [at(a), 0, 0]),
+        Node::Select(c, a, b) => (Operation::Select, [at(a), at(b), at(c)]),
+    };
+    Some(Instruction { operation, a, b, c })
+}
+
 impl Tape {
     /// Compiles the outputs of a graph.
     #[must_use]
@@ -100,86 +151,8 @@ impl Tape {
         }
         let mut instructions = Vec::new();
         for &expression in &order {
-            let at = |e: Expression| register[e.index()];
-            let instruction = match graph.node(expression) {
-                Node::Constant(_) | Node::Input(_) => continue,
-                _ if fused[expression.index()] => continue,
-                Node::Unary(operation, a) => {
-                    let operation = match operation {
-                        Unary::Negate => Operation::Negate,
-                        Unary::Sin => Operation::Sin,
-                        Unary::Cos => Operation::Cos,
-                        Unary::Sqrt => Operation::Sqrt,
-                        other => Operation::Unary(other),
-                    };
-                    Instruction {
-                        operation,
-                        a: at(a),
-                        b: 0,
-                        c: 0,
-                    }
-                }
-                Node::Binary(operation, a, b) => {
-                    let product = |e: Expression| match graph.node(e) {
-                        Node::Binary(Binary::Multiply, x, y) if fused[e.index()] => {
-                            Some((at(x), at(y)))
-                        }
-                        _ => None,
-                    };
-                    match (operation, product(a), product(b)) {
-                        (Binary::Add, Some((x, y)), _) => Instruction {
-                            operation: Operation::MultiplyAdd,
-                            a: x,
-                            b: y,
-                            c: at(b),
-                        },
-                        (Binary::Add, None, Some((x, y))) => Instruction {
-                            operation: Operation::MultiplyAdd,
-                            a: x,
-                            b: y,
-                            c: at(a),
-                        },
-                        (Binary::Subtract, Some((x, y)), _) => Instruction {
-                            operation: Operation::MultiplySubtract,
-                            a: x,
-                            b: y,
-                            c: at(b),
-                        },
-                        (Binary::Subtract, None, Some((x, y))) => Instruction {
-                            operation: Operation::SubtractProduct,
-                            a: x,
-                            b: y,
-                            c: at(a),
-                        },
-                        _ => {
-                            let operation = match operation {
-                                Binary::Add => Operation::Add,
-                                Binary::Subtract => Operation::Subtract,
-                                Binary::Multiply => Operation::Multiply,
-                                Binary::Divide => Operation::Divide,
-                                other => Operation::Binary(other),
-                            };
-                            Instruction {
-                                operation,
-                                a: at(a),
-                                b: at(b),
-                                c: 0,
-                            }
-                        }
-                    }
-                }
-                Node::Sampled(function, order, a) => Instruction {
-                    operation: Operation::Sampled(function, order),
-                    a: at(a),
-                    b: 0,
-                    c: 0,
-                },
-                Node::Select(c, a, b) => Instruction {
-                    operation: Operation::Select,
-                    a: at(a),
-                    b: at(b),
-                    c: at(c),
-                },
+            let Some(instruction) = instruction(graph, expression, &register, &fused) else {
+                continue;
             };
             register[expression.index()] =
                 (constants.len() + inputs.len() + instructions.len()) as u32;

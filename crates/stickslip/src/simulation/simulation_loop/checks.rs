@@ -10,8 +10,45 @@ use super::super::gap_zero::{GapZero, gap_zero};
 use super::super::simulation_settings::{SimulationError, SimulationSettings};
 use super::super::step_control::StepControl;
 
+/// The scheme knows how to step the system, and its steps are neither longer than delays nor beyond its stability; adaptive
+/// steps are held to that.
+pub(super) fn check_scheme(
+    system: &dyn MechanicalSystem,
+    scheme: &dyn TimeSteppingScheme,
+    q: &[f64],
+    control: &mut StepControl,
+) -> Result<(), SimulationError> {
+    let name = scheme.name();
+    if let Some(reason) = scheme.refusal(system) {
+        return Err(SimulationError::Scheme {
+            scheme: name,
+            reason,
+        });
+    }
+    if !scheme.keeps_past() {
+        check_delays(system, name, control)?;
+    }
+    let Some(limit) = scheme.step_limit(system, q) else {
+        return Ok(());
+    };
+    match control {
+        StepControl::Fixed { h } if *h >= limit.stable => Err(SimulationError::UnstableStep {
+            scheme: name,
+            step: *h,
+            stable: limit.stable,
+            advised: limit.advised,
+        }),
+        StepControl::Fixed { .. } => Ok(()),
+        StepControl::Adaptive { h, h_max, .. } => {
+            *h_max = h_max.min(limit.advised);
+            *h = h.min(limit.advised);
+            Ok(())
+        }
+    }
+}
+
 /// No scheme may need the unknown end of its step: the step is at most the shortest delay.
-pub(super) fn check_delays(
+fn check_delays(
     system: &dyn MechanicalSystem,
     scheme: &'static str,
     control: &mut StepControl,

@@ -125,30 +125,10 @@ pub(super) fn planar_pair(
             radius: rb,
         },
     );
-    let tie = 1e-9 * size;
-    // The axis of largest separation, from a to b; edges of a are preferred within rounding.
-    let by_a = separation(&a, &b);
-    let by_b = separation(&b, &a).map(|(n, s)| ([-n[0], -n[1]], s));
-    let axis = match (by_a, by_b) {
-        (Some(x), Some(y)) if y.1 > x.1 + tie => Some(y),
-        (Some(x), _) => Some(x),
-        (None, y) => y,
+    let Some((normal, [p, q])) = measured(&a, &b, (reach, size)) else {
+        return;
     };
     let radius = a.radius + b.radius;
-    if axis.is_some_and(|x| x.1 - radius > reach) {
-        return;
-    }
-    let (p, q, distance) = closest(&a, &b);
-    let apart = axis.is_none_or(|x| x.1 > 0.0);
-    let normal = match axis {
-        // The normal of an edge where it realises the distance; otherwise the line of the closest points.
-        Some((n, s)) if !apart || s >= distance - tie || distance <= 1e-6 * size => n,
-        _ if distance > 0.0 => {
-            let d = sub(q, p);
-            [d[0] / distance, d[1] / distance]
-        }
-        _ => return,
-    };
     // Heights of the outlines along the normal.
     let high_a = -a.lowest([-normal[0], -normal[1]]);
     let gap = b.lowest(normal) - high_a - radius;
@@ -157,22 +137,19 @@ pub(super) fn planar_pair(
     }
     let before = out.len();
     let tangent = [-normal[1], normal[0]];
-    let mut push = |s: f64, low: f64, high: f64| {
-        let gap = high - low - radius;
-        if gap <= reach {
-            let at = |height: f64| -> Vector {
-                [
-                    s * tangent[0] + height * normal[0],
-                    s * tangent[1] + height * normal[1],
-                    0.0,
-                ]
-            };
-            out.push(PointPair {
-                on_a: at(low + a.radius),
-                on_b: at(high - b.radius),
-                normal: [normal[0], normal[1], 0.0],
-                gap,
-            });
+    let pair = |s: f64, [on_a, on_b]: [f64; 2], gap: f64| {
+        let at = |height: f64| -> Vector {
+            [
+                s * tangent[0] + height * normal[0],
+                s * tangent[1] + height * normal[1],
+                0.0,
+            ]
+        };
+        PointPair {
+            on_a: at(on_a),
+            on_b: at(on_b),
+            normal: [normal[0], normal[1], 0.0],
+            gap,
         }
     };
     let edges = (a.edge_along(normal), b.edge_along([-normal[0], -normal[1]]));
@@ -187,10 +164,14 @@ pub(super) fn planar_pair(
             h + (at - s) / (t - s) * (k - h)
         };
         let (x, y) = (span(e), span(f));
-        let (low, high) = (x.0.max(y.0), x.1.min(y.1));
-        if high - low > 1e-9 * size {
-            for s in [low, high] {
-                push(s, height(e, s), height(f, s));
+        let (from, to) = (x.0.max(y.0), x.1.min(y.1));
+        if to - from > 1e-9 * size {
+            for s in [from, to] {
+                let (low, high) = (height(e, s), height(f, s));
+                let gap = high - low - radius;
+                if gap <= reach {
+                    out.push(pair(s, [low + a.radius, high - b.radius], gap));
+                }
             }
         }
     }
@@ -198,23 +179,40 @@ pub(super) fn planar_pair(
         .iter()
         .map(|p| p.gap)
         .fold(f64::INFINITY, f64::min);
-    if smallest > gap + tie {
+    if smallest > gap + 1e-9 * size {
         let s = 0.5 * (dot(tangent, p) + dot(tangent, q));
-        let along = high_a;
-        let at = |height: f64| -> Vector {
-            [
-                s * tangent[0] + height * normal[0],
-                s * tangent[1] + height * normal[1],
-                0.0,
-            ]
-        };
-        out.push(PointPair {
-            on_a: at(along + a.radius),
-            on_b: at(along + a.radius + gap),
-            normal: [normal[0], normal[1], 0.0],
-            gap,
-        });
+        let on_a = high_a + a.radius;
+        out.push(pair(s, [on_a, on_a + gap], gap));
     }
+}
+
+/// The direction from a to b along which their distance is measured, and the closest points of their outlines; none beyond the reach.
+fn measured(a: &Flat, b: &Flat, (reach, size): (f64, f64)) -> Option<(Point, [Point; 2])> {
+    let tie = 1e-9 * size;
+    // The axis of largest separation, from a to b; edges of a are preferred within rounding.
+    let by_a = separation(a, b);
+    let by_b = separation(b, a).map(|(n, s)| ([-n[0], -n[1]], s));
+    let axis = match (by_a, by_b) {
+        (Some(x), Some(y)) if y.1 > x.1 + tie => Some(y),
+        (Some(x), _) => Some(x),
+        (None, y) => y,
+    };
+    let radius = a.radius + b.radius;
+    if axis.is_some_and(|x| x.1 - radius > reach) {
+        return None;
+    }
+    let (p, q, distance) = closest(a, b);
+    let apart = axis.is_none_or(|x| x.1 > 0.0);
+    let normal = match axis {
+        // The normal of an edge where it realises the distance; otherwise the line of the closest points.
+        Some((n, s)) if !apart || s >= distance - tie || distance <= 1e-6 * size => n,
+        _ if distance > 0.0 => {
+            let d = sub(q, p);
+            [d[0] / distance, d[1] / distance]
+        }
+        _ => return None,
+    };
+    Some((normal, [p, q]))
 }
 
 fn parts<'a>(solid: &'a Solid, centre: &'a [Point]) -> (&'a [Point], f64) {
