@@ -223,3 +223,21 @@ fn on_several_stop_needs_a_law_that_can_be_enumerated() {
     }
     assert!(parse(&text("law = \"coulomb\"")).is_ok());
 }
+
+/// A rod that slides on its end beyond the critical friction, pulled off the floor: it leaves, sticks in an impact or goes on sliding. The same rod with less
+/// friction has one motion.
+#[test]
+fn a_world_tells_of_several_motions_of_few_contacts() {
+    let scene = |friction: f64| {
+        let text = format!(
+            "title = \"Rod\"\nstep = 1e-4\nuntil = 1e-3\n[world]\ndimension = 2\ngravity = [0, 1]\n[[materials]]\nname = \"chalk\"\nfriction = {friction}\n\
+             [[bodies]]\nname = \"floor\"\nfixed = true\nshape = {{ half_plane = [0, 1] }}\n[[bodies]]\nname = \"rod\"\nmass = 1\ninertia = \"1/3\"\n\
+             shape = {{ rectangle = [2, 1e-4] }}\nposition = [0, \"sin(1.1) + 5e-5*cos(1.1)\"]\nrotation = 1.1\nvelocity = [-3, 0]\n"
+        );
+        parse(&text).unwrap()
+    };
+    let several = run(&scene(2.0));
+    assert!(several.several_solutions > 0 && several.uniqueness_not_examined == 0);
+    let one = run(&scene(0.5));
+    assert!(one.several_solutions == 0 && one.uniqueness_not_examined == 0);
+}

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::records::{PresentContact, StepRecord};
+use stickslip::records::{EventKind, PresentContact, StepRecord};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
 use stickslip::simulation::{RunEnd, Simulation};
 
@@ -262,4 +262,118 @@ fn the_same_mechanism_as_a_world_and_as_a_system_moves_alike() {
             "{coarse:?} {fine:?}"
         );
     }
+}
+
+/// A ball falls from `height` and bounces with restitution e: impacts at t₁, t₁(1 + 2e), t₁(1 + 2e + 2e²), ..., t₁ = √(2H/g), each with e times the approach of
+/// the one before, to an accumulation at t₁(1 + e)/(1 − e).
+#[test]
+fn a_ball_that_bounces_in_a_world_has_its_impacts_as_events() {
+    let (e, height, h) = (0.5, 0.5, 1e-4);
+    for (dimension, shape, floor, z) in [
+        (3, "ball", "half_space = [0, 0, 1]", "0, 0"),
+        (2, "disc", "half_plane = [0, 1]", "0"),
+    ] {
+        let text = format!(
+            "title = \"Ball\"\nstep = {h}\nuntil = 1.2\n[world]\ndimension = {dimension}\n[[materials]]\nname = \"rubber\"\n\
+             density = 1000\nrestitution = {e}\nfriction = 0.3\n[[bodies]]\nname = \"floor\"\nfixed = true\n\
+             shape = {{ {floor} }}\n[[bodies]]\nname = \"ball\"\nshape = {{ {shape} = 0.1 }}\nposition = [{z}, {}]\n",
+            height + 0.1
+        );
+        let end = run(&parse(&text), |_| ());
+        let events = end.events();
+        let impacts: Vec<_> = events
+            .events
+            .iter()
+            .filter(|event| event.kind == EventKind::Impact)
+            .collect();
+        let first = (2.0 * height / G).sqrt();
+        for (n, impact) in impacts.iter().take(6).enumerate() {
+            let bounced = e.powi(n as i32);
+            let t = first * (1.0 + 2.0 * (e - e * bounced) / (1.0 - e));
+            // Each bounce moves the next ones by a step of its own approach.
+            let error = 2.0 * h * (n as f64 + 1.0);
+            assert!(
+                (impact.t - t).abs() < error,
+                "{dimension}: {} {t}",
+                impact.t
+            );
+            let approach = -G * first * bounced;
+            assert!(
+                (impact.approach - approach).abs() < 2.0 * G * error,
+                "{impact:?}"
+            );
+        }
+        let end_of_bounces = first * (1.0 + e) / (1.0 - e);
+        let last: Vec<_> = events
+            .events
+            .iter()
+            .filter(|event| event.kind == EventKind::Accumulation)
+            .collect();
+        assert_eq!(last.len(), 1, "{dimension}");
+        assert!((last[0].t - end_of_bounces).abs() < 0.01, "{:?}", last[0]);
+        assert_eq!(last[0].count, impacts.len() as u64);
+        assert_eq!(events.count(EventKind::Impact), impacts.len() as u64);
+        assert_eq!(events.count(EventKind::EnergyGain), 0);
+    }
+}
+
+/// Newton's law with friction gives a long rod that strikes with its end more energy than it had: (Kane) the work of the impulse is positive.
+#[test]
+fn an_impact_that_gains_energy_in_a_world_is_an_event() {
+    // A rod in the plane, unit mass, half length 1, at an angle a, end towards the floor; W of the lower end.
+    let scene = |restitution: f64, slide: f64| {
+        parse(&format!(
+            "title = \"Rod\"\nstep = 1e-4\nuntil = 0.01\n[world]\ndimension = 2\ngravity = [0, 0]\n[[materials]]\nname = \"steel\"\n\
+             friction = 0.4\nrestitution = {restitution}\n[[bodies]]\nname = \"floor\"\nfixed = true\nshape = {{ half_plane = [0, 1] }}\n\
+             [[bodies]]\nname = \"rod\"\nmass = 1\ninertia = \"1/3\"\nshape = {{ rectangle = [2, 1e-6] }}\nrotation = 0.9\n\
+             position = [0, \"sin(0.9) + 1e-3\"]\nvelocity = [{slide}, -1]\n"
+        ))
+    };
+    let gains = |scene: &Scene| {
+        let mut energy = f64::NAN;
+        let end = run(scene, |record| {
+            if energy.is_nan() {
+                energy = record.kinetic;
+            }
+        });
+        let gain = end.state().kinetic - energy;
+        (gain, end.events().count(EventKind::EnergyGain))
+    };
+    let mut both = [false; 2];
+    for slide in [-3.0, -0.5, 0.5, 3.0] {
+        for restitution in [0.5, 0.9] {
+            let (gain, told) = gains(&scene(restitution, slide));
+            assert_eq!(
+                told > 0,
+                gain > 1e-6,
+                "{slide} {restitution}: {gain} {told}"
+            );
+            both[usize::from(told > 0)] = true;
+        }
+    }
+    assert_eq!(both, [true; 2]);
+}
+
+/// Faces with four contacts between sliding neighbours leave directions in which impulses drift for tens of thousands of sweeps.
+#[test]
+fn boxes_and_balls_that_settle_in_a_bin_are_solved_in_every_step() {
+    let wall = |name: &str, normal: &str, place: &str| {
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nfixed = true\nshape = {{ half_space = {normal} }}\nposition = {place}\n"
+        )
+    };
+    let text = format!(
+        "title = \"Bin\"\nstep = 2e-3\nuntil = 0.5\n[world]\n[[materials]]\nname = \"wood\"\ndensity = 700\nfriction = 0.4\n{}{}{}{}{}\
+         [[fill]]\nname = \"thing\"\nregion = {{ box = [0.28, 0.28, 0.7], at = [0, 0, 0.4] }}\ncount = 50\nseed = 11\nshapes = [\
+         {{ shape = {{ box = [0.08, 0.06, 0.05] }}, weight = 1 }}, {{ shape = {{ ball = 0.035 }}, weight = 1 }}]\n\
+         [record]\ncontacts = \"none\"\n",
+        wall("floor", "[0, 0, 1]", "[0, 0, 0]"),
+        wall("left", "[1, 0, 0]", "[-0.15, 0, 0]"),
+        wall("right", "[-1, 0, 0]", "[0.15, 0, 0]"),
+        wall("front", "[0, 1, 0]", "[0, -0.15, 0]"),
+        wall("back", "[0, -1, 0]", "[0, 0.15, 0]"),
+    );
+    let end = run(&parse(&text), |_| ());
+    let worst = end.certificate().worst();
+    assert!(worst <= 1.01e-8, "{worst}");
 }

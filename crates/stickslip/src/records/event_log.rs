@@ -123,7 +123,7 @@ impl Bounces {
 pub struct EventLog {
     /// Events, oldest first, up to the limit.
     pub events: Vec<Event>,
-    /// Number of events that were counted but not kept.
+    /// Number of events beyond the limit.
     pub dropped: u64,
     /// Events of each kind, kept or not.
     #[serde(default)]
@@ -199,7 +199,7 @@ impl EventLog {
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.observe(record, kinetic_max, |event| match event.kind {
             // Thousands of grains that flow would leave no room for anything else.
-            EventKind::Stick | EventKind::Slip => self.drop(event.kind),
+            EventKind::Stick | EventKind::Slip => self.counts[event.kind as usize] += 1,
             _ => self.keep(event),
         });
         self.pairs = pairs;
@@ -379,18 +379,12 @@ impl EventLog {
         self.counts[kind as usize]
     }
 
-    /// Counts an event that is not kept.
-    fn drop(&mut self, kind: EventKind) {
-        self.counts[kind as usize] += 1;
-        self.dropped += 1;
-    }
-
     fn keep(&mut self, event: Event) {
+        self.counts[event.kind as usize] += 1;
         if self.events.len() == KEPT {
-            self.drop(event.kind);
+            self.dropped += 1;
             return;
         }
-        self.counts[event.kind as usize] += 1;
         // A lift-off is known one step late; its place is that of its time.
         let later = self.events.iter().rev().take_while(|e| e.t > event.t);
         let place = self.events.len() - later.count();

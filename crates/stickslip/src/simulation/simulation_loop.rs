@@ -409,9 +409,9 @@ impl Simulation {
     fn examine_uniqueness(&mut self, h: f64) {
         let (problem, watch) = (&self.stage.problem, &mut self.uniqueness);
         let certificate = &mut self.stage.certificate;
-        if self.world.is_some() {
-            // Islands of bodies are solved, not enumerated.
-            certificate.uniqueness_not_examined += u64::from(self.record.present.len() > 1);
+        if self.world.is_some() && !UniquenessWatch::takes_world(problem) {
+            // Islands of many bodies are solved, not enumerated.
+            certificate.uniqueness_not_examined += 1;
             return;
         }
         if !self.scheme.poses_one_problem() {

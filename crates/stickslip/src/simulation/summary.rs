@@ -155,7 +155,7 @@ pub struct EventCounts {
     /// Impacts that gained energy.
     #[serde(default)]
     pub energy_gains: u64,
-    /// Events of all kinds that are not kept: those beyond a number, and in worlds all changes between stick and slip.
+    /// Events beyond the number that is kept. Changes between stick and slip of worlds are only counted.
     pub dropped: u64,
 }
 

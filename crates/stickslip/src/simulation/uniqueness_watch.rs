@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contact::{Certificate, ContactProblem, RankDeficiency};
+use crate::contact::{Certificate, ContactKey, ContactProblem, RankDeficiency};
 use crate::records::{ContactMode, StepOutcome, StepRecord};
 use crate::solvers::uniqueness::{Examination, Uniqueness, examine, radius};
 
@@ -15,7 +15,7 @@ const COMPARED_ROWS: usize = 40;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UniquenessWatch {
     /// Contacts and modes of the last problem.
-    signature: Vec<(u32, u32, u8)>,
+    signature: Vec<(ContactKey, u8)>,
     /// Its W, of small problems.
     delassus: Vec<f64>,
     /// What was found.
@@ -36,14 +36,14 @@ pub struct UniquenessWatch {
     #[serde(skip)]
     falls: bool,
     #[serde(skip)]
-    next: Vec<(u32, u32, u8)>,
+    next: Vec<(ContactKey, u8)>,
 }
 
 /// A problem whose motion is unique whatever its free velocity, and so whatever the modes of its contacts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Proof {
-    /// Constraint, point and radius of the friction section of every contact; empty without a proof.
-    contacts: Vec<(u32, u32, f64)>,
+    /// Every contact and the radius of its friction section; empty without a proof.
+    contacts: Vec<(ContactKey, f64)>,
     delassus: Vec<f64>,
 }
 
@@ -60,16 +60,14 @@ impl Proof {
 
     /// Whether it covers contacts that are those of `problem` or have just left it without opening: parts of a problem
     /// with one motion have one motion.
-    fn covers(&self, present: &[(u32, u32, u8)], problem: &ContactProblem) -> bool {
+    fn covers(&self, present: &[(ContactKey, u8)], problem: &ContactProblem) -> bool {
         let mut known = self.contacts.iter();
-        let all = present
-            .iter()
-            .all(|p| known.any(|c| (c.0, c.1) == (p.0, p.1)));
+        let all = present.iter().all(|p| known.any(|c| c.0 == p.0));
         if !all || problem.blocks().is_empty() {
             return all;
         }
-        let same = |(a, b): (&(u32, u32, f64), (u32, u32, f64))| {
-            (a.0, a.1) == (b.0, b.1) && (a.2 - b.2).abs() <= CHANGE * a.2
+        let same = |(a, b): (&(ContactKey, f64), (ContactKey, f64))| {
+            a.0 == b.0 && (a.1 - b.1).abs() <= CHANGE * a.1
         };
         self.contacts.len() == problem.blocks().len()
             && self.contacts.iter().zip(contacts(problem)).all(same)
@@ -77,12 +75,10 @@ impl Proof {
     }
 }
 
-/// Constraint, point and radius of friction of the contacts of a problem.
-fn contacts(problem: &ContactProblem) -> impl Iterator<Item = (u32, u32, f64)> {
-    problem.blocks().iter().map(|block| {
-        let (constraint, point) = (block.key.constraint(), block.key.point());
-        (constraint as u32, point as u32, radius(&block.section))
-    })
+/// The contacts of a problem and their radii of friction.
+fn contacts(problem: &ContactProblem) -> impl Iterator<Item = (ContactKey, f64)> {
+    let blocks = problem.blocks().iter();
+    blocks.map(|block| (block.key, radius(&block.section)))
 }
 
 /// Whether the present step needs an examination, and of what.
@@ -124,6 +120,7 @@ impl UniquenessWatch {
             && self.signature.is_empty()
             && self.found == Uniqueness::Unique
             && record.is_idle()
+            && record.present.is_empty()
     }
 
     /// Whether [`Self::passages`] can have any.
@@ -163,15 +160,20 @@ impl UniquenessWatch {
         &self.touching
     }
 
-    /// Contacts of a record that touched at the start or act, with their modes.
-    fn signatures(&self, record: &StepRecord) -> impl Iterator<Item = (u32, u32, u8)> {
-        record.contacts.iter().filter_map(|contact| {
-            let key = contact.key;
-            let touches = self.touching.get(key.constraint()) == Some(&true);
-            let (constraint, point) = (key.constraint() as u32, key.point() as u32);
+    /// Contacts of a record that touched at the start or act, with their modes; in worlds all within reach.
+    fn signatures(&self, record: &StepRecord) -> impl Iterator<Item = (ContactKey, u8)> {
+        let declared = record.contacts.iter().filter_map(|contact| {
+            let touches = self.touching.get(contact.key.constraint()) == Some(&true);
             (touches || contact.mode != ContactMode::Open)
-                .then(|| (constraint, point, contact.mode.code()))
-        })
+                .then(|| (contact.key, contact.mode.code()))
+        });
+        let present = record.present.iter();
+        declared.chain(present.map(|contact| (contact.key, contact.mode.code())))
+    }
+
+    /// Whether a problem is small enough to be examined in every step of a world.
+    pub(super) fn takes_world(problem: &ContactProblem) -> bool {
+        problem.size() <= COMPARED_ROWS
     }
 
     /// Whether they are those examined last.
@@ -200,11 +202,11 @@ impl UniquenessWatch {
             self.found = Uniqueness::Unique;
             return Wanted::Nothing;
         }
-        // Both lists are in the order of the constraints.
-        let mut posed = blocks.iter().map(|b| b.key.constraint()).peekable();
-        let left_out = self.next.iter().any(|&(c, ..)| {
-            while posed.next_if(|&p| p < c as usize).is_some() {}
-            posed.peek() != Some(&(c as usize))
+        // Both lists are in the order of their keys.
+        let mut posed = blocks.iter().map(|b| b.key.owners).peekable();
+        let left_out = self.next.iter().any(|(key, _)| {
+            while posed.next_if(|&owners| owners < key.owners).is_some() {}
+            posed.peek() != Some(&key.owners)
         });
         let covered = self.proof.covers(&self.next, problem);
         std::mem::swap(&mut self.signature, &mut self.next);
