@@ -191,7 +191,7 @@ fn a_trajectory_with_a_changed_number_is_refused() {
     folder.write(
         "block.toml",
         r#"
-        title = "block on a moving floor"
+        title = "block dropped on a moving floor"
         step = 2e-3
         until = 0.1
         scheme = "moreau-jean"
@@ -209,7 +209,9 @@ fn a_trajectory_with_a_changed_number_is_refused() {
         gap = "y - 0.001*t"
         point = ["x", "y"]
         friction = 0.1
+        restitution = 0.3
         [initial]
+        y = 0.002
         x_dot = 2
         "#,
     );
