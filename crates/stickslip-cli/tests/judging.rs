@@ -163,3 +163,116 @@ fn the_limit_of_stiff_contacts_is_studied_for_rigid_scenes_too() {
         assert!((order - 1.0).abs() < 0.25, "{scene}: {found}");
     }
 }
+
+/// Adds a number to one column of a middle row of a trajectory.
+fn falsify(path: &std::path::Path, column: usize, columns: usize, part: f64) {
+    let mut bytes = std::fs::read(path).expect("a trajectory");
+    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let rows = (bytes.len() - header) / (8 * columns);
+    let at = |row: usize| header + 8 * (row * columns + column);
+    let value = |bytes: &[u8], row: usize| {
+        f64::from_le_bytes(bytes[at(row)..at(row) + 8].try_into().expect("8 bytes"))
+    };
+    let size = (0..rows).map(|row| value(&bytes, row).abs());
+    let size = size.fold(0.0, f64::max);
+    let size = if size > 0.0 { size } else { 1.0 };
+    // The last row but one, in which the block slides.
+    let row = rows - 2;
+    let new = value(&bytes, row) + part * size;
+    bytes[at(row)..at(row) + 8].copy_from_slice(&new.to_le_bytes());
+    std::fs::write(path, bytes).expect("written");
+}
+
+/// A thousandth of the size of a column, added in one row, is refused: by what the row says itself, and where the column is no
+/// more than a diagnosis, by the digest of the file.
+#[test]
+fn a_trajectory_with_a_changed_number_is_refused() {
+    let folder = Folder::new("falsified");
+    folder.write(
+        "block.toml",
+        r#"
+        title = "block dropped on a moving floor"
+        step = 2e-3
+        until = 0.1
+        scheme = "moreau-jean"
+        [system]
+        coordinates = ["x", "y"]
+        kinetic_energy = "0.7*(x'^2 + y'^2)/2"
+        potential = "0.7*9.81*y + 5*x^2"
+        forces = { x = "u - 0.1*x'" }
+        [[controllers]]
+        name = "pd"
+        period = 0.01
+        output = { u = "2*(0.1 - x) - 0.3*x'" }
+        [[contacts]]
+        name = "floor"
+        gap = "y - 0.001*t"
+        point = ["x", "y"]
+        friction = 0.1
+        restitution = 0.3
+        [initial]
+        y = 0.002
+        x_dot = 2
+        "#,
+    );
+    folder.expect(0, &["run", "block.toml", "--no-plots", "--output", "run"]);
+    folder.expect(0, &["verify", "run"]);
+    let path = folder.path("run/trajectory.npy");
+    let whole = std::fs::read(&path).expect("a trajectory");
+    let (columns, _) = crate::common::npy_shape(&path);
+    for (k, column) in columns.iter().enumerate() {
+        falsify(&path, k, columns.len(), 1e-3);
+        let (out, _) = folder.expect(2, &["verify", "run"]);
+        assert!(
+            out.contains("was changed after the run wrote it"),
+            "{column}: {out}"
+        );
+        std::fs::write(&path, &whole).expect("written");
+    }
+    // Without the digest.
+    std::fs::remove_file(folder.path("run/checkpoint.json")).expect("removed");
+    folder.expect(0, &["verify", "run"]);
+    let diagnoses = ["residual", ".gamma", ".margin", ".u_n", ".u_t1", "left_"];
+    for (k, column) in columns.iter().enumerate() {
+        if diagnoses.iter().any(|name| column.contains(name)) {
+            continue;
+        }
+        falsify(&path, k, columns.len(), 1e-3);
+        let (out, _) = folder.expect(2, &["verify", "run"]);
+        let line = match column.as_str() {
+            "floor.gap" | "floor.mode" => {
+                "a contact whose velocity or mode is not that of the motion"
+            }
+            "kinetic" | "potential" => "energies that are not those of the motion",
+            "pd.u" => "an output of a controller that is not that of its sample",
+            name if name.starts_with("energy.") => "energies that are not those of the motion",
+            _ => "",
+        };
+        assert!(out.contains(line), "{column}: {out}");
+        std::fs::write(&path, &whole).expect("written");
+    }
+}
+
+/// Springs read no restitution: that is told, and how deep they are pressed.
+#[test]
+fn laws_that_springs_do_not_read_are_told() {
+    let folder = Folder::new("springs");
+    folder.write(
+        "ball.toml",
+        "title = \"ball\"\nstep = 1e-3\nuntil = 0.2\nscheme = \"penalty\"\ncompliance_time = 1e-2\n[system]\n\
+         coordinates = [\"y\"]\nkinetic_energy = \"y'^2/2\"\n[[contacts]]\nname = \"floor\"\ngap = \"y\"\n\
+         restitution = 0.5\n[initial]\ny = 0.1\ny_dot = -1\n",
+    );
+    let run = ["run", "ball.toml", "--no-plots", "--output", "run"];
+    let summary = folder.json(0, &run);
+    let warnings = summary["warnings"].to_string();
+    assert!(
+        warnings.contains("`floor`: the restitution 0.5 is not read"),
+        "{warnings}"
+    );
+    // Half a period of the spring: v tau deep.
+    let depth = summary["positions"]["penetration"]["value"].as_f64();
+    let depth = depth.expect("a depth");
+    assert!((depth - 0.01).abs() < 2e-4, "{depth}");
+    assert_eq!(summary["positions"]["drift"]["value"], 0.0);
+}

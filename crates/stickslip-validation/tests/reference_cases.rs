@@ -189,6 +189,9 @@ fn parameters_drawn_within_the_families_are_all_computed() {
 #[test]
 fn starts_with_a_velocity_and_answers_without_end_are_computed() {
     let text = r#"{"name": "mine", "cases": [
+        {"id": "rests after T", "family": "coulomb_oscillator", "params": {"m": 1.0, "k": 25.0, "mu": 0.1, "g": 9.81, "x0": 0.5,
+         "v0": 0.0, "T": 1.0},
+         "expected": {"n_half_cycles": 6, "t_rest": 3.7699111843077517, "x_rest": 0.02912, "dissipated": 3.11440032}},
         {"id": "thrown", "family": "ball", "kind": "motion", "params": {"h0": 0.0, "v0": 3.0, "e": 0.5, "g": 10.0, "T": 2.0},
          "expected": {"first_impacts": [0.6, 0.9, 1.05, 1.125, 1.1625, 1.18125, 1.190625, 1.1953125, 1.19765625, 1.198828125,
                       1.1994140625, 1.19970703125], "zeno_time": 1.2, "state_T": [0, 0]}},

@@ -193,3 +193,39 @@ fn mistakes_of_controllers_are_told() {
         assert!(error.to_string().contains(expected), "{to}: {error}");
     }
 }
+
+/// Newton's law with e = 1/2 turns an approach of 2 m/s at the initial instant into 1 m/s, whatever a controller holds.
+#[test]
+fn an_impact_at_the_start_happens_under_a_controller_too() {
+    for scheme in ["moreau-jean", "moreau"] {
+        let text = format!(
+            r#"
+            title = "thrown down"
+            scheme = "{scheme}"
+            step = 1e-3
+            until = 0.1
+            [system]
+            coordinates = ["y"]
+            kinetic_energy = "y'^2/2"
+            forces = {{ y = "u" }}
+            [[controllers]]
+            name = "drag"
+            period = 0.01
+            output = {{ u = "-9.81 - y'" }}
+            [[contacts]]
+            gap = "y"
+            restitution = 0.5
+            [initial]
+            y = 0
+            y_dot = -2
+            "#
+        );
+        let run = simulation(&text);
+        let record = run.record();
+        assert_eq!(record.t, 0.0, "{scheme}");
+        assert!((record.velocity[0] - 1.0).abs() < 1e-14, "{scheme}");
+        assert!((record.impulses[0] - 3.0).abs() < 1e-14, "{scheme}");
+        // The controller reads the velocity after it.
+        assert!((record.accounts[0] + 10.81).abs() < 1e-14, "{scheme}");
+    }
+}

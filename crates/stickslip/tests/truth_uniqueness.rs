@@ -241,3 +241,61 @@ fn a_world_tells_of_several_motions_of_few_contacts() {
     let one = run(&scene(0.5));
     assert!(one.several_solutions == 0 && one.uniqueness_not_examined == 0);
 }
+
+/// Moreau's S at several contacts is one law per contact; with one tangent and a positive margin each is Coulomb's, and a bar wedges in
+/// a groove under both or leaves it.
+#[test]
+fn the_projection_at_several_contacts_has_the_motions_of_coulombs_law() {
+    let source = find_in_gallery("v-groove-bar").expect("a scene").source();
+    for law in ["coulomb", "argmin"] {
+        let changes = Changes::new().key("law", law).key("until", 0.02);
+        let scene = Scene::parse(changes.apply(&source).unwrap()).unwrap();
+        let certificate = run(&scene);
+        assert!(certificate.several_solutions > 0, "{law}");
+        let rank = certificate.rank_deficiency.expect("dependent rows");
+        assert_eq!(rank.motion_is_unique, Some(false), "{law}");
+    }
+}
+
+/// A particle in the corner of a floor and a wall, in space: dependent rows, one motion, without friction too.
+#[test]
+fn contacts_that_touch_between_events_are_examined() {
+    for (law, scheme) in [
+        ("coulomb", "moreau-jean"),
+        ("coulomb", "event-driven"),
+        ("frictionless", "event-driven"),
+    ] {
+        let text = format!(
+            r#"
+            title = "corner"
+            step = 1e-2
+            until = 0.3
+            law = "{law}"
+            scheme = "{scheme}"
+            impact = "inelastic"
+            [system]
+            coordinates = ["x", "y", "z"]
+            kinetic_energy = "(x'^2 + y'^2 + z'^2)/2"
+            potential = "9.81*z - 3*x"
+            [[contacts]]
+            name = "floor"
+            gap = "z"
+            point = ["x", "y", "z"]
+            normal = [0, 0, 1]
+            friction = 0.3
+            [[contacts]]
+            name = "wall"
+            gap = "1 - x"
+            point = ["x", "y", "z"]
+            normal = [-1, 0, 0]
+            friction = 0.2
+            [initial]
+            x = 1
+            y_dot = 1
+            "#
+        );
+        let certificate = run(&parse(&text).unwrap());
+        assert_eq!(certificate.several_solutions, 0, "{law} {scheme}");
+        assert_eq!(certificate.uniqueness_not_examined, 0, "{law} {scheme}");
+    }
+}

@@ -5,6 +5,7 @@ mod elastic_truths;
 mod truth_delay;
 mod truth_energetic_impact;
 mod truth_events;
+mod truth_few_contacts;
 mod truth_frames;
 mod truth_generalized_scenes;
 mod truth_hypotheses;

@@ -203,7 +203,16 @@ pub(super) fn coulomb_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     };
     let mut motion = start.reference();
     let before = motion_energy(m, k, x0, v0);
-    motion.run(params.number("T")?)?;
+    // To rest, which may come after the time of the case: every half cycle takes 2 δ from the amplitude.
+    let (omega, delta) = ((k / m).sqrt(), mu * m * g / k);
+    let amplitude = x0.hypot(v0 / omega) + delta;
+    let longest = (amplitude / (2.0 * delta) + 3.0) * PI / omega;
+    let end = params.number("T")?;
+    motion.run(if longest.is_finite() {
+        longest.max(end)
+    } else {
+        end
+    })?;
     let mut turning = vec![x0];
     let events = motion.motion.events();
     let turns = events

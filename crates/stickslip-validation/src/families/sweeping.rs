@@ -87,7 +87,8 @@ pub(super) fn plane_stop(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
     let t_end = params.number("T")?;
     let mut motion = plane_start(params)?.reference();
-    let stop = motion.run_to_event(t_end, t_end, sticks)?;
+    // It may stop after the time of the case.
+    let stop = motion.run_to_event(t_end, 1e3 * t_end, sticks)?;
     let (t_stop, x_stop) = stop.map(|event| (event.t, event.q[0])).unzip();
     let mut answer = group! { "t_stop" => t_stop, "x_stop" => x_stop };
     if let (Some(t_stop), Some(n)) = (t_stop, input.given.find("discrete.n")) {

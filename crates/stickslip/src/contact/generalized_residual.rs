@@ -10,6 +10,9 @@ use crate::laws::{ActiveSpace, GeneralizedRule, GeneralizedSet, Sections, SetUni
 use super::residual::{distance, project_cone, rho};
 use super::{BlockResidual, ContactProblem, ContactSolution, NormalStage};
 
+/// A response to friction below this part of that of the contact is rounding.
+const IMMOVABLE: f64 = 1e-12;
+
 /// Measures per block, all without dimension.
 pub(super) fn measure(
     problem: &ContactProblem,
@@ -139,6 +142,11 @@ fn per_constraint(
         let mut nearest = vec![0.0; d];
         section.project(s, real.max(0.0), &mut nearest);
         out[a].cone = ((-real).max(0.0) + distance(s, &nearest)) / scale;
+        // Beside a joint friction may move nothing off the normal: its generalized reaction is zero, and obeys.
+        let moves = |i: usize| w(n + i, n + i) - w(n + i, n) * w(n, n + i) / w(n, n);
+        if (1..=d).all(|i| moves(i) <= IMMOVABLE * w(n + i, n + i)) {
+            continue;
+        }
         if tilt.iter().all(|&c| c == 0.0) {
             // A set of its own: the plain projection, which also serves unbounded ones.
             let shifted: Vec<f64> = s.iter().zip(&read).map(|(s, y)| s - rho * y).collect();

@@ -15,6 +15,9 @@ use super::delassus::BodyOperator;
 use super::delassus::{BodyRows, ByContact, Delassus, DenseDelassus};
 use super::{BlockKind, ContactBlock, ContactKey, NormalStage};
 
+/// A coupling of normal and tangent below this part of their own entries is rounding (of arms far from the origin, too).
+const UNCOUPLED: f64 = 1e-11;
+
 /// All a solver sees: `w = W p + q`, and a law per block.
 ///
 /// With the factored operator A of the step, rows `Hᵀ` and free velocity `v_free`:
@@ -339,6 +342,35 @@ impl ContactProblem {
     /// The blocks, for a scheme that changes laws between the stages of a step.
     pub fn blocks_mut(&mut self) -> &mut [ContactBlock] {
         &mut self.blocks
+    }
+
+    /// States Moreau's S as Coulomb's law at every block where both have the same solutions, so that every method can be used: with
+    /// W_nt = 0, and with one tangent where W_nn + f W_nt > 0 for both ends f of the section. W must be condensed.
+    pub(crate) fn unify_flow_rules(&mut self) {
+        for k in 0..self.blocks.len() {
+            let block = &self.blocks[k];
+            if block.flow_rule == FlowRule::KineticProjection && self.rules_agree(block) {
+                self.blocks[k].flow_rule = FlowRule::Coulomb;
+            }
+        }
+    }
+
+    /// Whether Coulomb's rule and the kinetic projection have the same solutions at a block, whatever the others do.
+    fn rules_agree(&self, block: &ContactBlock) -> bool {
+        let n = block.start;
+        let normal = self.w(n, n);
+        let uncoupled = block
+            .range()
+            .skip(1)
+            .all(|t| self.w(t, n).abs() <= UNCOUPLED * (normal * self.w(t, t)).sqrt());
+        uncoupled
+            || (block.size == 2
+                && block.section.ends().is_some_and(|(lower, upper)| {
+                    let coupling = self.w(n, n + 1);
+                    [lower, upper]
+                        .iter()
+                        .all(|f| normal + f * coupling > UNCOUPLED * normal)
+                }))
     }
 
     /// The rule of the generalized law, if the blocks follow it (all of them do or none).

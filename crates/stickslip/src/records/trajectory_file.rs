@@ -263,6 +263,7 @@ pub struct TrajectoryReader {
     left: u64,
     reader: BufReader<File>,
     bytes: Vec<u8>,
+    digest: Digest,
 }
 
 impl TrajectoryReader {
@@ -333,6 +334,7 @@ impl TrajectoryReader {
             rows,
             left: rows,
             reader: BufReader::with_capacity(1 << 16, file),
+            digest: Digest::default(),
         })
     }
 
@@ -351,6 +353,11 @@ impl TrajectoryReader {
         self.rows
     }
 
+    /// Digest of the rows read so far.
+    pub fn digest(&self) -> String {
+        self.digest.text()
+    }
+
     /// Reads the next row; false after the last.
     pub fn next_row(&mut self, row: &mut Vec<f64>) -> Result<bool, TrajectoryFileError> {
         if self.left == 0 {
@@ -360,6 +367,7 @@ impl TrajectoryReader {
         self.reader
             .read_exact(&mut self.bytes)
             .map_err(|source| io_error(&self.path, source))?;
+        self.digest.update(&self.bytes);
         row.clear();
         // chunks_exact(8) yields slices of 8 bytes, so the conversion cannot fail.
         let value = |b: &[u8]| f64::from_le_bytes(b.try_into().expect("8 bytes"));

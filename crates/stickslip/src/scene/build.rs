@@ -237,7 +237,15 @@ impl Scene {
         let span = match error {
             SimulationError::ElasticProjection { constraint, .. }
             | SimulationError::DegenerateGap { constraint }
+            | SimulationError::SeveralLayers { constraint, .. }
             | SimulationError::Generalized { constraint, .. } => self.contact_span(constraint),
+            // What a scheme does not compute is told of a contact by its name.
+            SimulationError::Scheme { reason, .. } => {
+                let named = reason.split_once("contact `").map(|(_, rest)| rest);
+                named
+                    .and_then(|rest| rest.split_once('`'))
+                    .and_then(|(name, _)| self.contact_span(name))
+            }
             _ => None,
         };
         match span {

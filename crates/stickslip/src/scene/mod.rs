@@ -65,6 +65,7 @@ mod program;
 mod reader;
 mod row_expression;
 mod run_nodes;
+mod run_records;
 #[allow(clippy::module_inception)]
 mod scene;
 mod scene_file;

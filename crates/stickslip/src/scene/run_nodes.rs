@@ -8,11 +8,14 @@ use thiserror::Error;
 
 use crate::records::{StepRecord, TrajectoryFileError, TrajectoryReader};
 use crate::simulation::RunEnd;
-use crate::simulation::verify::{Motion, MotionNode, MotionSource, MotionSourceError};
+use crate::simulation::verify::{
+    Motion, MotionNode, MotionSource, MotionSourceError, Verification,
+};
 use crate::stepping::PositionCorrection;
 use crate::systems::MechanicalSystem;
 
 use super::diagnostic::SceneError;
+use super::run_records::judge_records;
 use super::scene::Scene;
 use super::scene_run::{SceneRunError, read_manifest};
 use super::verification::NoFormulation;
@@ -105,6 +108,16 @@ impl<'a> RunNodes<'a> {
     /// gone through.
     pub fn difference(&self) -> Option<(f64, f64)> {
         self.difference.get()
+    }
+
+    /// Judges what the folder holds beside the motion.
+    pub(super) fn judge_records(
+        &self,
+        system: &dyn MechanicalSystem,
+        report: &mut Verification,
+    ) -> Result<(), MotionSourceError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        judge_records(folder, system, self.scene.settings.every, report)
     }
 
     /// Shows the steps that were kept.

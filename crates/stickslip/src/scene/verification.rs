@@ -229,6 +229,9 @@ impl Scene {
         {
             report.note(Line::KeptSteps, t, size, None);
         }
+        if report.does_not_apply.is_none() {
+            nodes.judge_records(system.as_ref(), &mut report)?;
+        }
         Ok(report)
     }
 

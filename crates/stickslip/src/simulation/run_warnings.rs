@@ -21,8 +21,13 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
         ));
     }
     if certificate.uniqueness_not_examined > 0 {
+        let reason = if summary.world.is_some() {
+            "contacts between bodies are not enumerated"
+        } else {
+            "more contacts at once than are enumerated, or a law that is not"
+        };
         warnings.push(format!(
-            "in {} of {} steps it was not examined whether the motion is unique: too many contacts at once",
+            "in {} of {} steps it was not examined whether the motion is unique: {reason}",
             certificate.uniqueness_not_examined, summary.steps
         ));
     }

@@ -245,6 +245,12 @@ impl UniquenessWatch {
         Some(StepOutcome::SeveralSolutions { contact })
     }
 
+    /// Takes note of a step that was not examined.
+    pub(super) fn forget(&mut self) {
+        self.found = Uniqueness::NotExamined;
+        self.signature.clear();
+    }
+
     /// Counts a step whose uniqueness is not known.
     pub(super) fn count(&self, certificate: &mut Certificate) {
         if self.found == Uniqueness::NotExamined {

@@ -10,10 +10,12 @@ use crate::contact::{
 use crate::laws::FlowRule;
 
 use super::GeneralizedReaction;
+use super::enumeration::{EnumerationSettings, FoundSolution, enumerate};
 use super::newton_finish::NewtonFinish;
 use super::one_contact::{
     LocalOutcome, LocalScratch, OneContact, solve_coulomb, solve_kinetic, solve_known_normal,
 };
+use super::uniqueness::{PLANAR, SPATIAL};
 
 /// Settings of the sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +61,12 @@ pub(super) fn settle(problem: &ContactProblem, solution: &mut ContactSolution, t
     }
 }
 
+/// Sweeps after which the solutions of few contacts are enumerated instead.
+const PATIENCE: usize = 1024;
+/// Starts per contact of that search in space, and the residual at which what it finds is a solution.
+const STARTS: usize = 60;
+const SOLVED: f64 = 1e-12;
+
 /// Exact solution of one contact, swept over several.
 ///
 /// # What it computes
@@ -66,7 +74,7 @@ pub(super) fn settle(problem: &ContactProblem, solution: &mut ContactSolution, t
 /// `q_i + Σ_{j≠i} W_ij p_j`, under the law of the block (Coulomb, kinetic projection, known normal
 /// impulse); problems of the generalized law go to [`GeneralizedReaction`]. A problem of one block is
 /// solved at once, without iteration; where few contacts creep (nearly dependent rows), Newton's
-/// method on all of them finishes the solution.
+/// method on all of them finishes the solution, and what it cannot, enumeration.
 ///
 /// # Source
 /// Jean and Moreau's nonlinear Gauss-Seidel as described in [AcaryCollinsCraft2023]; the local
@@ -202,6 +210,33 @@ impl GaussSeidel {
     }
 }
 
+/// Writes the solution nearest to an impulse into it, where contacts are so few that all solutions can be listed or searched for.
+fn enumerated(problem: &ContactProblem, impulse: &mut [f64]) -> bool {
+    let blocks = problem.blocks();
+    let planar = blocks.iter().all(|block| block.size <= 2);
+    if blocks.len() > if planar { PLANAR } else { SPATIAL } {
+        return false;
+    }
+    let settings = EnumerationSettings {
+        starts: STARTS,
+        ..EnumerationSettings::default()
+    };
+    let Ok(found) = enumerate(problem, &settings) else {
+        return false;
+    };
+    let distance = |solution: &FoundSolution| {
+        let parts = solution.impulse.iter().zip(&*impulse);
+        parts.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let solved = found.solutions.iter().filter(|s| s.residual <= SOLVED);
+    let nearest = solved.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let Some(nearest) = nearest.map(|solution| solution.impulse.clone()) else {
+        return false;
+    };
+    impulse.copy_from_slice(&nearest);
+    true
+}
+
 impl ContactSolver for GaussSeidel {
     fn name(&self) -> &str {
         "gauss-seidel"
@@ -264,6 +299,10 @@ impl ContactSolver for GaussSeidel {
                     solution.status = SolveStatus::Converged;
                     break;
                 }
+            }
+            if sweep == PATIENCE && enumerated(problem, &mut solution.impulse) {
+                solution.status = SolveStatus::Converged;
+                break;
             }
             // Without a new best change for a long time the sweep cycles.
             since_best = if relative < 0.999 * best {

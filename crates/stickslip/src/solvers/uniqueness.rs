@@ -224,9 +224,9 @@ impl Component {
             .iter()
             .flat_map(|&i| rows.iter().map(move |&j| problem.w(i, j)));
         let free = rows.iter().map(|&i| problem.free()[i]).collect();
-        Self {
-            problem: ContactProblem::from_dense(entries.collect(), free, blocks),
-        }
+        let mut problem = ContactProblem::from_dense(entries.collect(), free, blocks);
+        problem.unify_flow_rules();
+        Self { problem }
     }
 
     /// Rows minus rank of some rows of W; none if they are too many.
@@ -270,11 +270,18 @@ impl Component {
     /// What tests that hold for every free velocity tell; none if the motions have to be enumerated.
     fn proved(&self) -> Option<Uniqueness> {
         let blocks = self.problem.blocks();
-        // A known normal impulse leaves a convex problem; the projections of other laws are unique by themselves.
+        // A known normal impulse leaves a convex problem; S of one contact and the generalized law are unique by themselves. S of
+        // several contacts is one law per contact: where it is Coulomb's, it has as many motions.
         let settled = |b: &ContactBlock| {
             matches!(b.kind, BlockKind::KnownNormal { .. }) || b.section.is_frictionless()
         };
-        if blocks.iter().all(settled) || blocks.iter().all(|b| b.flow_rule != FlowRule::Coulomb) {
+        let alone = blocks.len() == 1;
+        let projected = |b: &ContactBlock| match b.flow_rule {
+            FlowRule::Coulomb => false,
+            FlowRule::KineticProjection => alone,
+            FlowRule::Generalized(_) => true,
+        };
+        if blocks.iter().all(settled) || blocks.iter().all(projected) {
             return Some(Uniqueness::Unique);
         }
         let enumerable = |b: &ContactBlock| {

@@ -63,6 +63,9 @@ impl ContactStage {
     /// Solves the problem from the impulses in the solution.
     pub fn solve(&mut self) {
         self.solution.prepare(self.problem.size());
+        if self.problem.blocks().len() > 1 {
+            self.problem.unify_flow_rules();
+        }
         if !self.problem.blocks().is_empty() {
             self.solver.solve(&self.problem, &mut self.solution);
         }

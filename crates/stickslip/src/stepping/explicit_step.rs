@@ -416,6 +416,10 @@ impl ExplicitStep {
             }
         }
         record.energy_size = h * power;
+        if !self.assembly.active.is_empty() {
+            record.energy_size +=
+                step_energy::momentum_size(&self.mass, &self.mean, &self.phases.left);
+        }
         assign(&mut record.joint_impulses, &self.joints.multipliers);
         record.energy = entry;
         record.kinetic = kinetic;

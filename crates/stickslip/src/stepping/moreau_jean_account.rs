@@ -60,6 +60,10 @@ impl MoreauJean {
             system.coast(frame.q, &self.phases.left, rest, q, left);
         }
         record.energy_size = self.step.energy_size(frame);
+        if !self.assembly.active.is_empty() {
+            let (mass, v) = (&self.step.mass, &self.step.v_theta);
+            record.energy_size += step_energy::momentum_size(mass, v, &self.phases.left);
+        }
         assign(&mut record.joint_impulses, &self.joints.multipliers);
         record.kinetic = kinetic;
         record.potential = potential;

@@ -1,7 +1,7 @@
 //! Springs of compliant contacts, from the law and the system.
 
 use crate::algebra::{CholeskyFactor, dot};
-use crate::laws::{ComplianceStiffness, NormalCompliance};
+use crate::laws::{ComplianceStiffness, FlowRule, NormalCompliance};
 use crate::systems::MechanicalSystem;
 
 use super::ContactLayout;
@@ -28,6 +28,28 @@ pub(crate) fn frequency(
         .into_iter()
         .map(|(stiffness, _, mass)| (stiffness / mass).sqrt())
         .fold(0.0, f64::max)
+}
+
+/// What the laws of rigid contacts say and springs do not read, contact by contact. The limit of an undamped spring has the
+/// restitution 1.
+pub(crate) fn unread_laws(system: &dyn MechanicalSystem) -> Vec<String> {
+    let mut told = Vec::new();
+    for constraint in system.constraints() {
+        let name = constraint.name();
+        let laws = || constraint.points().iter().map(|point| &point.law);
+        let unread = |e: &f64| *e > 0.0 && *e < 1.0;
+        if let Some(e) = laws().map(|law| law.impact().restitution()).find(unread) {
+            told.push(format!(
+                "`{name}`: the restitution {e} is not read, compliant contacts give back what `compliance_damping` leaves"
+            ));
+        }
+        if laws().any(|law| law.flow_rule() == FlowRule::KineticProjection) {
+            told.push(format!(
+                "`{name}`: compliant contacts have no inelastic impact of `argmin`; at their known normal force its friction is Coulomb's"
+            ));
+        }
+    }
+    told
 }
 
 /// Stiffness, damping and effective mass 1/W_nn of every contact point.

@@ -5,7 +5,7 @@ use crate::records::StepRecord;
 use crate::systems::MechanicalSystem;
 
 use super::explicit_step::{Contacts, ExplicitStep};
-use super::normal_compliance::{frequency, springs};
+use super::normal_compliance::{frequency, springs, unread_laws};
 use super::{ContactStage, State, StepLimit, TimeSteppingScheme};
 
 /// The penalty scheme.
@@ -126,6 +126,7 @@ impl TimeSteppingScheme for NormalCompliancePenalty {
                     .to_string(),
             );
         }
+        warnings.extend(unread_laws(system));
         if self.compliance.damping_ratio > 0.0 {
             warnings.push(
                 "damping of compliant contacts is an extension of the penalty method of the paper"

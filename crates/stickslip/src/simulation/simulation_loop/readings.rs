@@ -77,7 +77,7 @@ impl Simulation {
     }
 
     /// How far positions left their constraints so far, and what they went through. The penetration of compliant
-    /// contacts is their law; joints and the sides of obstacles are theirs as well.
+    /// contacts is their law and no drift; joints and the sides of obstacles are theirs as well.
     pub fn positions(&self) -> PositionVerdict {
         let at = (self.state.t, self.state.q.as_slice());
         let verdict = self.positions.verdict(self.system.as_ref(), at);
@@ -85,7 +85,6 @@ impl Simulation {
             return verdict;
         }
         PositionVerdict {
-            penetration: LargestOf::default(),
             drift: LargestOf::default(),
             ..verdict
         }
@@ -99,6 +98,16 @@ impl Simulation {
     /// The system.
     pub fn system(&self) -> &dyn MechanicalSystem {
         self.system.as_ref()
+    }
+
+    /// Name of the scheme.
+    pub(crate) fn scheme_name(&self) -> &'static str {
+        self.scheme.name()
+    }
+
+    /// The step the run began with.
+    pub(crate) fn first_step(&self) -> f64 {
+        self.settings.control.initial()
     }
 
     /// Name of the solver.

@@ -15,6 +15,9 @@ use super::{
     RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
 };
 
+/// No motion that is meant has such a number for a velocity, in any unit.
+const RUNAWAY: f64 = 1e30;
+
 impl RunSummary {
     /// Sums up a run that has come to an end or a halt. Everything but the wall time follows from
     /// the state that a checkpoint holds, so that a resumed run gives the same summary.
@@ -154,30 +157,69 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              smaller step",
             named(contact)
         ),
-        StepOutcome::GapNotFinite { constraint } => {
-            let name = simulation.system().constraints()[constraint].name();
-            let expression = simulation.system().constraints()[constraint].expression();
-            let gap = match expression {
-                "" => String::new(),
-                text => format!(", `{text}`,"),
-            };
-            format!("the gap{gap} of contact `{name}` or its rate is not a finite number")
-        }
+        StepOutcome::GapNotFinite { constraint } => gap_not_finite(simulation, constraint),
         StepOutcome::ReactionsNotUnique { contact } => format!(
             "contact `{}` and others press in dependent directions: their reactions are not unique, and scheme = \
              \"event-driven\" cannot tell which of them stick (the other schemes can)",
             named(contact)
         ),
+        StepOutcome::NoProgress if gap_ahead_not_finite(simulation).is_some() => {
+            let constraint = gap_ahead_not_finite(simulation).unwrap_or_default();
+            gap_not_finite(simulation, constraint)
+        }
         StepOutcome::NoProgress => {
             "the motion does not get on: its modes change again and again at one instant, or its \
              integration takes too many steps (a force too stiff for scheme = \"event-driven\")"
                 .to_string()
         }
-        StepOutcome::NonFinite => "a quantity became infinite or undefined".to_string(),
+        StepOutcome::NonFinite => not_finite(simulation),
         StepOutcome::SingularMass => "the mass matrix lost definiteness".to_string(),
         // The others do not stop a run.
         other => format!("{other:?}"),
     }
+}
+
+/// The gap that is no number, as the scene writes it.
+fn gap_not_finite(simulation: &Simulation, constraint: usize) -> String {
+    let constraint = &simulation.system().constraints()[constraint];
+    let gap = match constraint.expression() {
+        "" => String::new(),
+        text => format!(", `{text}`,"),
+    };
+    let name = constraint.name();
+    format!("the gap{gap} of contact `{name}` or its rate is not a finite number")
+}
+
+/// The first constraint whose gap is no number at the end of a straight step from here.
+fn gap_ahead_not_finite(simulation: &Simulation) -> Option<usize> {
+    let (system, state) = (simulation.system(), simulation.state());
+    let h = simulation.first_step();
+    let mut q = vec![0.0; state.q.len()];
+    system.displace(&state.q, &state.v, h, &mut q);
+    let mut constraints = system.constraints().iter();
+    constraints.position(|constraint| !constraint.gap().value(state.t + h, &q).is_finite())
+}
+
+/// Which velocity is largest where a quantity stopped to be a number, and what to try.
+fn not_finite(simulation: &Simulation) -> String {
+    let what = "a quantity became infinite or undefined";
+    let velocities = simulation.state().v.iter().enumerate();
+    let largest = velocities.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    let Some((place, value)) = largest.filter(|(_, v)| v.abs() > RUNAWAY) else {
+        return what.to_string();
+    };
+    let name = simulation.system().velocity_names()[place].trim_end_matches('\'');
+    let cure = match simulation.scheme_name() {
+        scheme @ ("moreau" | "sweeping-process" | "penalty") => format!(
+            ": scheme = \"{scheme}\" takes forces from the start of a step, and one that is stiff or damps strongly needs a smaller \
+             step, or scheme = \"moreau-jean\", which takes it implicitly"
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "{what}; `{name}` had reached the velocity {}{cure}",
+        typed(*value, 4)
+    )
 }
 
 fn positions(simulation: &Simulation) -> PositionSummary {

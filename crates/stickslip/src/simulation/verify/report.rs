@@ -51,6 +51,10 @@ pub enum Line {
     ContactRecord,
     /// Recorded energies are those of the motion.
     Energy,
+    /// Recorded outputs of controllers are those of their samples.
+    ControlRecord,
+    /// The trajectory is the file that the run wrote.
+    Edited,
 }
 
 impl Line {
@@ -80,6 +84,8 @@ impl Line {
             Self::ContactGeometry => "a contact that is not where its bodies touch",
             Self::ContactRecord => "a contact whose velocity or mode is not that of the motion",
             Self::Energy => "energies that are not those of the motion",
+            Self::ControlRecord => "an output of a controller that is not that of its sample",
+            Self::Edited => "trajectory.npy was changed after the run wrote it",
         }
     }
 }

@@ -361,6 +361,13 @@ impl Judge<'_> {
         let mut impulse = b.atom.clone();
         impulse.resize(after.len(), 0.0);
         let mut read = after.clone();
+        // Moreau's S in a step of the theta scheme is stated on the velocity less the rebound that its law asks for.
+        if matches!(rule, Discretisation::Theta { .. }) {
+            for contact in place.contacts.iter().filter(|c| c.closed) {
+                let i = contact.start;
+                read[i] -= rule.rebound(contact.restitution, before[i]);
+            }
+        }
         if self.formulation == Formulation::Fremond {
             for contact in &place.contacts {
                 let weight = rule.friction_weight(before[contact.start]);

@@ -23,7 +23,7 @@ use crate::records::{ContactMode, ContactRecord, EnergyEntry, StepOutcome, StepR
 use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::PastSnapshot;
 
-use super::normal_compliance::springs;
+use super::normal_compliance::{springs, unread_laws};
 use super::step_energy::{self, ContactWork};
 use super::{ContactStage, State, TimeSteppingScheme};
 use accelerations::Spring;
@@ -392,6 +392,9 @@ impl TimeSteppingScheme for EventDriven {
                 "`event-driven` is a reference for small systems; {} degrees of freedom will be slow",
                 system.dof()
             ));
+        }
+        if self.is_compliant() {
+            warnings.extend(unread_laws(system));
         }
         warnings
     }

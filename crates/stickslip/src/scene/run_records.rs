@@ -1,0 +1,212 @@
+//! What a trajectory holds beside the motion: gaps, modes, energies, outputs of controllers, each judged from time, positions
+//! and velocities of its row.
+
+use std::path::Path;
+
+use crate::algebra::SymmetricMatrix;
+use crate::records::{ContactMode, EnergyEntry, TrajectoryReader};
+use crate::simulation::verify::{Line, MotionSourceError, Verification};
+use crate::simulation::{Checkpoint, ControlLoop};
+use crate::stepping::ContactLayout;
+use crate::systems::{ElasticScratch, MechanicalSystem};
+
+use super::run_nodes::boxed;
+
+/// Numbers that are sums of others may differ from them by this part of the sizes that were summed.
+const ROUNDING: f64 = 1e-9;
+
+/// Judges every row of the trajectory in a folder; `every` step of the run was kept.
+pub(super) fn judge_records(
+    folder: &Path,
+    system: &dyn MechanicalSystem,
+    every: u64,
+    report: &mut Verification,
+) -> Result<(), MotionSourceError> {
+    let path = folder.join("trajectory.npy");
+    let mut reader = TrajectoryReader::open(&path).map_err(boxed)?;
+    let written = written(folder).filter(|written| written.rows <= reader.rows());
+    let mut judge = RecordJudge::new(system, reader.columns(), every);
+    let mut row = Vec::new();
+    let mut count = 0;
+    while reader.next_row(&mut row).map_err(boxed)? {
+        if row.len() < judge.accounts {
+            report.note(Line::WellFormed, row[0], f64::INFINITY, None);
+            return Ok(());
+        }
+        judge.row(&row, report);
+        count += 1;
+        let told = written.as_ref().filter(|written| written.rows == count);
+        if told.is_some_and(|written| written.trajectory.as_ref() != Some(&reader.digest())) {
+            report.note(Line::Edited, row[0], f64::INFINITY, None);
+        }
+    }
+    Ok(())
+}
+
+/// The last checkpoint, which tells the rows of the trajectory and their digest. None where a run was written without, or where it cannot be
+/// read: a motion can be judged without.
+fn written(folder: &Path) -> Option<Checkpoint> {
+    let checkpoint = Checkpoint::load(&folder.join("checkpoint.json")).ok()?;
+    checkpoint.trajectory.is_some().then_some(checkpoint)
+}
+
+/// Goes through the rows.
+struct RecordJudge<'a> {
+    system: &'a dyn MechanicalSystem,
+    layout: ContactLayout,
+    every: u64,
+    /// First columns of the contacts, of the energies, and of what follows them.
+    contacts: usize,
+    energies: usize,
+    accounts: usize,
+    mass: SymmetricMatrix,
+    scratch: ElasticScratch,
+    /// Kinetic and potential energy less their changes since the start, of the first row.
+    start: Option<[f64; 2]>,
+    /// Largest sum of sizes of energies.
+    size: f64,
+    last: f64,
+    control: Option<(ControlLoop, Vec<usize>)>,
+    columns: Vec<String>,
+}
+
+impl<'a> RecordJudge<'a> {
+    fn new(system: &'a dyn MechanicalSystem, columns: &[String], every: u64) -> Self {
+        let layout = ContactLayout::new(system);
+        let contacts = 2 + system.coordinate_count() + 2 * system.dof();
+        let widths = layout.slots().iter().map(|slot| 4 + 2 * slot.size);
+        let energies = contacts + widths.sum::<usize>();
+        Self {
+            system,
+            layout,
+            every,
+            contacts,
+            energies,
+            accounts: energies + 2 + EnergyEntry::default().terms().len(),
+            mass: system.new_matrix(),
+            scratch: ElasticScratch::default(),
+            start: None,
+            size: 0.0,
+            last: 0.0,
+            control: None,
+            columns: columns.to_vec(),
+        }
+    }
+
+    fn row(&mut self, row: &[f64], report: &mut Verification) {
+        let (n, dof) = (self.system.coordinate_count(), self.system.dof());
+        let (t, q, v) = (row[0], &row[2..2 + n], &row[2 + n..2 + n + dof]);
+        let first = self.start.is_none();
+        self.contacts(row, q, report);
+        self.energies(row, (q, v), report);
+        if self.every == 1 {
+            self.controllers(row, (q, v), first, report);
+            let off = (t - self.last - row[1]).abs();
+            if !first && !(off <= ROUNDING * row[1].abs() + 4.0 * f64::EPSILON * t.abs()) {
+                report.note(Line::WellFormed, t, off, None);
+            }
+        }
+        self.last = t;
+    }
+
+    /// Gaps are those of the position, and what is pressed is not open.
+    fn contacts(&self, row: &[f64], q: &[f64], report: &mut Verification) {
+        let t = row[0];
+        let mut at = self.contacts;
+        for slot in self.layout.slots() {
+            let constraint = &self.system.constraints()[slot.key.constraint()];
+            let (recorded, mode) = (row[at], row[at + 1]);
+            let gap = constraint.gap().value(t, q);
+            let mut off = (recorded - gap).abs();
+            if !(off <= ROUNDING * gap.abs()) {
+                // The rounding of positions far from a small gap.
+                let mut gradient = vec![0.0; self.system.dof()];
+                constraint.gap().gradient(t, q, &mut gradient);
+                let parts = gradient.iter().zip(q).map(|(g, q)| (g * q).abs());
+                off -= 1e-3 * ROUNDING * parts.sum::<f64>();
+                if !(off <= ROUNDING * gap.abs()) {
+                    let name = Some(constraint.name());
+                    report.note(Line::ContactRecord, t, off, name);
+                }
+            }
+            let known = [
+                ContactMode::Open,
+                ContactMode::Stick,
+                ContactMode::Slip,
+                ContactMode::Closed,
+            ];
+            // Under the generalized law friction of one contact may pull at another.
+            let pressed = row[at + 2] > 0.0;
+            let found = known.iter().find(|known| f64::from(known.code()) == mode);
+            if found.is_none() || (pressed && found == Some(&ContactMode::Open)) {
+                report.note(Line::ContactRecord, t, mode, Some(constraint.name()));
+            }
+            at += 4 + 2 * slot.size;
+        }
+    }
+
+    /// Energies are those of the state, their changes those since the start, and the account is closed.
+    fn energies(&mut self, row: &[f64], (q, v): (&[f64], &[f64]), report: &mut Verification) {
+        if self.start.is_none() || !self.system.mass_is_constant() {
+            self.system.mass(q, &mut self.mass);
+        }
+        let kinetic = 0.5 * self.mass.bilinear(v, v);
+        let mut potential = self.system.potential(q);
+        if let Some(linear) = self.system.linear_part() {
+            potential += linear.elastic_energy(q, &mut self.scratch);
+        }
+        let recorded = [row[self.energies], row[self.energies + 1]];
+        let mut terms = row[self.energies + 2..self.accounts].iter().copied();
+        let totals = EnergyEntry::from_terms(|| terms.next().unwrap_or(f64::NAN));
+        let sizes = totals.terms().map(|(_, term)| term.abs());
+        let size = kinetic.abs() + potential.abs() + sizes.iter().sum::<f64>();
+        self.size = self.size.max(size);
+        let before = [
+            recorded[0] - totals.kinetic_change,
+            recorded[1] - totals.potential_change,
+        ];
+        let start = *self.start.get_or_insert(before);
+        let off = [
+            recorded[0] - kinetic,
+            recorded[1] - potential,
+            before[0] - start[0],
+            before[1] - start[1],
+            totals.imbalance(),
+        ];
+        let off = off.iter().fold(
+            0.0,
+            |s: f64, x| if x.is_nan() { *x } else { s.max(x.abs()) },
+        );
+        if !(off <= ROUNDING * self.size) {
+            report.note(Line::Energy, row[0], off / self.size, None);
+        }
+    }
+
+    /// Outputs of controllers are those of their samples.
+    fn controllers(
+        &mut self,
+        row: &[f64],
+        (q, v): (&[f64], &[f64]),
+        first: bool,
+        report: &mut Verification,
+    ) {
+        if first {
+            self.control = ControlLoop::start(self.system, (row[0], q, v)).map(|control| {
+                let place = |name: &String| self.columns.iter().position(|c| c == name);
+                let places = control.columns().iter().filter_map(place).collect();
+                (control, places)
+            });
+            return;
+        }
+        let Some((control, places)) = &mut self.control else {
+            return;
+        };
+        for (held, &place) in control.held().iter().zip(&*places) {
+            let off = (held - row[place]).abs();
+            if !(off <= 1e-6 * held.abs()) {
+                report.note(Line::ControlRecord, row[0], off, None);
+            }
+        }
+        control.observe(row[0], q, v);
+    }
+}
