@@ -363,8 +363,8 @@ fn boxes_and_balls_that_settle_in_a_bin_are_solved_in_every_step() {
         )
     };
     let text = format!(
-        "title = \"Bin\"\nstep = 2e-3\nuntil = 0.5\n[world]\n[[materials]]\nname = \"wood\"\ndensity = 700\nfriction = 0.4\n{}{}{}{}{}\
-         [[fill]]\nname = \"thing\"\nregion = {{ box = [0.28, 0.28, 0.7], at = [0, 0, 0.4] }}\ncount = 50\nseed = 11\nshapes = [\
+        "title = \"Bin\"\nstep = 2e-3\nuntil = 0.7\n[world]\n[[materials]]\nname = \"wood\"\ndensity = 700\nfriction = 0.4\n{}{}{}{}{}\
+         [[fill]]\nname = \"thing\"\nregion = {{ box = [0.28, 0.28, 1.6], at = [0, 0, 0.85] }}\ncount = 50\nseed = 11\nshapes = [\
          {{ shape = {{ box = [0.08, 0.06, 0.05] }}, weight = 1 }}, {{ shape = {{ ball = 0.035 }}, weight = 1 }}]\n\
          [record]\ncontacts = \"none\"\n",
         wall("floor", "[0, 0, 1]", "[0, 0, 0]"),

@@ -493,6 +493,15 @@ fn towers_with_a_thousandfold_mass_on_top_are_solved_from_zero_impulses() {
     }
 }
 
+/// More bodies than Newton's method is tried on early, and nothing for patches or for Newton's method without a matrix to hold on to.
+#[test]
+fn a_tower_that_every_other_method_leaves_is_factorised() {
+    let sample = heavy_tower(super::finish::MOST_BODIES + 20, 100.0);
+    let (impulse, outcome) = sample.solve(&mut solver(1e-8));
+    assert_eq!(outcome.unsolved, 0, "{outcome:?}");
+    assert!(sample.residual(&impulse) <= 1.01e-8);
+}
+
 #[test]
 fn answers_of_newton_and_of_sweeps_stand_side_by_side() {
     // Two heavy towers and many light contacts: one problem with islands of both kinds.
