@@ -268,7 +268,7 @@ fn the_same_mechanism_as_a_world_and_as_a_system_moves_alike() {
 /// the one before, to an accumulation at t₁(1 + e)/(1 − e).
 #[test]
 fn a_ball_that_bounces_in_a_world_has_its_impacts_as_events() {
-    let (e, height, h) = (0.5, 0.5, 1e-4);
+    let (e, height, h) = (0.5f64, 0.5, 1e-4);
     for (dimension, shape, floor, z) in [
         (3, "ball", "half_space = [0, 0, 1]", "0, 0"),
         (2, "disc", "half_plane = [0, 1]", "0"),
