@@ -37,8 +37,13 @@ impl Part {
         !self.few_bodies && !self.is_done()
     }
 
+    /// Whether an island has no answer within the tolerance; what is better than before may have been taken.
+    pub(super) fn is_left(&self, tolerance: f64) -> bool {
+        self.tracks.iter().any(|track| track.is_left(tolerance))
+    }
+
     /// Whether all islands have their answers.
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.tracks.iter().all(|track| track.done || !track.present)
     }
 }

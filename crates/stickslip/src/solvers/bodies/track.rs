@@ -94,6 +94,11 @@ impl Track {
         }
     }
 
+    /// Whether there is no answer within the tolerance.
+    pub(super) fn is_left(&self, tolerance: f64) -> bool {
+        self.present && !(self.best <= tolerance)
+    }
+
     /// The residual of an answer with |F|² and |r|².
     pub(super) fn residual(&self, map: f64, size: f64) -> f64 {
         residual(map, size.max(self.free_size))

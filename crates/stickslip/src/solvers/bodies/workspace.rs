@@ -179,9 +179,9 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             });
         }
         // What everything has left.
-        if settings.rounds_max > 0 && self.parts.iter().any(|part| !part.is_done()) {
+        let left = |part: &Part| part.is_left(tolerance);
+        if settings.rounds_max > 0 && self.parts.iter().any(left) {
             self.write(problem, impulse);
-            let left = |part: &Part| !part.is_done();
             newton += self.finish(problem, tolerance, impulse, left, |own, _| {
                 own.solve_last(tolerance)
             });
@@ -424,14 +424,14 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         problem: &Problem,
         tolerance: f64,
         impulse: &mut [f64],
-        wanted: fn(&Part) -> bool,
+        wanted: impl Fn(&Part) -> bool,
         solve: impl Fn(&mut NewtonKrylov, bool) -> Option<(f64, f64)>,
     ) -> u32 {
         let mut tried = 0;
         let own = self.krylov.get_or_insert_default();
         for part in self.parts.iter_mut().filter(|part| wanted(part)) {
             for (track, island) in part.tracks.iter_mut().zip(part.islands) {
-                if !track.present || track.done {
+                if !track.is_left(tolerance) {
                     continue;
                 }
                 let contacts = self.islands.contacts(island as usize);
