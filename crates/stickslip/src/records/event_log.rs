@@ -102,16 +102,6 @@ impl Bounces {
         }
         None
     }
-
-    /// Whether another bounce could still go on with those before; after one alone any may, for a thousand steps.
-    pub(super) fn awaits(&self, record: &StepRecord) -> bool {
-        let since = record.t - self.last;
-        match self.count {
-            0 => false,
-            1 => since <= 1e3 * record.h,
-            _ => since <= 2.0 * self.interval,
-        }
-    }
 }
 
 /// Collects the events of a run, in constant memory.

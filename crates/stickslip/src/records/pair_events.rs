@@ -9,6 +9,8 @@ use super::{ContactMode, PresentContact, StepRecord};
 
 /// An impact moves more energy than this part of the largest kinetic energy so far; below it is rounding.
 const MATTERS: f64 = 1e-12;
+/// Longest flight between two bounces, in u/g with the speed u of the first.
+const FLIGHT: f64 = 4.0;
 /// A gain below this part of the energy that an impact moves is within the tolerance of contact problems in worlds, 1e-8 of all impulses.
 const SOLVED: f64 = 1e-6;
 
@@ -32,6 +34,8 @@ struct Pair {
     /// The lift-off that it will be if the pair stays open.
     opened: Option<Event>,
     bounces: Bounces,
+    /// Time until which another bounce is awaited.
+    awaited: f64,
 }
 
 /// The contacts of a pair in one step.
@@ -139,8 +143,7 @@ impl PairEvents {
         } else if let Some(lift_off) = pair.opened.take() {
             keep(lift_off);
         }
-        // An open pair is forgotten once nothing is waited for: its bounces have not come ever sooner then.
-        if pair.opened.is_some() || pair.bounces.awaits(record) {
+        if pair.opened.is_some() || record.t < pair.awaited {
             next.push(pair);
         }
     }
@@ -158,6 +161,7 @@ impl PairEvents {
             mode: ContactMode::Open,
             opened: None,
             bounces: Bounces::default(),
+            awaited: record.t,
         });
         let lasting = pair.mode != ContactMode::Open || pair.opened.is_some();
         let resting = 2.0 * record.gravity_gain;
@@ -165,6 +169,11 @@ impl PairEvents {
             && touch.approach < -resting
             && -touch.approach * touch.impulse > MATTERS * kinetic_max;
         if hit {
+            // What leaves with the velocity of the approach is back after 2u/g, on slopes later; without gravity it does not return.
+            if record.gravity_gain > 0.0 {
+                let flight = FLIGHT * -touch.approach * record.h / record.gravity_gain;
+                pair.awaited = record.t + flight;
+            }
             keep(touch.event(record.t, EventKind::Impact));
             // What gravity does within the step is no gain.
             let allowed = touch.impulse * (resting - SOLVED * touch.approach);
