@@ -58,6 +58,29 @@ fn a_block_slows_as_the_law_of_the_slip_speed_says() {
 }
 
 #[test]
+fn laws_without_a_slope_at_rest_or_with_an_infinite_one_are_computed() {
+    // v' = -g v^n: v^(1-n) = v0^(1-n) - (1-n) g t.
+    let g = 9.81;
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        for (law, n) in [("sqrt(s)", 0.5), ("s^0.3", 0.3), ("s^2", 2.0)] {
+            let (v0, t) = (1.0f64, 0.1);
+            let exact = (v0.powf(1.0 - n) - (1.0 - n) * g * t).powf(1.0 / (1.0 - n));
+            let error = |h: f64| {
+                let (sim, end) = run(&scene(&format!("scheme = \"{scheme}\""), law, (v0, h, t)));
+                assert_eq!(end, RunEnd::Finished);
+                assert!(sim.certificate().holds(1e-10), "{scheme} {law}");
+                (sim.state().v[0] - exact).abs()
+            };
+            let (coarse, fine) = (error(4e-3), error(1e-3));
+            assert!(
+                coarse < 3e-2 && fine < 0.35 * coarse,
+                "{scheme} {law}: {coarse} {fine}, {exact}"
+            );
+        }
+    }
+}
+
+#[test]
 fn friction_at_rest_holds_up_to_its_whole_set() {
     // A push between mu(inf) m g and mu(0) m g: a block at rest stays, a sliding one goes on.
     for (v0, moves) in [(0.0, false), (0.5, true)] {

@@ -21,7 +21,9 @@ const SLOPE_SAMPLES: i32 = 64;
 ///
 /// # What it computes
 /// Impulses and velocities of a step with `r_T ∈ p_N μ(s) D`, s the slip speed that the law reads: the contact problem
-/// with known sections, and Newton's method on s for every contact, `s ← s + (|u_T| − s)/(1 + W_TT p_N μ′(s))`.
+/// with known sections, and Newton's method on s for every contact, `s ← s + (|u_T| − s)/(1 + W_TT p_N μ′(s))`. As
+/// `s − |u_T|` rises with s, its sign tells on which side the answer lies: where Newton's step leaves what is left between
+/// both sides, or the law has no slope (`sqrt(s)` at rest), it is halved.
 ///
 /// # Source
 /// Ours; the bound is that of a monotone `s + W_TT p_N μ(s)`.
@@ -44,6 +46,8 @@ const SLOPE_SAMPLES: i32 = 64;
 pub(crate) struct SlipSpeeds {
     checked: Option<bool>,
     speeds: Vec<f64>,
+    /// Between which speeds that of each contact lies, as far as is known, and the last step there.
+    searches: Vec<Search>,
     local: Vec<f64>,
     velocity: Vec<f64>,
 }
@@ -83,10 +87,15 @@ impl SlipSpeeds {
         let mut compression = 0.0;
         self.speeds.clear();
         self.speeds.resize(assembly.active.len(), 0.0);
+        self.searches.clear();
+        self.searches
+            .resize(assembly.active.len(), Search::default());
         let mut unsettled = None;
         for _ in 0..ITERATIONS_MAX {
             unsettled = None;
             self.read_local(assembly, stage);
+            let fastest = self.local.iter().chain(&assembly.before);
+            let fastest = fastest.fold(stage.certificate.speed, |m, u| m.max(u.abs()));
             for (k, contact) in assembly.active.iter().enumerate() {
                 let key = assembly.layout.slots()[contact.slot].key;
                 let point = &constraints[key.constraint()].points()[key.point()];
@@ -94,26 +103,27 @@ impl SlipSpeeds {
                     continue;
                 };
                 let observed = self.slip_of(assembly, contact, reading, stage);
-                let (s, range) = (
-                    self.speeds[k],
-                    stage.problem.blocks()[contact.block].range(),
+                let s = self.speeds[k];
+                // A slip speed is known to the rounding of the velocities it is a difference of; what counts is the section.
+                let (now, then) = (
+                    slip.factor(&reading.at, s),
+                    slip.factor(&reading.at, observed),
                 );
+                let settled = (then - now).abs() <= SETTLED * now.abs().max(then.abs())
+                    || (observed - s).abs() <= 4.0 * f64::EPSILON * fastest;
+                if settled {
+                    continue;
+                }
+                unsettled = Some(key);
+                let range = stage.problem.blocks()[contact.block].range();
                 let normal = phases.impulse[range.start];
                 let response = (range.start + 1..range.end)
                     .map(|i| stage.problem.w(i, i))
                     .fold(0.0, f64::max);
-                let falls = slip.slope(&reading.at, s);
-                let slope = 1.0 + response * normal * falls;
-                let step = (observed - s) / if slope > 0.1 { slope } else { 1.0 };
-                let next = (s + step).max(0.0);
+                let slope = 1.0 + response * normal * slip.slope(&reading.at, s);
+                let next = self.searches[k].next_speed((s, observed), slope);
                 let bad = StepOutcome::BadCoefficient { contact: key };
                 let section = point.section_at_slip(&reading.at, next).map_err(|_| bad)?;
-                // A slip speed is known to the rounding of the velocities it is a difference of; what counts is the section.
-                let coefficient = slip.factor(&reading.at, next);
-                let changes = (next - s).abs() * falls.abs() > SETTLED * coefficient.abs();
-                if changes && (next - s).abs() > 4.0 * f64::EPSILON * next.max(s) {
-                    unsettled = Some(key);
-                }
                 self.speeds[k] = next;
                 stage.problem.blocks_mut()[contact.block].section = section;
             }
@@ -215,5 +225,101 @@ impl SlipSpeeds {
             }
         }
         Ok(())
+    }
+}
+
+/// The search for the slip speed of one contact.
+#[derive(Clone, Copy, Debug)]
+struct Search {
+    low: f64,
+    high: f64,
+    step: f64,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self {
+            low: 0.0,
+            high: f64::INFINITY,
+            step: f64::INFINITY,
+        }
+    }
+}
+
+impl Search {
+    /// The slip speed to try after `s`, at which `observed` was found; `slope` is that of s − |u_T|.
+    fn next_speed(&mut self, (s, observed): (f64, f64), slope: f64) -> f64 {
+        if observed > s {
+            self.low = s;
+        } else {
+            self.high = s;
+        }
+        // Other contacts have moved the answer out of what was left.
+        if self.high - self.low <= 4.0 * f64::EPSILON * self.high {
+            *self = Self::default();
+        }
+        let step = (observed - s) / if slope > 0.1 { slope } else { 1.0 };
+        let next = (s + step).max(0.0);
+        // A contact that sticks tells its side, not how far: Newton's steps must shrink.
+        let newton = slope.is_finite()
+            && next != s
+            && (self.low..=self.high).contains(&next)
+            && (next - s).abs() <= 0.5 * self.step;
+        let next = if newton {
+            next
+        } else if self.high.is_finite() {
+            0.5 * (self.low + self.high)
+        } else {
+            observed
+        };
+        self.step = (next - s).abs();
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_are_found_where_the_law_has_no_slope_or_no_steady_one() {
+        // |u_T| = v − W p μ(s), from rest, as the step asks for it.
+        let laws: [(fn(f64) -> f64, fn(f64) -> f64); 5] = [
+            (f64::sqrt, |s| 0.5 / s.sqrt()),
+            (|s| s * s, |s| 2.0 * s),
+            (|s| 0.5 * s.powf(0.3), |s| 0.15 * s.powf(-0.7)),
+            (
+                |s| 0.3 * (1.0 - (-(s / 0.1).powi(2)).exp()),
+                |s| 60.0 * s * (-(s / 0.1).powi(2)).exp(),
+            ),
+            (|s| 0.1 + (s - 0.5).max(0.0), |s| f64::from(s > 0.5)),
+        ];
+        for (law, slope) in laws {
+            for response in [1e-3, 0.3, 7.0, 400.0] {
+                for v in [1e-9, 0.02, 1.0, 30.0] {
+                    let (mut s, mut search) = (0.0, Search::default());
+                    let observed = |s: f64| (v - response * law(s)).max(0.0);
+                    if observed(0.0) == 0.0 {
+                        continue;
+                    }
+                    let mut iterations = 0;
+                    let settled = |s: f64| {
+                        let (now, then) = (law(s), law(observed(s)));
+                        (then - now).abs() <= SETTLED * now.max(then)
+                            || (observed(s) - s).abs() <= 4.0 * f64::EPSILON * v
+                    };
+                    while !settled(s) {
+                        let steep = 1.0 + response * slope(s);
+                        s = search.next_speed((s, observed(s)), steep);
+                        iterations += 1;
+                        assert!(
+                            iterations < ITERATIONS_MAX,
+                            "response {response}, v = {v}: s = {s}"
+                        );
+                    }
+                    assert!(s > 0.0, "response {response}, v = {v}");
+                }
+            }
+        }
     }
 }
