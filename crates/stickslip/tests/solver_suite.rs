@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 use stickslip::algebra::SparseRows;
 use stickslip::contact::fclib::{FclibFile, FclibProblem};
-use stickslip::contact::{ContactProblem, Judgement, SolveStatus};
+use stickslip::contact::{
+    BlockKind, ContactBlock, ContactKey, ContactProblem, Judgement, SolveStatus,
+};
+use stickslip::laws::{FlowRule, FrictionSection};
 use stickslip::solvers::SolverLimits;
 use stickslip::solvers::StoppingTest;
 use stickslip::solvers::cascade::{CoulombMethod, solve};
@@ -265,6 +268,69 @@ fn friction_from_zero_to_a_thousand() {
             let solution = solve(&two(2.0, -0.5, mu), method, &limits(1e-10), None);
             assert!(solution.status.is_solved(), "mu {mu} by {}", method.name());
         }
+    }
+}
+
+/// Two coupled contacts in space, W scaled by `k`: one slides where μ is moderate.
+fn coupled(k: f64, mu: [f64; 2]) -> ContactProblem {
+    let w = [
+        [2.0, 1.0, 0.0, 0.5, 0.0, 0.0],
+        [1.0, 2.0, 0.0, 0.0, 0.5, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        [0.5, 0.0, 0.0, 2.0, -1.0, 0.0],
+        [0.0, 0.5, 0.0, -1.0, 2.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    ];
+    let blocks = (0..2).map(|c| ContactBlock {
+        key: ContactKey::declared(c, 0),
+        start: 3 * c,
+        size: 3,
+        section: FrictionSection::ball(mu[c], 2).expect("valid"),
+        flow_rule: FlowRule::Coulomb,
+        kind: BlockKind::Unilateral { minimum: 0.0 },
+    });
+    let w = w.as_flattened().iter().map(|w| k * w).collect();
+    let q = vec![-1.0, 1.0, 0.2, -1.0, 0.5, -0.3];
+    ContactProblem::from_dense(w, q, blocks.collect())
+}
+
+#[test]
+fn units_that_hide_the_laws_from_the_published_error_are_seen_through() {
+    let reference = solve(
+        &coupled(1.0, [0.3, 0.5]),
+        CoulombMethod::Cascade,
+        &limits(1e-10),
+        None,
+    );
+    for k in [1e-6, 1e6, 1e8, 1e12, 1e150] {
+        let problem = coupled(k, [0.3, 0.5]);
+        let solution = solve(&problem, CoulombMethod::Cascade, &limits(1e-8), None);
+        assert!(solution.status.is_solved(), "{k}: {:?}", solution.status);
+        for (r, exact) in solution.impulse.iter().zip(&reference.impulse) {
+            assert!(
+                (k * r - exact).abs() < 1e-4,
+                "{k}: {:?}",
+                solution.judgement
+            );
+        }
+    }
+}
+
+#[test]
+fn contacts_that_stick_at_very_large_friction_are_solved() {
+    // Both stick: W r + q = 0.
+    let exact = |problem: &ContactProblem, r: &[f64]| {
+        let mut u = vec![0.0; 6];
+        problem.local_velocity(r, &mut u);
+        u.iter().all(|u| u.abs() < 1e-7)
+    };
+    for mu in [1e3, 1e6, 1e8, 1e9, 1e12] {
+        let problem = coupled(1.0, [mu; 2]);
+        let solution = solve(&problem, CoulombMethod::Cascade, &limits(1e-8), None);
+        assert_eq!(solution.status, SolveStatus::Converged, "{mu}");
+        assert!(exact(&problem, &solution.impulse), "{mu}: {solution:?}");
+        let residual = solution.judgement.unwrap().residual;
+        assert!(residual.worst() < 1e-8, "{mu}: {residual:?}");
     }
 }
 

@@ -45,7 +45,7 @@ use crate::laws::{FlowRule, FrictionSection};
 use crate::parallel::{parts, share};
 
 use super::delassus::SweepVelocity;
-use super::disc_residual::{Disc, alone};
+use super::disc_residual::{Disc, few};
 use super::{BlockKind, ContactBlock, ContactProblem, ContactSolution, generalized_residual};
 
 /// Measures of one block, or the worst over a problem; all relative to `max(|p|, |ρ q|)` of the problem.
@@ -124,14 +124,13 @@ impl ContactResidual {
             self.refuse(problem.blocks().len());
             return;
         }
-        if let Some(residual) = alone(problem, impulse, self.noise) {
-            self.make_room(1);
-            self.blocks[0] = residual;
-            self.total = sum([&residual]);
-        } else {
+        if !few(problem, impulse, self.noise, &mut self.blocks) {
             self.read_velocity(problem, impulse);
             self.measure_blocks(problem, impulse);
-            self.add_up();
+        }
+        match self.blocks[..] {
+            [only] => self.total = only,
+            _ => self.add_up(),
         }
     }
 
@@ -211,23 +210,24 @@ impl ContactResidual {
         }
     }
 
-    /// The measures of the only block of a problem as one among others, in closed form or not.
+    /// The measures of one block as one among others, in closed form or not.
     #[cfg(test)]
     pub(super) fn one_among_others(
         &mut self,
         problem: &ContactProblem,
         impulse: &[f64],
+        b: usize,
         closed: bool,
     ) -> BlockResidual {
         self.read_velocity(problem, impulse);
         self.measure_blocks(problem, impulse);
         if closed {
-            return self.blocks[0];
+            return self.blocks[b];
         }
-        let (block, rho) = (&problem.blocks()[0], self.rho[0]);
+        let (block, rho) = (&problem.blocks()[b], self.rho[b]);
         let scale = impulse_scale(problem, impulse, self.noise, &self.rho);
-        self.scratch
-            .any_block(block, problem, impulse, &self.velocity, (rho, scale))
+        let (p, w) = (&impulse[block.range()], &self.velocity[block.range()]);
+        self.scratch.any_block(block, problem, p, w, (rho, scale))
     }
 
     fn refuse(&mut self, blocks: usize) {
@@ -272,6 +272,15 @@ fn sum<'a>(blocks: impl IntoIterator<Item = &'a BlockResidual>) -> BlockResidual
     }
     total.natural_map = total.natural_map.sqrt();
     total
+}
+
+/// Whether friction of a block can be larger than its normal impulse.
+fn is_steep(block: &ContactBlock) -> bool {
+    match &block.section {
+        FrictionSection::Disc { mu, .. } => *mu > 1.0,
+        FrictionSection::Interval { lower, upper } => upper.max(-lower) > 1.0,
+        _ => false,
+    }
 }
 
 /// ρ of a block: rows over trace of its diagonal block; where nothing moves it, that of the whole problem.
@@ -367,7 +376,16 @@ impl Judgement {
             let w = problem.delassus();
             w.multiply_plus_with_sizes(p, q, &mut velocity, &mut sizes);
         }
-        measures.velocity = velocity;
+        measures.velocity.clone_from(&velocity);
+        // A large coefficient makes slip of the rounding of a velocity.
+        for block in problem.blocks().iter().filter(|block| is_steep(block)) {
+            for i in block.range() {
+                let rounding = rounding_floor(sizes[i].abs(), 0.0, 1.0);
+                if velocity[i].abs() <= rounding {
+                    measures.velocity[i] = 0.0;
+                }
+            }
+        }
         measures.measure_blocks(problem, p);
         measures.add_up();
         let (mut published, mut signorini, mut driven) = (0.0, 0.0f64, 0.0);
@@ -376,12 +394,7 @@ impl Judgement {
             let (p, w) = (&p[block.range()], &measures.velocity[block.range()]);
             let map = measures.scratch.natural_map(block, problem, p, w, 1.0);
             published += map * map;
-            let steep = match &block.section {
-                FrictionSection::Disc { mu, .. } => *mu > 1.0,
-                FrictionSection::Interval { lower, upper } => upper.max(-lower) > 1.0,
-                _ => false,
-            };
-            if steep
+            if is_steep(block)
                 && block.kind == (BlockKind::Unilateral { minimum: 0.0 })
                 && problem.w(block.start, block.start) > 0.0
             {
@@ -407,7 +420,7 @@ impl Judgement {
             natural,
             published_floor: rounding_floor(norm(&sizes), norm(p), size),
         };
-        (judgement, measures.velocity)
+        (judgement, velocity)
     }
 
     /// Whether the residual lies above the tolerance, but at its floor of rounding (never more than 100 times the tolerance): no

@@ -10,6 +10,9 @@ pub struct CascadeSettings {
     pub pivoted_contacts_max: usize,
     /// Blocks per row of W above which sweeps go over the bodies, where they are known.
     pub blocks_for_bodies: usize,
+    /// Coefficient of friction above which a problem is first solved with this one: beyond 1e8 the scaled cone leaves no digits, and
+    /// random problems of two contacts that stick all ended at the limit.
+    pub moderate_friction: f64,
     /// Products with W in the first turn of a first-order method.
     pub first_products: u64,
     /// Newton steps in the first turn of a second-order method.
@@ -70,6 +73,7 @@ impl Default for CascadeSettings {
             visited_blocks_max: 1000,
             pivoted_contacts_max: 10,
             blocks_for_bodies: 15,
+            moderate_friction: 1e3,
             first_products: 400,
             first_newton_steps: 30,
             second_order_weight: 0.3,
