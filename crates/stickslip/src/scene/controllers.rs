@@ -9,6 +9,7 @@ use super::expression::{Expression, Graph};
 use super::key_kinds::{CONSTANT, Kind, STATE, named, table_keys};
 use super::program::Program;
 use super::reader::Reader;
+use super::settings::Settings;
 use super::value::{Table, Value, tables};
 
 /// Most controllers of a scene.
@@ -45,7 +46,11 @@ pub(super) struct ControllerModel {
 }
 
 /// Reads `[[controllers]]` and makes their outputs known to forces.
-pub(super) fn read_controllers(reader: &mut Reader, list: &[Value]) -> Vec<ControllerModel> {
+pub(super) fn read_controllers(
+    reader: &mut Reader,
+    list: &[Value],
+    settings: &Settings,
+) -> Vec<ControllerModel> {
     let mut models: Vec<ControllerModel> = Vec::new();
     let mut held = 0;
     for (k, value, table) in tables(list) {
@@ -61,6 +66,7 @@ pub(super) fn read_controllers(reader: &mut Reader, list: &[Value]) -> Vec<Contr
         let Some(model) = read_controller(reader, table, name) else {
             continue;
         };
+        settings.check_steps(reader, model.period, table.place("period", value));
         let outputs = table.table("output");
         for entry in outputs.into_iter().flat_map(|outputs| &outputs.entries) {
             if reader.claim(&entry.name, &entry.name_span, "an output of a controller") {

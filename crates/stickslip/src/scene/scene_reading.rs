@@ -267,7 +267,7 @@ fn read_generalized(
         reader.definitions(definitions);
     }
     // Outputs are known to forces, not to definitions, which controllers may read.
-    let controllers = read_controllers(reader, table.list("controllers"));
+    let controllers = read_controllers(reader, table.list("controllers"), settings);
     let (q0, v0) = read_initial(reader, table.table("initial"));
     let (history, history_times) = read_history(reader, table.table("history"));
     let parts = read_system(reader, system, place, &q0);

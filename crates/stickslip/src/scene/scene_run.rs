@@ -19,7 +19,8 @@ use crate::quantity::digits;
 use crate::records::{Digest, open_regular};
 use crate::simulation::studies::branches::BranchTree;
 use crate::simulation::{
-    NamedValues, RunEnd, RunFolder, RunFolderError, RunLock, RunSettings, RunSummary, Simulation,
+    Checkpoint, NamedValues, RunEnd, RunFolder, RunFolderError, RunLock, RunSettings, RunSummary,
+    Simulation, numbers_per_row,
 };
 
 use super::{Changes, OnSeveral, ReadError, Scene, SceneError, SceneWords, SourceText};
@@ -223,11 +224,19 @@ impl SceneRun {
         let lock = RunLock::acquire(path)?;
         check_files(path, &manifest)?;
         let source = SourceText::read(&path.join(SCENE_FILE))?;
-        let former = Scene::read(source.clone())?.settings.until;
+        let former = Scene::read(source.clone())?.settings;
         let changed = Changes::new().key("until", until).apply(&source)?;
         Scene::parse(changed.clone())?;
-        if !(until >= former) {
-            let (path, time) = (path.to_path_buf(), former);
+        // An end that was asked for and not reached can be taken back.
+        let checkpoint = path.join("checkpoint.json");
+        let time = if checkpoint.exists() {
+            let loaded = Checkpoint::load(&checkpoint).map_err(RunFolderError::from)?;
+            loaded.time()
+        } else {
+            0.0
+        };
+        if !(until >= time) {
+            let path = path.to_path_buf();
             return Err(SceneRunError::Beyond { path, time, until });
         }
         // Whatever instant this is killed at, the folder holds one of both runs: the new digest is known before
@@ -244,8 +253,9 @@ impl SceneRun {
         if let Some(file) = manifest.files.iter_mut().find(|f| f.name == SCENE_FILE) {
             file.digests = vec![Digest::of(text)];
         }
-        if until > former {
-            manifest.earlier_ends.push(former);
+        let reached = time >= former.until - 1e-9 * former.step;
+        if until > former.until && reached {
+            manifest.earlier_ends.push(former.until);
         }
         write_json(&path.join(MANIFEST_FILE), &manifest)?;
         Self::resume_locked(path, &manifest, lock)
@@ -357,19 +367,34 @@ impl SceneRun {
     pub fn size_warning(&self) -> Option<String> {
         let settings = &self.scene.settings;
         let columns = self.simulation.trajectory_layout().columns().len();
-        let steps = (settings.until - self.simulation.state().t).max(0.0) / settings.step;
-        let bytes = 8.0 * columns as f64 * steps / settings.every as f64;
+        let left = (settings.until - self.simulation.state().t).max(0.0);
+        // Steps end where a controller samples, too.
+        let samples = self.simulation.system().controllers().iter();
+        let samples: f64 = samples.map(|controller| left / controller.period()).sum();
+        let steps = left / settings.step + samples;
+        let world = self.simulation.system().as_world();
+        let (numbers, contacts) = world.map_or((0, 0), numbers_per_row);
+        let row = 8.0 * (columns + numbers + contacts) as f64;
+        let bytes = row * steps / settings.every as f64;
         if !(bytes > SIZE_TOLD) {
             return None;
         }
-        let wanted = (8.0 * columns as f64 * steps / SIZE_TOLD).ceil();
+        let wanted = (row * steps / SIZE_TOLD).ceil();
         let about = if settings.adaptive.is_some() {
             "if its step stays as it begins"
+        } else if contacts > 0 {
+            "if there are as many contacts as in a heap of its bodies"
         } else {
             "as it is"
         };
+        let none = if contacts > 0 {
+            ", and record = { contacts = \"none\" } leaves the contacts out"
+        } else {
+            ""
+        };
+        let columns = columns + numbers;
         Some(format!(
-            "the run will write {:.1} GB {about} ({} steps of {columns} columns); --every {wanted} keeps it below 1 GB",
+            "the run will write {:.1} GB {about} ({} steps of {columns} columns); --every {wanted} keeps it below 1 GB{none}",
             1e-9 * bytes,
             digits(steps, 3),
         ))

@@ -1,5 +1,7 @@
 //! How a scene is run: scheme, laws, step, end, tolerance.
 
+use std::ops::Range;
+
 use super::diagnostic::Diagnostic;
 use super::reader::Reader;
 use super::value::{Table, Value, tables};
@@ -167,14 +169,20 @@ impl Settings {
             let help = "for instance compliance_time = 0.001 with step = 0.0001";
             reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
         }
-        let place = table.value("step").or(table.value("until"));
-        if let Some(place) = place.filter(|_| settings.until / settings.step > STEPS_MAX) {
-            let count = settings.until / settings.step;
-            let [count, most] = [digits(count, 2), digits(STEPS_MAX, 1)];
-            let message = format!("the run would take {count} steps, more than {most}");
-            reader.report(Diagnostic::at(place.span.clone(), message));
+        if let Some(place) = table.value("step").or(table.value("until")) {
+            settings.check_steps(reader, settings.step, &place.span);
         }
         settings
+    }
+
+    /// Refuses steps so short that the run would not come to an end: those of the scheme, or of a controller that samples.
+    pub(super) fn check_steps(&self, reader: &mut Reader, step: f64, place: &Range<usize>) {
+        let count = self.until / step;
+        if count > STEPS_MAX {
+            let [count, most] = [digits(count, 2), digits(STEPS_MAX, 1)];
+            let message = format!("the run would take {count} steps, more than {most}");
+            reader.report(Diagnostic::at(place.clone(), message));
+        }
     }
 
     /// Refuses a projection that the scheme does not have, and takes the one it has where none is asked for.

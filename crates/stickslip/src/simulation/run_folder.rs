@@ -38,6 +38,20 @@ pub enum RunFolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// The lock of the folder was deleted under a run.
+    #[error(
+        "{path} was deleted while the run was alive: another one may write into its folder, so this one stops"
+    )]
+    LockLost {
+        /// The file of the lock.
+        path: PathBuf,
+    },
+    /// A run would write through a link, a pipe or a device.
+    #[error("{path} is not a regular file, and a run would write into it")]
+    Irregular {
+        /// What it is.
+        path: PathBuf,
+    },
     /// The folder holds other files.
     #[error(
         "{path} is not empty and holds no run; choose another folder, or --force to write among its files"
@@ -164,6 +178,7 @@ impl RunFolder {
 
     /// Makes everything so far durable.
     pub fn checkpoint(&mut self, simulation: &Simulation) -> Result<(), RunFolderError> {
+        self.lock.check()?;
         self.commit()?;
         let mut checkpoint = simulation.checkpoint();
         checkpoint.rows = self.trajectory.rows();

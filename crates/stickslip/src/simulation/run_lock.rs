@@ -13,8 +13,24 @@ const FILE: &str = "run.lock";
 #[derive(Debug)]
 pub struct RunLock {
     path: PathBuf,
-    // Held open for its lock.
-    _file: File,
+    /// Held open for its lock.
+    file: File,
+}
+
+/// Ends of the names of files that a run writes.
+const WRITTEN: [&str; 7] = [".lock", ".json", ".npy", ".new", ".toml", ".npz", ".csv"];
+
+/// A file of a folder that a run would write through: a link, which may lead anywhere, or a pipe, which may block for ever.
+fn irregular(path: &Path) -> std::io::Result<Option<PathBuf>> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if WRITTEN.iter().any(|end| name.ends_with(end)) && !entry.file_type()?.is_file() {
+            return Ok(Some(entry.path()));
+        }
+    }
+    Ok(None)
 }
 
 impl RunLock {
@@ -25,6 +41,9 @@ impl RunLock {
             source,
         };
         fs::create_dir_all(path).map_err(io)?;
+        if let Some(path) = irregular(path).map_err(io)? {
+            return Err(RunFolderError::Irregular { path });
+        }
         let file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -33,13 +52,26 @@ impl RunLock {
         match file.try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_path_buf(),
-                _file: file,
+                file,
             }),
             Err(TryLockError::WouldBlock) => Err(RunFolderError::Locked {
                 path: path.to_path_buf(),
             }),
             Err(TryLockError::Error(source)) => Err(io(source)),
         }
+    }
+
+    /// An error if the file of the lock is no longer in its place: somebody else may have taken the folder.
+    pub fn check(&self) -> Result<(), RunFolderError> {
+        let path = self.path.join(FILE);
+        let same = || -> std::io::Result<bool> {
+            let (own, there) = (self.file.metadata()?, fs::symlink_metadata(&path)?);
+            Ok(is_same(&own, &there))
+        };
+        if same().unwrap_or(false) {
+            return Ok(());
+        }
+        Err(RunFolderError::LockLost { path })
     }
 
     /// The folder.
@@ -56,6 +88,18 @@ impl RunLock {
     }
 }
 
+/// Whether both are one file, as far as the operating system tells.
+#[cfg(unix)]
+fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &fs::Metadata, b: &fs::Metadata) -> bool {
+    b.is_file()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +113,34 @@ mod tests {
         assert!(RunLock::is_foreign(&folder), "somebody's file");
         drop(RunLock::acquire(&folder).unwrap());
         assert!(!RunLock::is_foreign(&folder), "a run that died early");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_written_through_and_a_lock_that_was_deleted_is_missed() {
+        let folder = std::env::temp_dir().join(format!("stickslip-link-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let victim = folder.join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let run = folder.join("run");
+        fs::create_dir_all(&run).unwrap();
+        for name in ["trajectory.npy", "checkpoint.new", "run.lock"] {
+            std::os::unix::fs::symlink(&victim, run.join(name)).unwrap();
+            let refused = RunLock::acquire(&run).unwrap_err();
+            assert!(
+                matches!(refused, RunFolderError::Irregular { .. }),
+                "{name}: {refused}"
+            );
+            fs::remove_file(run.join(name)).unwrap();
+        }
+        let lock = RunLock::acquire(&run).unwrap();
+        lock.check().unwrap();
+        fs::remove_file(run.join(FILE)).unwrap();
+        assert!(lock.check().is_err(), "deleted");
+        let other = RunLock::acquire(&run).unwrap();
+        assert!(lock.check().is_err(), "taken by another");
+        other.check().unwrap();
         fs::remove_dir_all(&folder).unwrap();
     }
 }

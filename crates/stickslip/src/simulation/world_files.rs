@@ -49,6 +49,23 @@ pub(super) fn selection(world: &World) -> (BodySelection, bool) {
     (BodySelection { bodies, planar }, own_file)
 }
 
+/// Contacts of a body in a heap, in the plane and in space: what the size of a run is estimated with.
+const CONTACTS_OF_A_BODY: [usize; 2] = [2, 4];
+
+/// Numbers that a kept step writes beside the trajectory: of bodies, and of contacts as many as a heap has.
+pub(crate) fn numbers_per_row(world: &World) -> (usize, usize) {
+    let (selection, own_file) = selection(world);
+    let bodies = if own_file {
+        BODY_NUMBERS * selection.bodies.len()
+    } else {
+        0
+    };
+    let contacts = CONTACTS_OF_A_BODY[usize::from(world.dimension == Dimension::Space)];
+    let recorded = world.recording.contacts;
+    let contacts = usize::from(recorded) * contacts * world.bodies.len() * CONTACT_COLUMNS.len();
+    (bodies, contacts)
+}
+
 /// Writes `contacts.npy` (one row per present contact and kept step), `forces.npy` where sums are asked for and, above 256 recorded
 /// bodies, `bodies.npy` (rows × bodies × 13), in step with the trajectory.
 #[derive(Debug)]

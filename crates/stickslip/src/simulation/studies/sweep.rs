@@ -321,7 +321,16 @@ impl Sweep {
         let heads = heads.chain(self.outcomes.iter().map(|o| quoted(o)));
         let mut heads: Vec<String> = heads.collect();
         heads.extend(["certified", "reason"].map(String::from));
-        let mut out = heads.join(",") + "\n";
+        // An outcome that has a column already, `certified` among them, has no second one.
+        let new: Vec<bool> = (0..heads.len())
+            .map(|k| !heads[..k].contains(&heads[k]))
+            .collect();
+        let line = |words: &[String]| {
+            let columns = words.iter().zip(&new).filter(|(_, new)| **new);
+            let words: Vec<&str> = columns.map(|(word, _)| word.as_str()).collect();
+            words.join(",") + "\n"
+        };
+        let mut out = line(&heads);
         for (k, point) in self.points.iter().enumerate() {
             let Some(point) = point else { continue };
             let parameters = self.parameters(k);
@@ -329,7 +338,7 @@ impl Sweep {
             let mut words: Vec<String> = numbers.map(|x| format!("{x:?}")).collect();
             words.push(u8::from(point.certified).to_string());
             words.push(quoted(&point.reason));
-            out += &(words.join(",") + "\n");
+            out += &line(&words);
         }
         out
     }
@@ -415,5 +424,25 @@ mod tests {
         .unwrap();
         assert!(matches!(other.resume(&path), Err(SweepError::Other { .. })));
         std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn every_column_of_the_table_has_its_own_name() {
+        let axis = SweepAxis {
+            name: "a".into(),
+            values: vec![1.0, 2.0],
+        };
+        let outcomes = vec!["certified".into(), "sum".into()];
+        let mut sweep = Sweep::new(vec![axis], outcomes, "subject".into()).unwrap();
+        let found = |p: &[f64]| SweepPoint {
+            values: vec![1.0, p[0]],
+            certified: true,
+            reason: String::new(),
+        };
+        assert!(sweep.run(found, |_| Ok(()), || false).unwrap());
+        assert_eq!(
+            sweep.to_csv(),
+            "a,certified,sum,reason\n1.0,1.0,1.0,\n2.0,1.0,2.0,\n"
+        );
     }
 }
