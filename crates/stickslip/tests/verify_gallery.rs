@@ -473,3 +473,36 @@ fn a_rod_under_the_generalized_law_with_corrected_positions_is_accepted() {
     let report = scene.verify(&motion(&scene), None).expect("a formulation");
     assert!(report.accepted(), "{report:?}");
 }
+
+/// Runs with joints: one of which keeps a coordinate at zero, and one that the velocity of the start violates. Positions are held to
+/// rounding though the pushes of joint and floor cancel in a coordinate that is zero.
+#[test]
+fn joints_that_hold_what_does_not_move_or_drive_what_rests_are_accepted() {
+    let rod = "[system]\ncoordinates = [\"x\", \"y\", \"u\", \"v\"]\n\
+               kinetic_energy = \"(x'^2+y'^2+2*u'^2+2*v'^2)/2\"\npotential = \"9.81*(y+2*v)\"\n[[joints]]\nname = \"rod\"\n\
+               equation = \"(x-u)^2+(y-v)^2-1\"\n[[contacts]]\ngap = \"v\"\npoint = [\"u\", \"v\"]\n";
+    let start = "[initial]\ny = 0.6\nu = 0.8\n";
+    let guide = "[[joints]]\nname = \"guide\"\nequation = \"x\"\n";
+    let drive = "[system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2+y'^2)/2\"\npotential = \"9.81*y\"\n\
+                 [[joints]]\nname = \"drive\"\nequation = \"x - 0.1*sin(3*t)\"\n[[contacts]]\ngap = \"y\"\n\
+                 point = [\"x\", \"y\"]\nfriction = 0.3\n";
+    for (until, body) in [
+        (0.37, format!("{rod}friction = 0\n{start}")),
+        (0.8, format!("{rod}friction = 0.1\n{guide}{start}")),
+        (0.1, drive.to_string()),
+    ] {
+        for scheme in ["moreau-jean", "moreau"] {
+            let text = format!(
+                "title = \"joints\"\nstep = 0.002\nuntil = {until}\nscheme = \"{scheme}\"\n{body}"
+            );
+            let scene = crate::common::exact_motions::parse(&text);
+            let mut run = scene.simulation().expect("valid");
+            let end = run.run_until(until, |_| ControlFlow::Continue(()));
+            assert_eq!(end, RunEnd::Finished);
+            assert!(!run.positions().drifts(), "{scheme}: {:?}", run.positions());
+            assert!(run.positions().joint.largest.value < 1e-12, "{scheme}");
+            let report = scene.verify(&motion(&scene), None).expect("a formulation");
+            assert!(report.accepted(), "{scheme}: {report:?}");
+        }
+    }
+}

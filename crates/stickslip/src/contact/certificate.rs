@@ -98,6 +98,21 @@ impl Certificate {
     pub fn enter(&mut self, t: f64, problem: &ContactProblem, residual: &ContactResidual) {
         self.problems += 1;
         let total = residual.total();
+        let known = [
+            (total.natural_map, &self.natural_map),
+            (total.cone, &self.cone),
+            (total.signorini, &self.signorini),
+            (total.dissipation, &self.dissipation),
+        ];
+        if !known.iter().all(|(value, worst)| *value <= worst.value) {
+            self.enter_worse(t, problem, residual);
+        }
+    }
+
+    /// Enters a residual of which some part is the worst so far.
+    #[cold]
+    fn enter_worse(&mut self, t: f64, problem: &ContactProblem, residual: &ContactResidual) {
+        let total = residual.total();
         let place = |part: fn(&BlockResidual) -> f64| {
             let mut at = 0;
             for (b, measure) in residual.blocks().iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Whether the account of a step closes: the rule of both ledgers.
 
 /// The allowance is this many units of rounding of the sum of the sizes of the terms.
-const ROUNDING_UNITS: f64 = 50.0;
+pub(crate) const ROUNDING_UNITS: f64 = 50.0;
 
 /// An imbalance over what rounding allows terms of this size.
 pub(super) fn ratio(imbalance: f64, size: f64) -> f64 {

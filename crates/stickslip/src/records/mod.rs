@@ -18,6 +18,7 @@ mod trajectory_file;
 pub(crate) mod world_rows;
 mod world_watch;
 
+pub(crate) use closing::ROUNDING_UNITS;
 pub use digest::Digest;
 pub use energy_ledger::{EnergyEntry, EnergyLedger};
 pub use event_log::{ContactWorks, Event, EventKind, EventLog};

@@ -6,9 +6,10 @@ use crate::algebra::{
     Covectors, assign, assign_difference, assign_middle, weighted_distance_square, weighted_square,
 };
 use crate::records::{ContactMode, ContactRecord, StepRecord};
+use crate::stepping::State;
+use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 use crate::systems::passage::{GapAlong, Passage, SeenGap, WayEnds, straight};
-use crate::systems::{MechanicalSystem, UnilateralConstraint};
 
 /// Drift and depth within this many units of the rounding of their function are none.
 pub(super) const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
@@ -36,17 +37,12 @@ pub(super) struct PassageWatch {
     /// Crossed obstacles: how many, and the first.
     pub crossings: u64,
     pub first_crossing: Option<Crossing>,
-    /// The last position and velocity, where some gap is not affine, and the diagonal of the mass at the start.
-    last: Vec<f64>,
-    #[serde(default)]
-    last_velocity: Vec<f64>,
+    /// The diagonal of the mass at the start.
     #[serde(default)]
     weights: Vec<f64>,
-    /// Constraints whose gaps are not affine, once they were asked for, and what was seen of them.
+    /// Constraints whose gaps are not affine, and what was seen of them.
     #[serde(skip)]
     curved: Vec<usize>,
-    #[serde(skip)]
-    prepared: bool,
     #[serde(default)]
     seen: Vec<SeenGap>,
     /// Gradient of a gap at the end of a step, and at its start.
@@ -69,6 +65,8 @@ pub(super) struct PassageWatch {
 struct Way<'a> {
     system: &'a dyn MechanicalSystem,
     record: &'a StepRecord,
+    /// The state at the start of the step.
+    from: &'a State,
     gap: &'a dyn ScalarFunction,
     /// Constraint, and its gaps at the ends of the step as they are recorded.
     constraint: usize,
@@ -96,71 +94,57 @@ struct Normals {
 }
 
 impl PassageWatch {
-    /// Reads a record; `gaps` are those of the last one, per constraint.
+    /// Reads a record of a step that began in the state `from` with the gaps `gaps`, one per constraint; `range` are the
+    /// least and largest coordinates of the run.
     #[inline]
     pub fn observe(
         &mut self,
-        (system, constraints): (&dyn MechanicalSystem, &[UnilateralConstraint]),
+        system: &dyn MechanicalSystem,
         record: &StepRecord,
-        gaps: &[f64],
+        from: (&State, &[f64]),
+        range: (&[f64], &[f64]),
     ) {
-        if !self.prepared {
-            self.prepare(system, constraints, record);
-        }
         if self.curved.is_empty() {
             return;
         }
         // What locates its events by itself is no straight way from record to record.
-        let straight = record.h > 0.0 && record.located.is_none();
-        if straight && self.last.len() == record.q.len() {
-            if self.seen.len() != self.curved.len() {
-                self.seen.resize(self.curved.len(), SeenGap::default());
-            }
-            self.look_between(system, constraints, record, gaps);
+        if record.h > 0.0 && record.located.is_none() {
+            self.look_between(system, record, from, range);
         } else {
             self.seen.clear();
         }
-        assign(&mut self.last, &record.q);
-        assign(&mut self.last_velocity, &record.velocity);
     }
 
     /// Asks once what the system is like; weights that were resumed stay those of the start.
     #[cold]
-    fn prepare(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        constraints: &[UnilateralConstraint],
-        record: &StepRecord,
-    ) {
+    pub fn prepare(&mut self, system: &dyn MechanicalSystem, record: &StepRecord, flat: &[bool]) {
         if self.weights.is_empty() {
             let mut mass = system.new_matrix();
             system.mass(&record.q, &mut mass);
             let diagonal = (0..system.dof()).map(|i| mass.get(i, i));
             self.weights = diagonal.collect();
         }
-        let gaps = constraints
-            .iter()
-            .map(UnilateralConstraint::gap)
-            .enumerate();
-        let curved = gaps.filter(|(_, gap)| !gap.is_affine());
-        self.curved = curved.map(|(c, _)| c).collect();
-        self.prepared = true;
+        self.curved = (0..flat.len()).filter(|&c| !flat[c]).collect();
     }
 
     /// Looks for obstacles on the way from the last position.
+    #[inline]
     fn look_between(
         &mut self,
         system: &dyn MechanicalSystem,
-        constraints: &[UnilateralConstraint],
         record: &StepRecord,
-        gaps: &[f64],
+        (from, gaps): (&State, &[f64]),
+        range: (&[f64], &[f64]),
     ) {
+        if self.seen.len() != self.curved.len() {
+            self.seen.resize(self.curved.len(), SeenGap::default());
+        }
         // Coordinates of bodies that turn do not add.
         let adds = record.q.len() == record.velocity.len();
         let length = if adds {
-            weighted_distance_square(&self.weights, &record.q, &self.last).sqrt()
+            weighted_distance_square(&self.weights, &record.q, &from.q).sqrt()
         } else {
-            write_moved(record, (&self.last, &record.q), &mut self.moved);
+            write_moved(record, (&from.q, &record.q), &mut self.moved);
             self.length(&self.moved)
         };
         let projection = match record.projection.as_slice() {
@@ -174,14 +158,14 @@ impl PassageWatch {
         for k in 0..self.curved.len() {
             let constraint = self.curved[k];
             let (acted, after) = read_contacts(&mut contacts, constraint);
-            let (gap, gaps) = (constraints[constraint].gap(), [gaps[constraint], after]);
+            let gaps = [gaps[constraint], after];
             let middle = || {
-                let q = &mut self.between;
+                let (gap, q) = (system.constraints()[constraint].gap(), &mut self.between);
                 if adds {
-                    assign_middle(q, &self.last, &record.q);
+                    assign_middle(q, &from.q, &record.q);
                 } else {
                     q.resize(record.q.len(), 0.0);
-                    straight(system, (&self.last, &record.q), 0.5, q);
+                    straight(system, (&from.q, &record.q), 0.5, q);
                 }
                 gap.value(record.t - 0.5 * record.h, q)
             };
@@ -189,12 +173,18 @@ impl PassageWatch {
                 let way = Way {
                     system,
                     record,
-                    gap,
+                    from,
+                    gap: system.constraints()[constraint].gap(),
                     constraint,
                     gaps,
                     acted,
                 };
-                self.seen[k] = self.look_closely(&way);
+                let seen = self.look_closely(&way);
+                self.seen[k] = if adds {
+                    seen.in_motion(weighted_distance_square(&self.weights, range.1, range.0).sqrt())
+                } else {
+                    seen
+                };
             }
         }
     }
@@ -203,7 +193,12 @@ impl PassageWatch {
     /// along it where that does not exclude a passage.
     #[cold]
     fn look_closely(&mut self, way: &Way) -> SeenGap {
-        let Way { system, record, .. } = *way;
+        let Way {
+            system,
+            record,
+            from,
+            ..
+        } = *way;
         let (gap, (t0, h)) = (way.gap, way.time());
         assign(&mut self.free, &record.q);
         let mut gaps = way.gaps;
@@ -211,14 +206,14 @@ impl PassageWatch {
             system.displace(&record.q, &record.projection, -1.0, &mut self.free);
             gaps[1] = gap.value(record.t, &self.free);
         }
-        write_moved(record, (&self.last, &self.free), &mut self.moved);
+        write_moved(record, (&from.q, &self.free), &mut self.moved);
         gradient(system, gap, (record.t, &self.free), &mut self.rows);
         let rate = gap.rate(record.t, &self.free);
         let slope = self.rows.dot(0, &self.moved) + rate * h;
-        gradient(system, gap, (t0, &self.last), &mut self.rows_before);
-        let rate_before = gap.rate(t0, &self.last);
+        gradient(system, gap, (t0, &from.q), &mut self.rows_before);
+        let rate_before = gap.rate(t0, &from.q);
         let slope_before = self.rows_before.dot(0, &self.moved) + rate_before * h;
-        let numbers = self.rows_before.absolute_dot(0, &self.last) + gap.magnitude(t0, &self.last);
+        let numbers = self.rows_before.absolute_dot(0, &from.q) + gap.magnitude(t0, &from.q);
         let rounding = ROUNDING_UNITS * numbers;
         let drift = rate.abs().max(rate_before.abs()) * h;
         let Normals {
@@ -237,7 +232,7 @@ impl PassageWatch {
         if !ends.is_near() {
             return seen;
         }
-        let (last, free) = (self.last.as_slice(), self.free.as_slice());
+        let (last, free) = (from.q.as_slice(), self.free.as_slice());
         let q = &mut self.between;
         q.resize(last.len(), 0.0);
         let passes = ends.may_pass(way.acted, rounding, |s| {
@@ -332,9 +327,14 @@ impl PassageWatch {
 
     /// Enters what the way of a step passes of a gap.
     fn look_along(&mut self, way: &Way, rounding: f64) {
-        let Way { system, record, .. } = *way;
+        let Way {
+            system,
+            record,
+            from,
+            ..
+        } = *way;
         let (gap, (t0, h)) = (way.gap, way.time());
-        let (ends, moved) = ((self.last.as_slice(), self.free.as_slice()), &self.moved);
+        let (ends, moved) = ((from.q.as_slice(), self.free.as_slice()), &self.moved);
         let along = GapAlong {
             system,
             gap,
@@ -346,10 +346,10 @@ impl PassageWatch {
         };
         let passages = along.passages();
         let after = along.at(1.0, &record.q);
-        let start_open = gap.value(t0, &self.last) > rounding;
+        let start_open = gap.value(t0, &from.q) > rounding;
         let missed = |passage: &Passage| {
             // Velocities that change in the step bend its way off the straight line.
-            let pairs = record.velocity.iter().zip(&self.last_velocity);
+            let pairs = record.velocity.iter().zip(&from.v);
             let bend: f64 = (pairs.zip(&self.weights))
                 .map(|((b, a), m)| m * (b - a) * (b - a))
                 .sum();

@@ -8,7 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::algebra::Covectors;
-use crate::records::StepRecord;
+use crate::records::{ContactMode, StepRecord};
+use crate::stepping::State;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 
@@ -44,8 +45,18 @@ pub struct PositionWatch {
     drift: Vec<Largest>,
     /// Per constraint: h times the fastest approach since the gap was last open, the sum of them for flat obstacles.
     overshoot: Vec<f64>,
-    /// Per constraint: the last gap.
+    /// Per constraint: the last gap, and whether it fell by more than is left of it.
     gaps: Vec<f64>,
+    #[serde(default)]
+    falling: Vec<bool>,
+    /// Whether any did.
+    #[serde(default)]
+    falls: bool,
+    /// Per constraint: whether its gap is affine, once the system was asked.
+    #[serde(skip)]
+    flat: Vec<bool>,
+    #[serde(skip)]
+    prepared: bool,
     /// Per joint: violation.
     joints: Vec<Largest>,
     lower: Vec<f64>,
@@ -58,16 +69,15 @@ pub struct PositionWatch {
 }
 
 impl PositionWatch {
-    /// Reads a record.
-    pub fn observe(&mut self, system: &dyn MechanicalSystem, record: &StepRecord) {
-        let (constraints, joints) = (system.constraints(), system.joints());
-        let count = constraints.len();
-        // Contacts that are found have a watch of their own.
-        if count == 0 && joints.is_empty() {
-            return;
+    /// Reads a record of a step that began in the state `from`.
+    #[inline(never)] // What judges a step is counted by its name.
+    pub fn observe(&mut self, system: &dyn MechanicalSystem, record: &StepRecord, from: &State) {
+        if !self.prepared {
+            self.prepare(system, record);
         }
-        if self.lower.is_empty() {
-            self.begin(system, record);
+        // Contacts that are found have a watch of their own.
+        if self.flat.is_empty() && self.joints.is_empty() {
+            return;
         }
         let bounds = self.lower.iter_mut().zip(&mut self.upper);
         for ((lower, upper), &q) in bounds.zip(&record.q) {
@@ -81,19 +91,27 @@ impl PositionWatch {
         for (path, v) in self.path.iter_mut().zip(&record.velocity) {
             *path += record.h * v.abs();
         }
+        let range = (self.lower.as_slice(), self.upper.as_slice());
         self.passages
-            .observe((system, constraints), record, &self.gaps);
+            .observe(system, record, (from, &self.gaps), range);
+        if self.falls {
+            self.falling.fill(false);
+            self.falls = false;
+        }
         let mut next = 0;
         for contact in &record.contacts {
             // Points of a constraint share its gap.
             let c = contact.key.constraint();
-            if c < next || c >= count {
+            if c < next || c >= self.flat.len() {
                 continue;
             }
             next = c + 1;
             let before = std::mem::replace(&mut self.gaps[c], contact.gap);
             if contact.gap >= 0.0 {
                 self.overshoot[c] = 0.0;
+                if falls(contact.gap, before) {
+                    (self.falls, self.falling[c]) = (true, true);
+                }
             } else {
                 // Forces speed a contact up within the step in which it closes.
                 let mut approach = 0.0;
@@ -105,7 +123,7 @@ impl PositionWatch {
                 }
                 // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
                 let overshoot = &mut self.overshoot[c];
-                if constraints[c].gap().is_affine() {
+                if self.flat[c] {
                     *overshoot += approach;
                 } else if approach > *overshoot {
                     *overshoot = approach;
@@ -114,16 +132,46 @@ impl PositionWatch {
                 self.penetration[c].update(-contact.gap, record.t);
             }
         }
-        for (joint, worst) in joints.iter().zip(&mut self.joints) {
-            let value = joint.function().value(record.t, &record.q);
-            worst.update(value.abs(), record.t);
+        if !self.joints.is_empty() {
+            for (joint, worst) in system.joints().iter().zip(&mut self.joints) {
+                let value = joint.function().value(record.t, &record.q);
+                worst.update(value.abs(), record.t);
+            }
         }
     }
 
-    /// Makes room at the first record.
+    /// Whether [`Self::passed_over`] can have any.
+    #[inline]
+    pub fn may_pass(&self) -> bool {
+        self.falls
+    }
+
+    /// Constraints whose gaps fell by more than was left of them and are open after the step of a record, without impulse.
+    pub fn passed_over(&self, record: &StepRecord) -> impl Iterator<Item = usize> {
+        let open = record
+            .contacts
+            .iter()
+            .filter(|contact| contact.gap > 0.0 && contact.mode == ContactMode::Open);
+        let constraints = open.map(|contact| contact.key.constraint());
+        constraints.filter(|&c| self.falling.get(c) == Some(&true))
+    }
+
+    /// Asks once what the system is like, and makes room at the first record of a run.
     #[cold]
-    fn begin(&mut self, system: &dyn MechanicalSystem, record: &StepRecord) {
-        let count = system.constraints().len();
+    fn prepare(&mut self, system: &dyn MechanicalSystem, record: &StepRecord) {
+        self.prepared = true;
+        let gaps = system.constraints().iter().map(|c| c.gap());
+        self.flat = gaps.map(ScalarFunction::is_affine).collect();
+        let count = self.flat.len();
+        if count == 0 && system.joints().is_empty() {
+            return;
+        }
+        self.passages.prepare(system, record, &self.flat);
+        self.falling.resize(count, false);
+        if !self.lower.is_empty() {
+            // A run that is gone on with.
+            return;
+        }
         self.lower.clone_from(&record.q);
         self.upper.clone_from(&record.q);
         if system.coordinate_count() != system.dof() {
@@ -161,8 +209,11 @@ impl PositionWatch {
         let ranges: Vec<f64> = (0..system.dof()).map(|i| self.range(system, i)).collect();
         let numbers = rows.absolute_dot(0, q) + function.magnitude(t, q);
         let size = rows.absolute_dot(0, &ranges);
-        // A function in which nothing moves has the rounding of the whole motion.
-        let whole = self.passages.steepness(&rows, &ranges);
+        // A function in which nothing moves has the rounding of the whole motion, and of the places where it happens.
+        let mut whole = self.passages.steepness(&rows, &ranges);
+        if q.len() == ranges.len() {
+            whole += self.passages.steepness(&rows, q);
+        }
         (size, ROUNDING_UNITS * (numbers + size + whole))
     }
 
@@ -198,6 +249,12 @@ impl PositionWatch {
         }
         verdict
     }
+}
+
+/// Whether an open gap fell by more than is left of it.
+#[inline]
+fn falls(now: f64, before: f64) -> bool {
+    now > 0.0 && 2.0 * now - before < 0.0
 }
 
 /// A defect as a part of the size of the motion; zero where it is rounding.

@@ -230,7 +230,10 @@ impl Simulation {
             && !self.scheme.meets_initial_velocity()
             && self.violates_at_start();
         if impact {
+            let before = self.state.v.clone();
             self.advance(0.0, t);
+            // Joints that the given velocity violates answer in the impact, not before it.
+            self.record.velocity_left = before;
             self.ledger.enter(&self.record);
         }
         if !impact || self.record.outcome.is_fatal() {
@@ -241,7 +244,8 @@ impl Simulation {
         self.record.step = 0;
         self.events.observe(&self.record);
         self.painleve.observe(&self.record);
-        self.positions.observe(self.system.as_ref(), &self.record);
+        self.positions
+            .observe(self.system.as_ref(), &self.record, &self.state);
     }
 
     /// Whether a touching constraint approaches or a joint moves at the start.
@@ -336,10 +340,15 @@ impl Simulation {
         }
         self.advance(h, t_next);
         if !self.record.outcome.is_fatal() {
-            if !(declared && self.uniqueness.is_quiet(&self.record)) {
+            let watch = &self.uniqueness;
+            let settled = declared
+                && (watch.is_quiet(&self.record)
+                    || watch.is_settled(&self.stage.problem, &self.record)
+                        && self.scheme.poses_one_problem());
+            if !settled {
                 self.examine_uniqueness(h);
             }
-            if self.uniqueness.may_pass() {
+            if self.positions.may_pass() {
                 self.watch_passages();
             }
         }
@@ -378,7 +387,8 @@ impl Simulation {
             self.events.enter_tangential(&self.record, contact);
         }
         self.painleve.observe(&self.record);
-        self.positions.observe(self.system.as_ref(), &self.record);
+        self.positions
+            .observe(self.system.as_ref(), &self.record, &self.saved);
         if let Some(entry) = &self.record.momentum {
             self.momentum.enter(self.record.t, entry);
         }
@@ -400,7 +410,7 @@ impl Simulation {
         if self.world.is_some() {
             return;
         }
-        let passed = self.uniqueness.passages(&self.record).find(|&c| {
+        let passed = self.positions.passed_over(&self.record).find(|&c| {
             let before = (self.saved.t, &self.saved.q[..]);
             let after = (self.state.t, &self.state.q[..]);
             passed_through(self.system.as_ref(), c, before, after, &self.state.v)

@@ -23,18 +23,12 @@ pub struct UniquenessWatch {
     /// The last problem whose motion was proved to be unique for every free velocity.
     #[serde(default)]
     proof: Proof,
-    /// Gaps at the start of the present step and of the one before, per contact.
-    gaps: Vec<f64>,
-    gaps_before: Vec<f64>,
     /// Constraints that touched at the start of the present step.
     #[serde(skip)]
     touching: Vec<bool>,
     /// Whether there are any.
     #[serde(skip)]
     touches: bool,
-    /// Whether a gap fell by more than is left of it.
-    #[serde(skip)]
-    falls: bool,
     #[serde(skip)]
     next: Vec<(ContactKey, u8)>,
 }
@@ -96,21 +90,17 @@ impl UniquenessWatch {
     /// Takes note of the contacts that touch at the end of the last step, which is the start of the next.
     #[inline(never)] // What judges a step is counted by its name.
     pub(super) fn begin(&mut self, record: &StepRecord) {
-        std::mem::swap(&mut self.gaps, &mut self.gaps_before);
-        if self.gaps.len() != record.contacts.len() || self.touching.is_empty() {
-            self.make_room(record);
-        }
         let rounding = 1e-12 * record.q.iter().fold(0.0, largest);
         self.touches = false;
-        for (gap, contact) in self.gaps.iter_mut().zip(&record.contacts) {
-            *gap = contact.gap;
+        for contact in &record.contacts {
             // Points of a constraint share its gap.
-            let touches = contact.gap <= rounding;
-            self.touching[contact.key.constraint()] = touches;
+            let (c, touches) = (contact.key.constraint(), contact.gap <= rounding);
+            match self.touching.get_mut(c) {
+                Some(known) => *known = touches,
+                None => self.make_room(c, touches),
+            }
             self.touches |= touches;
         }
-        let mut gaps = self.gaps.iter().zip(&self.gaps_before);
-        self.falls = gaps.any(|(now, before)| falls(*now, *before));
     }
 
     /// Whether nothing touched at the start of the step, nothing acts, and nothing is left to be told of the last examination.
@@ -123,36 +113,11 @@ impl UniquenessWatch {
             && record.present.is_empty()
     }
 
-    /// Whether [`Self::passages`] can have any.
-    #[inline]
-    pub(super) fn may_pass(&self) -> bool {
-        self.falls
-    }
-
-    /// Makes room for the contacts of a record.
+    /// Makes room for a constraint.
     #[cold]
-    fn make_room(&mut self, record: &StepRecord) {
-        self.gaps.resize(record.contacts.len(), 0.0);
-        let constraints = record.contacts.iter().map(|c| c.key.constraint() + 1);
-        self.touching.clear();
-        self.touching.resize(constraints.max().unwrap_or(0), false);
-    }
-
-    /// Constraints whose gaps fell by more than was left of them and are open after a step without impulse.
-    pub(super) fn passages(&self, record: &StepRecord) -> impl Iterator<Item = usize> {
-        let same = self.gaps_before.len() == record.contacts.len();
-        let gaps = self.gaps.iter().zip(&self.gaps_before);
-        let suspects = record
-            .contacts
-            .iter()
-            .zip(gaps)
-            .filter(move |(contact, gaps)| {
-                let (now, before) = gaps;
-                same && falls(**now, **before)
-                    && contact.gap > 0.0
-                    && contact.mode == ContactMode::Open
-            });
-        suspects.map(|(contact, _)| contact.key.constraint())
+    fn make_room(&mut self, constraint: usize, touches: bool) {
+        self.touching.resize(constraint + 1, false);
+        self.touching[constraint] = touches;
     }
 
     /// The constraints that touched at the start of the step.
@@ -177,9 +142,19 @@ impl UniquenessWatch {
     }
 
     /// Whether they are those examined last.
+    #[inline]
     fn is_signature_of(&self, record: &StepRecord) -> bool {
         let mut known = self.signature.iter();
         self.signatures(record).all(|s| known.next() == Some(&s)) && known.next().is_none()
+    }
+
+    /// Whether contacts, modes and W are those examined last, of which all is told.
+    #[inline(never)] // What judges a step is counted by its name.
+    pub(super) fn is_settled(&self, problem: &ContactProblem, record: &StepRecord) -> bool {
+        self.found == Uniqueness::Unique
+            && record.present.is_empty()
+            && self.is_signature_of(record)
+            && near(&self.delassus, problem)
     }
 
     /// Whether the set of contacts, their modes or W changed since the last examination.
@@ -309,23 +284,20 @@ fn entries_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
     if known.len() != w.len() {
         return false;
     }
-    let (mut size, mut diagonal) = (0.0, 0);
-    while let Some(entry) = w.get(diagonal) {
-        size = largest(size, entry);
-        diagonal += m + 1;
-    }
-    let change = CHANGE * size;
     // Both halves say the same; one pass over all is shorter than one over half of each row.
-    let mut pairs = known.iter().zip(w);
-    pairs.all(|(known, w)| (known - w).abs() <= change)
+    let mut change: f64 = 0.0;
+    for (known, w) in known.iter().zip(w) {
+        let moved = (known - w).abs();
+        change = if moved > change { moved } else { change };
+    }
+    let mut size: f64 = 0.0;
+    for entry in w.iter().step_by(m + 1) {
+        size = largest(size, entry);
+    }
+    change <= CHANGE * size
 }
 
-/// Whether an open gap fell by more than is left of it.
 #[inline]
-fn falls(now: f64, before: f64) -> bool {
-    now > 0.0 && 2.0 * now - before < 0.0
-}
-
 fn largest(size: f64, x: &f64) -> f64 {
     if x.abs() > size { x.abs() } else { size }
 }

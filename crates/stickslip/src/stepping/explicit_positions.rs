@@ -33,6 +33,7 @@ pub(crate) struct ExplicitPositions {
     free: Vec<f64>,
     row: Vec<f64>,
     held: Vec<usize>,
+    gaps: Vec<f64>,
     projector: PositionProjection,
     /// Displacement of the projection in this step.
     pub displacement: Vec<f64>,
@@ -148,7 +149,13 @@ impl ExplicitPositions {
         self.displaced = true;
         self.free.clear();
         self.free.extend_from_slice(q);
-        if self.projector.project(system, (t, None), q, &self.held) {
+        self.gaps.clear();
+        let constraints = system.constraints().iter();
+        self.gaps.extend(constraints.map(|c| c.gap().value(t, q)));
+        if self
+            .projector
+            .project(system, (t, &self.gaps), q, &self.held)
+        {
             self.work =
                 step_energy::potential(system, q) - step_energy::potential(system, &self.free);
         }

@@ -1,11 +1,15 @@
 //! Positions brought back to the admissible set and onto the joints.
 
+mod one_projection;
+
 use crate::algebra::{
     CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix, add_scaled, assign, assign_zeros,
     copy,
 };
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
+
+use one_projection::only_member;
 
 /// Whether a scheme corrects positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,6 +99,8 @@ pub(crate) struct PositionProjection {
     gaps: Vec<f64>,
     /// Largest numbers that cancelled in the members on the way.
     sizes: Vec<f64>,
+    /// Sizes of the pushes of the last pass, which may cancel in a coordinate that stays.
+    spread: Vec<f64>,
     defects: Vec<f64>,
     /// Members of the pass, without those let go.
     chosen: Vec<usize>,
@@ -141,22 +147,39 @@ pub(crate) fn can_drift(system: &dyn MechanicalSystem) -> bool {
 }
 
 impl PositionProjection {
-    /// Projects `q` at time t, with the gaps there if they are known. `held` are the contacts that stay closed, in rising
+    /// Projects `q` at time t, where the gaps are `gaps`. `held` are the contacts that stay closed, in rising
     /// order; returns whether q moved.
     pub fn project(
         &mut self,
         system: &dyn MechanicalSystem,
-        (t, mut gaps): (f64, Option<&[f64]>),
+        (t, gaps): (f64, &[f64]),
         q: &mut [f64],
         held: &[usize],
     ) -> bool {
-        let n = system.dof();
-        self.reset(n);
+        self.reset(system.dof());
         self.displaced = true;
         assign(&mut self.start, q);
+        if let Some(member) = only_member(gaps, held)
+            && let Some(moved) = self.project_one(system, (t, gaps), q, member)
+        {
+            return moved;
+        }
+        self.project_all(system, (t, gaps), q, held)
+    }
+
+    /// The same whatever takes part.
+    fn project_all(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (t, gaps): (f64, &[f64]),
+        q: &mut [f64],
+        held: &[usize],
+    ) -> bool {
+        let (n, mut gaps) = (system.dof(), Some(gaps));
         self.members.clear();
         self.pushed.clear();
         self.sizes.clear();
+        assign_zeros(&mut self.spread, n);
         for joint in 0..system.joints().len() {
             self.members.push(Member::Joint(joint));
         }
@@ -211,9 +234,14 @@ impl PositionProjection {
             copy(q, &self.moved);
             moved = true;
         }
+        self.give_up(q);
+        false
+    }
+
+    /// Back to the start.
+    fn give_up(&mut self, q: &mut [f64]) {
         q.copy_from_slice(&self.start);
         self.displacement.fill(0.0);
-        false
     }
 
     /// The position from which the last projection started.
@@ -297,7 +325,8 @@ impl PositionProjection {
             }
             let value = self.value(member, system, t, q);
             self.defects.push(-value);
-            let size = self.rows.absolute_dot(i, q) + function.magnitude(t, q);
+            let numbers = self.rows.absolute_dot(i, q) + function.magnitude(t, q);
+            let size = numbers + self.rows.absolute_dot(i, &self.spread);
             match self.sizes.get_mut(i) {
                 Some(known) => *known = known.max(size),
                 None => self.sizes.push(size),
@@ -426,10 +455,14 @@ impl PositionProjection {
         assign_zeros(&mut self.step, n);
         self.pushed.clear();
         self.pushed.resize(self.members.len(), false);
+        assign_zeros(&mut self.spread, n);
         for (a, &i) in self.chosen.iter().enumerate() {
             self.pushed[i] = true;
             let response = &self.responses[i * n..(i + 1) * n];
             add_scaled(&mut self.step, self.multipliers[a], response);
+            for (spread, x) in self.spread.iter_mut().zip(response) {
+                *spread += (self.multipliers[a] * x).abs();
+            }
         }
         for (step, total) in self.step.iter_mut().zip(&mut self.displacement) {
             (*step, *total) = (*step - *total, *step);

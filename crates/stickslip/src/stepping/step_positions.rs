@@ -180,7 +180,7 @@ impl StepPositions {
         }
         let moved = self
             .projection
-            .project(system, (t, Some(&self.gaps)), q, &self.held);
+            .project(system, (t, &self.gaps), q, &self.held);
         if moved {
             copy(&mut self.gaps, self.projection.gaps());
         }

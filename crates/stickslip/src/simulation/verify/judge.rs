@@ -198,22 +198,27 @@ impl<'a> Judge<'a> {
     /// The same for motions that are not runs, whose numbers were written down: what does not move in the gap is measured
     /// against the kinetic length of the whole motion.
     pub fn written_gap_slack(&self, place: &Place, constraint: usize) -> f64 {
-        let length = self.length_of_motion(place, constraint);
+        let length = self.length_of_motion(place, &place.gradients[constraint]);
         self.gap_slack(place, constraint)
             .max(self.settings.gap_tolerance * length)
     }
 
-    /// The kinetic length of the whole motion in the unit of a gap.
-    fn length_of_motion(&self, place: &Place, constraint: usize) -> f64 {
+    /// The kinetic length of the whole motion in the unit of a gap or a joint with this gradient.
+    fn length_of_motion(&self, place: &Place, gradient: &[f64]) -> f64 {
         let mut momentum = vec![0.0; self.spans.len()];
         place.mass.multiply(&self.spans, &mut momentum);
         let length = dot(&self.spans, &momentum).max(0.0).sqrt();
-        place.velocity_reach(&place.gradients[constraint]) * length
+        place.velocity_reach(gradient) * length
     }
 
     /// Rounding of a gap in which nothing moves: that of the whole motion.
     pub fn motion_rounding(&self, place: &Place, constraint: usize) -> f64 {
-        1e3 * GAP_ROUNDING * self.length_of_motion(place, constraint)
+        self.row_rounding(place, &place.gradients[constraint])
+    }
+
+    /// The same of a function with this gradient.
+    pub fn row_rounding(&self, place: &Place, gradient: &[f64]) -> f64 {
+        1e3 * GAP_ROUNDING * self.length_of_motion(place, gradient)
     }
 
     /// Largest momentum of a component.

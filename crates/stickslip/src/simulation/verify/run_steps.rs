@@ -227,7 +227,8 @@ impl Judge<'_> {
             let off = joint.function().value(b.t, &b.q).abs();
             let size = self.size_of_motion(row);
             let numbers: f64 = row.iter().zip(&b.q).map(|(g, q)| (g * q).abs()).sum();
-            if !(off <= DRIFT_LIMIT * size + self.settings.gap_tolerance * numbers) {
+            let slack = self.settings.gap_tolerance * numbers + self.row_rounding(there, row);
+            if !(off <= DRIFT_LIMIT * size + slack) {
                 report.note(Line::Joints, b.t, off, Some(joint.name()));
             }
         }

@@ -1,0 +1,190 @@
+//! The projection on one contact, the one of most steps of small systems, without lists.
+
+use crate::algebra::{assign, copy};
+use crate::systems::MechanicalSystem;
+
+use super::{GAP_ROUNDING, Member, PASSES_MAX, PositionProjection};
+
+/// The only contact that a projection starts with, where joints are not asked for.
+#[inline]
+pub(super) fn only_member(gaps: &[f64], held: &[usize]) -> Option<Member> {
+    let mut violated = (0..gaps.len()).filter(|&c| gaps[c] < 0.0);
+    match (held, violated.next(), violated.next()) {
+        (&[c], None, _) => Some(Member::Held(c)),
+        (&[c], Some(own), None) if own == c => Some(Member::Held(c)),
+        ([], Some(c), None) => Some(Member::Unilateral(c)),
+        _ => None,
+    }
+}
+
+impl PositionProjection {
+    /// What [`PositionProjection::project_all`] does, pass by pass, where one contact takes part from the first to the last;
+    /// none where others do, or where rows are sparse.
+    pub(super) fn project_one(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (t, gaps): (f64, &[f64]),
+        q: &mut [f64],
+        member: Member,
+    ) -> Option<bool> {
+        let (Member::Held(c) | Member::Unilateral(c)) = member else {
+            return None;
+        };
+        if !system.joints().is_empty() || system.sparsity().is_some() {
+            return None;
+        }
+        let (n, constraints) = (self.displacement.len(), system.constraints());
+        let gap = constraints[c].gap();
+        assign(&mut self.gaps, gaps);
+        self.rows.reset_dense(n, 1);
+        self.step.resize(n, 0.0);
+        let (mut moved, mut size) = (false, 0.0f64);
+        let (mut first, mut previous) = (None, f64::INFINITY);
+        for _ in 0..PASSES_MAX + constraints.len() {
+            let value = self.gaps[c];
+            let violation = |size: f64, moved: bool| {
+                member.defect(value, moved) / (GAP_ROUNDING * size + f64::MIN_POSITIVE)
+            };
+            if moved && violation(size, moved) <= 1.0 {
+                return Some(true);
+            }
+            gap.gradient(t, q, self.rows.dense_mut(0));
+            size = size.max(self.rows.absolute_dot(0, q) + gap.magnitude(t, q));
+            let worst = violation(size, moved);
+            if worst <= 1.0 {
+                return Some(moved);
+            }
+            let first = *first.get_or_insert(worst);
+            if worst >= 0.5 * previous {
+                if worst <= first {
+                    return Some(moved);
+                }
+                break;
+            }
+            previous = worst;
+            if !(worst.is_finite() && (moved || self.factor_mass(system, q))) {
+                break;
+            }
+            if !self.push_one(member, value) {
+                break;
+            }
+            self.moved.resize(q.len(), 0.0);
+            if system.turns() {
+                system.displace(&self.start, &self.displacement, 1.0, &mut self.moved);
+            } else {
+                system.displace(q, &self.step, 1.0, &mut self.moved);
+            }
+            copy(q, &self.moved);
+            moved = true;
+            let mut others = false;
+            for (k, (gap, constraint)) in self.gaps.iter_mut().zip(constraints).enumerate() {
+                *gap = constraint.gap().value(t, q);
+                others |= *gap < 0.0 && k != c;
+            }
+            if others {
+                self.give_up(q);
+                return None;
+            }
+        }
+        self.give_up(q);
+        Some(false)
+    }
+
+    /// The displacement from the start that closes the only member as linearised here, and the step that is left of it; false
+    /// if nothing moves it or it would pull.
+    #[inline]
+    fn push_one(&mut self, member: Member, value: f64) -> bool {
+        assign(&mut self.responses, self.rows.dense_rows());
+        self.factor.solve_in_place(&mut self.responses);
+        let stiffness = self.rows.dot(0, &self.responses);
+        let multiplier = (self.rows.dot(0, &self.displacement) - value) / stiffness;
+        let pulls = matches!(member, Member::Unilateral(_)) && multiplier < 0.0;
+        if pulls || !multiplier.is_finite() {
+            return false;
+        }
+        let sums = self.step.iter_mut().zip(&mut self.displacement);
+        for ((step, total), response) in sums.zip(&self.responses) {
+            // From zero, as sums of several members are: a zero has no sign.
+            let sum = 0.0 + multiplier * response;
+            (*step, *total) = (sum - *total, sum);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::{ContactLaw, ImpactLaw};
+    use crate::systems::functions::GivenScalar;
+    use crate::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
+
+    /// A particle inside a ring and above a floor that is met further along.
+    fn system() -> GeneralizedSystem {
+        let law = || ContactLaw::frictionless(ImpactLaw::Inelastic).expect("valid");
+        let ring = GivenScalar {
+            value: |q: &[f64]| 1.0 - q[0].hypot(q[1]),
+            gradient: |q: &[f64], row: &mut [f64]| {
+                let r = q[0].hypot(q[1]);
+                row.copy_from_slice(&[-q[0] / r, -q[1] / r]);
+            },
+        };
+        let floor = GivenScalar {
+            value: |q: &[f64]| q[1] + 0.5 + 0.1 * q[0] * q[0],
+            gradient: |q: &[f64], row: &mut [f64]| row.copy_from_slice(&[0.2 * q[0], 1.0]),
+        };
+        GeneralizedSystem::builder(["x", "y"])
+            .mass_diagonal(&[2.0, 3.0])
+            .constraint(
+                UnilateralConstraint::new("ring", ring)
+                    .with_point(ContactFrame::Frictionless, law()),
+            )
+            .constraint(
+                UnilateralConstraint::new("floor", floor)
+                    .with_point(ContactFrame::Frictionless, law()),
+            )
+            .build(&[0.5, 0.0])
+            .expect("valid")
+    }
+
+    #[test]
+    fn one_contact_is_projected_as_one_among_others() {
+        let system = system();
+        let mut alone = 0;
+        for k in 0..400 {
+            let angle = 0.0157 * f64::from(k);
+            let radius = 0.98 + 0.05 * (7.3 * f64::from(k)).sin();
+            let q = [radius * angle.cos(), radius * angle.sin()];
+            let gaps: Vec<f64> = system
+                .constraints()
+                .iter()
+                .map(|c| c.gap().value(0.0, &q))
+                .collect();
+            for held in [&[][..], &[0], &[1]] {
+                let [mut one, mut all] = [PositionProjection::default(), Default::default()];
+                let [mut q_one, mut q_all] = [q, q];
+                one.reset(2);
+                assign(&mut one.start, &q);
+                all.reset(2);
+                assign(&mut all.start, &q);
+                let Some(member) = only_member(&gaps, held) else {
+                    continue;
+                };
+                let Some(moved) = one.project_one(&system, (0.0, &gaps), &mut q_one, member) else {
+                    assert_eq!((q_one, one.displacement), (q, vec![0.0; 2]));
+                    continue;
+                };
+                alone += 1;
+                assert_eq!(
+                    moved,
+                    all.project_all(&system, (0.0, &gaps), &mut q_all, held)
+                );
+                assert_eq!(
+                    (q_one, one.displacement, moved.then_some(one.gaps)),
+                    (q_all, all.displacement, moved.then_some(all.gaps))
+                );
+            }
+        }
+        assert!(alone > 300, "{alone}");
+    }
+}
