@@ -300,9 +300,17 @@ impl EventLog {
             let impulse = record.impulses[contact.start];
             let rate = impulse / record.h;
             let inverse_mass = contact.painleve.map_or(f64::NAN, |p| p.gamma / p.margin);
+            // Friction of a contact that slides takes part in stopping its approach: with γ, where that is positive.
+            let stopped = contact.painleve.map_or(f64::NAN, |p| {
+                if p.margin > 0.0 {
+                    p.gamma.min(inverse_mass)
+                } else {
+                    inverse_mass
+                }
+            });
             // A contact that leaves answered an approach, or a normal that turned along the way to it.
             let leaves = record.local_velocities[contact.start].max(0.0);
-            let caught = 4.0 * (contact.approach.min(0.0).abs() + leaves) / inverse_mass;
+            let caught = 4.0 * (contact.approach.min(0.0).abs() + leaves) / stopped;
             let grown = impulse - caught > 4.0 * self.steady[i] * record.h
                 && 0.5 * impulse * impulse * inverse_mass > MATTERS * self.kinetic_max;
             self.steady[i] = rate;

@@ -16,8 +16,8 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
     let certificate = &summary.certificate;
     if certificate.several_solutions > 0 {
         warnings.push(format!(
-            "{} of {} contact problems had several solutions; the rule {} chose one",
-            certificate.several_solutions, certificate.problems, summary.settings.several_rule
+            "contact problems had several solutions in {} steps, those of contacts that only touch included; the rule {} chose one",
+            certificate.several_solutions, summary.settings.several_rule
         ));
     }
     if certificate.uniqueness_not_examined > 0 {

@@ -14,6 +14,9 @@ const ITERATIONS_MAX: usize = 200;
 /// A change of the coefficient below this part of it is rounding.
 const SETTLED: f64 = 1e-13;
 
+/// Rounding inside a law, as in `1 - exp(-s^2)`, may leave this part of the coefficient.
+const NOISE: f64 = 1e-9;
+
 /// Slip speeds at which the slope of the law is looked at, between rest and the fastest.
 const SLOPE_SAMPLES: i32 = 64;
 
@@ -109,9 +112,7 @@ impl SlipSpeeds {
                     slip.factor(&reading.at, s),
                     slip.factor(&reading.at, observed),
                 );
-                let settled = (then - now).abs() <= SETTLED * now.abs().max(then.abs())
-                    || (observed - s).abs() <= 4.0 * f64::EPSILON * fastest;
-                if settled {
+                if self.searches[k].is_over((now, then), (observed - s).abs(), fastest) {
                     continue;
                 }
                 unsettled = Some(key);
@@ -234,6 +235,8 @@ struct Search {
     low: f64,
     high: f64,
     step: f64,
+    /// How often nothing was left between both sides.
+    exhausted: u32,
 }
 
 impl Default for Search {
@@ -242,11 +245,21 @@ impl Default for Search {
             low: 0.0,
             high: f64::INFINITY,
             step: f64::INFINITY,
+            exhausted: 0,
         }
     }
 }
 
 impl Search {
+    /// Whether the coefficient `now` of the speed tried is that of the speed found, `then`, which is `apart` from it, to rounding:
+    /// its own, that of the `fastest` velocity, or that of the law, which leaves nothing to search twice over.
+    fn is_over(&self, (now, then): (f64, f64), apart: f64, fastest: f64) -> bool {
+        let off = (then - now).abs() / now.abs().max(then.abs()).max(f64::MIN_POSITIVE);
+        off <= SETTLED
+            || apart <= 4.0 * f64::EPSILON * fastest
+            || (self.exhausted > 1 && off <= NOISE)
+    }
+
     /// The slip speed to try after `s`, at which `observed` was found; `slope` is that of s − |u_T|.
     fn next_speed(&mut self, (s, observed): (f64, f64), slope: f64) -> f64 {
         if observed > s {
@@ -255,8 +268,11 @@ impl Search {
             self.high = s;
         }
         // Other contacts have moved the answer out of what was left.
-        if self.high - self.low <= 4.0 * f64::EPSILON * self.high {
-            *self = Self::default();
+        if self.high - self.low <= SETTLED * self.high {
+            *self = Self {
+                exhausted: self.exhausted + 1,
+                ..Self::default()
+            };
         }
         let step = (observed - s) / if slope > 0.1 { slope } else { 1.0 };
         let next = (s + step).max(0.0);
@@ -303,12 +319,7 @@ mod tests {
                         continue;
                     }
                     let mut iterations = 0;
-                    let settled = |s: f64| {
-                        let (now, then) = (law(s), law(observed(s)));
-                        (then - now).abs() <= SETTLED * now.max(then)
-                            || (observed(s) - s).abs() <= 4.0 * f64::EPSILON * v
-                    };
-                    while !settled(s) {
+                    while !search.is_over((law(s), law(observed(s))), (observed(s) - s).abs(), v) {
                         let steep = 1.0 + response * slope(s);
                         s = search.next_speed((s, observed(s)), steep);
                         iterations += 1;
