@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::scene::{Scene, SourceText};
+use stickslip::scene::{Scene, SceneRun, SourceText};
 use stickslip::simulation::RunEnd;
 use stickslip::systems::world::{BodyMotion, World};
 
@@ -291,4 +291,77 @@ fn hulls_of_boxes_tip_at_the_angle_of_the_box() {
         assert!(stands(shape, 0.499), "{shape} does not stand");
         assert!(!stands(shape, 0.501), "{shape} does not fall");
     }
+}
+
+/// A run that was asked for nothing ends within what its certificate asks for: all parts of the residual, not the natural map alone,
+/// which at a friction of one may be half as large.
+#[test]
+fn runs_by_default_are_certified() {
+    let text = r#"
+        title="block on a capsule"
+        step=0.001
+        until=0.15
+        [world]
+        dimension=2
+        [[materials]]
+        name="m"
+        density=1000
+        friction=1
+        [[bodies]]
+        name="floor"
+        fixed=true
+        shape={ half_plane=[0,1] }
+        [[bodies]]
+        name="b0"
+        shape={ capsule={radius=0.0671025,length=0.138035} }
+        position=[0.0262656, 0.0671025]
+        [[bodies]]
+        name="b1"
+        shape={ rectangle=[0.234631,0.269801] }
+        position=[-0.0133134, 0.269105]
+    "#;
+    for friction in ["0.3", "1", "3"] {
+        let scene = scene(&text.replace("friction=1", &format!("friction={friction}")));
+        let mut run = scene.simulation().unwrap();
+        run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+        let certificate = run.certificate();
+        assert!(certificate.problems >= 150);
+        assert!(certificate.holds(1e-8), "{friction}: {certificate:?}");
+    }
+}
+
+/// Four corners in space are more contacts than are enumerated, and that is what is said.
+#[test]
+fn what_is_not_examined_has_its_true_reason() {
+    let scene = scene(
+        r#"
+        title="box on four corners"
+        step=0.001
+        until=0.05
+        [world]
+        [[materials]]
+        name="m"
+        density=1000
+        friction=0.3
+        [[bodies]]
+        name="floor"
+        fixed=true
+        shape={ half_space=[0,0,1] }
+        [[bodies]]
+        name="box"
+        shape={ box=[0.2,0.2,0.1] }
+        position=[0,0,0.05]
+        "#,
+    );
+    let path = std::env::temp_dir().join(format!("stickslip-corners-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    let mut run = SceneRun::start("corners", scene, &path).unwrap();
+    let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+    let summary = run.finish(end).unwrap();
+    let told = summary.warnings.join("\n");
+    assert!(
+        told.contains("than are enumerated (6 in the plane, 2 in space)"),
+        "{told}"
+    );
+    std::fs::remove_dir_all(&path).unwrap();
 }

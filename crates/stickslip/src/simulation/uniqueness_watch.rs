@@ -8,8 +8,8 @@ use crate::solvers::uniqueness::{Examination, Uniqueness, examine, radius};
 
 /// W may change by this part before a problem with the same contacts in the same modes is examined again.
 const CHANGE: f64 = 1e-2;
-/// Problems with more rows are examined again only when their contacts or modes change.
-const COMPARED_ROWS: usize = 40;
+/// Problems with more rows are examined again only when their contacts or modes change, those of worlds never.
+pub(super) const COMPARED_ROWS: usize = 40;
 
 /// What was examined last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
