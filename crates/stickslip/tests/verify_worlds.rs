@@ -495,6 +495,48 @@ position=[0.018, 0.022, 0.38]
 velocity=[0.91, 0.72, 0]
 "#;
 
+/// The far end of a capsule that is larger than what it leans on.
+const STACK: &str = r#"
+title="a rectangle under a thick capsule"
+step=0.002
+until=0.3
+[world]
+dimension=2
+gravity=[2000.0, -9810.0]
+[[materials]]
+name="m"
+density=1.0
+friction=0.5
+restitution=0.9
+impact="fremond"
+[[bodies]]
+name="floor"
+fixed=true
+shape={ half_plane=[0,1] }
+[[bodies]]
+name="b0"
+shape={ polygon=[[-52.7506653965886,-142.568581273685],[52.7506653965886,-142.568581273685],[0,142.568581273685]] }
+position=[10.995774167498002, 242.568581273685]
+spin=1.9644634404608663
+[[bodies]]
+name="b1"
+shape={ rectangle=[104.40670531018706,100.44837117762611] }
+position=[18.170886933927523, 535.3613481361831]
+[[bodies]]
+name="b2"
+shape={ capsule={radius=121.21730113564995,length=88.30115323680955} }
+position=[-26.301628356635153, 706.802834860646]
+[[bodies]]
+name="b3"
+shape={ capsule={radius=73.53396687269323,length=83.37471186599421} }
+position=[-5.8597560625667615, 921.5541028689892]
+[[bodies]]
+name="b4"
+shape={ capsule={radius=94.22270358723311,length=98.54592793515899} }
+position=[27.205163263110453, 1089.3107733289155]
+velocity=[-198.18626206552725, 0]
+"#;
+
 /// Two bodies that fall side by side: what is between them is rounding of their speeds.
 const TOGETHER: &str = r#"
 title="ball slides on a falling box"
@@ -527,6 +569,7 @@ fn contacts_that_are_left_out_or_lean_are_no_fault() {
         (LEANING, ["moreau-jean", "moreau"]),
         (CAPSULES, ["moreau-jean", "moreau"]),
         (CYLINDERS, ["moreau-jean", "moreau"]),
+        (STACK, ["moreau-jean", "moreau"]),
         (TOGETHER, ["moreau-jean", "moreau"]),
     ] {
         for scheme in schemes {

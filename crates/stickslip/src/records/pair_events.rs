@@ -117,13 +117,19 @@ impl PairEvents {
     }
 
     /// A pair of bodies of a record not yet observed that may have had an impact without being hit, named by a contact that acts: its normal impulse
-    /// per unit of time, beyond what its approach and its leaving explain, has grown fourfold or more, and no pair was hit in this step.
+    /// per unit of time, beyond what its approach and its leaving explain, has grown fourfold or more, and no contact was hit in this step, new
+    /// points of pairs that touch included.
     pub(super) fn suspect(
         &self,
         record: &StepRecord,
         kinetic_max: f64,
         inverse_mass: impl Fn(ContactKey) -> Option<f64>,
     ) -> Option<ContactKey> {
+        let hit =
+            |c: &PresentContact| Touch::of(&[*c]).is_some_and(|t| t.hits(record, kinetic_max));
+        if record.present.iter().any(hit) {
+            return None;
+        }
         let mut found = None;
         let mut old = self.pairs.iter().peekable();
         for contacts in record.present.chunk_by(|a, b| a.key.owners == b.key.owners) {
@@ -133,13 +139,8 @@ impl PairEvents {
             let owners = touch.key.owners;
             while old.next_if(|pair| pair.key.owners < owners).is_some() {}
             let before = old.next_if(|pair| pair.key.owners == owners);
-            let lasting = before.is_some_and(Pair::lasts);
-            if !lasting && touch.hits(record, kinetic_max) {
-                return None;
-            }
-            let steady = before
-                .filter(|_| lasting)
-                .map_or(Some(0.0), |pair| pair.steady);
+            let lasting = before.filter(|pair| pair.lasts());
+            let steady = lasting.map_or(Some(0.0), |pair| pair.steady);
             let (Some(steady), Some(inverse_mass)) = (steady, inverse_mass(touch.key)) else {
                 continue;
             };

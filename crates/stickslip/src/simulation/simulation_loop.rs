@@ -22,7 +22,7 @@ use super::positions::PositionWatch;
 use super::simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 use super::step_control::{CoordinateSizes, StepControl};
 use super::studies::touching_problem;
-use super::uniqueness_watch::{UniquenessWatch, Wanted};
+use super::uniqueness_watch::{UniquenessWatch, Wanted, may_jam};
 use super::world_monitors::WorldMonitors;
 use super::{ControlLoop, ElasticLedger, WorldAccounts};
 
@@ -512,7 +512,8 @@ impl Simulation {
         found.then_some(contact)
     }
 
-    /// The same for a pair of bodies of a small world, named by a contact that acts.
+    /// The same for a pair of bodies of a small world, named by a contact that acts, where friction can do it. Normals turn with the
+    /// bodies, so that a sixteenth of a step has to need the impulse too.
     fn tangential_impact_of_pair(&mut self, h: f64) -> Option<ContactKey> {
         let problem = &self.stage.problem;
         if self.world.is_none() || !(h > 0.0) || !UniquenessWatch::takes_world(problem) {
@@ -523,6 +524,9 @@ impl Simulation {
             Some(problem.w(block.start, block.start)).filter(|w| *w > 0.0)
         };
         let key = self.events.suspect_pair(&self.record, inverse_mass)?;
+        if !may_jam(problem) {
+            return None;
+        }
         let normal_impulse = |record: &StepRecord| {
             let own = record.present.iter().filter(|c| c.key.owners == key.owners);
             own.map(|c| (0..3).map(|k| c.impulse[k] * c.normal[k]).sum::<f64>())
@@ -534,8 +538,10 @@ impl Simulation {
         let certificate = self.stage.certificate.clone();
         self.swap_with_trial();
         self.record.clone_from(&self.spare.record);
-        let made = self.trial(&[0.5 * h]);
-        let found = made && normal_impulse(&self.record) > 0.75 * whole;
+        let found = [0.5, 0.0625].iter().all(|part| {
+            let made = self.trial(&[part * h]);
+            made && normal_impulse(&self.record) > 0.75 * whole
+        });
         self.swap_with_trial();
         self.stage.certificate = certificate;
         self.scheme.recall(&memory);

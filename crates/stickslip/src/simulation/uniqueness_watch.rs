@@ -259,6 +259,27 @@ impl UniquenessWatch {
     }
 }
 
+/// Whether impulses of a problem may be large though free velocities are small: not where its motion is proved to be unique for all of them, and
+/// where nothing is known only with a contact whose friction outweighs its normal impulse (Painlevé's region).
+pub(super) fn may_jam(problem: &ContactProblem) -> bool {
+    let found = examine(problem);
+    match found.motion {
+        Uniqueness::Unique => found.enumerated,
+        Uniqueness::Several { .. } => true,
+        Uniqueness::NotExamined => problem.blocks().iter().any(|block| {
+            let against: Vec<f64> = (1..block.size)
+                .map(|i| -problem.w(block.start, block.start + i))
+                .collect();
+            let friction = if against.is_empty() {
+                0.0
+            } else {
+                block.section.support(&against)
+            };
+            problem.w(block.start, block.start) <= friction
+        }),
+    }
+}
+
 /// Keeps the first of the largest deficiencies, with the worst that is known of its motion.
 fn enter_rank(
     found: &Examination,

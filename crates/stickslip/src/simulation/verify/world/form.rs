@@ -231,6 +231,16 @@ impl Form {
         }
     }
 
+    /// Radius of its round part.
+    pub fn radius(&self) -> f64 {
+        match self {
+            Self::Swept { radius, .. }
+            | Self::Cylinder { radius, .. }
+            | Self::Cone { radius, .. } => *radius,
+            Self::HalfSpace { .. } | Self::Surface { .. } => 0.0,
+        }
+    }
+
     /// The points whose hull is its core.
     pub fn corners(&self) -> &[Vector] {
         match self {

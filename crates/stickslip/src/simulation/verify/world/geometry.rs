@@ -122,6 +122,8 @@ impl<'a> Geometry<'a> {
             let ([a, b, i, j], least, first, _) = pair[0];
             let (x, y) = (self.placed(a, i, &poses[a]), self.placed(b, j, &poses[b]));
             let (slack, size) = (self.slack(a, b), self.size(a, b));
+            // What a surface recedes by where it leans is in proportion to its radius.
+            let length = size.max(x.form.radius()).max(y.form.radius());
             let normal = contacts[first].normal;
             if let Some(apart) = separation(&x, &y, normal)
                 && !self.leaves_nearer((a, b), (&x, &y), (least, apart))
@@ -132,7 +134,8 @@ impl<'a> Geometry<'a> {
                 // The far end of a round shape that leans touches where it would lie flat.
                 let way = sub(contacts[k].place, contacts[first].place);
                 let rise = (gap - least) * (gap - least) / dot(way, way).max(f64::MIN_POSITIVE);
-                let lean = 0.5 * size * rise.min(1.0);
+                let rise = rise.min(1.0);
+                let lean = length * rise / (1.0 + (1.0 - rise).sqrt());
                 // Farther points have the normal of the nearest, whatever side they lie on.
                 let shared = k != first && norm(sub(contacts[k].normal, normal)) <= PRECISION;
                 let defect = if shared {
