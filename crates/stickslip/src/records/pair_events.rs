@@ -117,7 +117,7 @@ impl PairEvents {
     }
 
     /// A pair of bodies of a record not yet observed that may have had an impact without being hit, named by a contact that acts: its normal impulse
-    /// per unit of time, beyond what its approach and its leaving explain, has grown fourfold or more, and no contact was hit in this step, new
+    /// per unit of time, beyond what approaches and leavings of all contacts explain, has grown fourfold or more, and no contact was hit in this step, new
     /// points of pairs that touch included.
     pub(super) fn suspect(
         &self,
@@ -130,6 +130,12 @@ impl PairEvents {
         if record.present.iter().any(hit) {
             return None;
         }
+        // A contact that leaves answered an approach, or a normal that turned along the way to it; bodies pass it on to others.
+        let answered = |c: &PresentContact| {
+            let touch = Touch::of(&[*c])?;
+            Some((touch.approach.min(0.0).abs() + touch.leaves) / inverse_mass(touch.key)?)
+        };
+        let caught = 4.0 * record.present.iter().filter_map(answered).sum::<f64>();
         let mut found = None;
         let mut old = self.pairs.iter().peekable();
         for contacts in record.present.chunk_by(|a, b| a.key.owners == b.key.owners) {
@@ -144,8 +150,6 @@ impl PairEvents {
             let (Some(steady), Some(inverse_mass)) = (steady, inverse_mass(touch.key)) else {
                 continue;
             };
-            // A contact that leaves answered an approach, or a normal that turned along the way to it.
-            let caught = 4.0 * (touch.approach.min(0.0).abs() + touch.leaves) / inverse_mass;
             let grown = touch.impulse - caught > 4.0 * steady * record.h
                 && 0.5 * touch.impulse * touch.impulse * inverse_mass > BLOW * kinetic_max;
             if grown && found.is_none() {
