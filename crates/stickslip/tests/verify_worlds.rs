@@ -349,6 +349,30 @@ fn folders_are_judged_from_their_files_or_by_making_the_run_again() {
     }
 }
 
+#[test]
+fn numbers_that_no_law_speaks_of_are_those_that_the_run_wrote() {
+    let scene = falling(&Changes::new().key("until", "0.1"));
+    for (name, column) in [("trajectory.npy", "residual"), ("contacts.npy", "step")] {
+        let path = folder(name);
+        let mut run = SceneRun::start("falling", scene.clone(), &path).unwrap();
+        let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+        run.finish(end).unwrap();
+        assert!(scene.verify_folder(&path, None).unwrap().0.accepted());
+        let file = path.join(name);
+        let reader = TrajectoryReader::open(&file).unwrap();
+        let columns = reader.columns();
+        let place = columns.iter().position(|c| c == column).unwrap();
+        scratch(&file, columns.len() - place);
+        let (report, _) = scene.verify_folder(&path, None).unwrap();
+        let found: Vec<Line> = report.violations.iter().map(|v| v.line).collect();
+        assert!(found.contains(&Line::Edited), "{name}: {found:?}");
+        if column == "residual" {
+            assert_eq!(found, [Line::Edited]);
+        }
+        fs::remove_dir_all(&path).unwrap();
+    }
+}
+
 /// Bodies that rock and bounce leave contacts that do not take part: under a restitution the nearest corner may not be
 /// recorded.
 const ROCKING: &str = r#"
@@ -420,11 +444,133 @@ shape={capsule={radius=0.05,length=0.2}}
 position=[-0.3,-0.2,0.6]
 "#;
 
+/// Two capsules whose nearest points are an end and the side of the other.
+const CAPSULES: &str = r#"
+title="two capsules"
+step=0.002
+until=0.02
+[world]
+dimension=2
+[[materials]]
+name="m"
+density=1000
+restitution=0.9
+[[bodies]]
+name="floor"
+fixed=true
+shape={ half_plane=[0,1] }
+[[bodies]]
+name="b0"
+shape={ capsule={radius=0.11,length=0.055} }
+position=[-0.0077, 0.13]
+[[bodies]]
+name="b1"
+shape={ capsule={radius=0.13,length=0.098} }
+position=[0.0042, 0.37]
+spin=1.3
+"#;
+
+/// The rims of two cylinders come near to each other, and a point of a side lies above one of a face.
+const CYLINDERS: &str = r#"
+title="cylinder on cylinder"
+step=0.002
+until=0.3
+[world]
+gravity=[2, 0, -9.8]
+[[materials]]
+name="m"
+density=1000
+[[bodies]]
+name="floor"
+fixed=true
+shape={ half_space=[0,0,1] }
+[[bodies]]
+name="b0"
+shape={ cylinder={radius=0.14,length=0.19} }
+position=[0.022, -0.019, 0.2]
+[[bodies]]
+name="b1"
+shape={ cylinder={radius=0.081,length=0.13} }
+position=[0.018, 0.022, 0.38]
+velocity=[0.91, 0.72, 0]
+"#;
+
+/// The far end of a capsule that is larger than what it leans on.
+const STACK: &str = r#"
+title="a rectangle under a thick capsule"
+step=0.002
+until=0.3
+[world]
+dimension=2
+gravity=[2000.0, -9810.0]
+[[materials]]
+name="m"
+density=1.0
+friction=0.5
+restitution=0.9
+impact="fremond"
+[[bodies]]
+name="floor"
+fixed=true
+shape={ half_plane=[0,1] }
+[[bodies]]
+name="b0"
+shape={ polygon=[[-52.7506653965886,-142.568581273685],[52.7506653965886,-142.568581273685],[0,142.568581273685]] }
+position=[10.995774167498002, 242.568581273685]
+spin=1.9644634404608663
+[[bodies]]
+name="b1"
+shape={ rectangle=[104.40670531018706,100.44837117762611] }
+position=[18.170886933927523, 535.3613481361831]
+[[bodies]]
+name="b2"
+shape={ capsule={radius=121.21730113564995,length=88.30115323680955} }
+position=[-26.301628356635153, 706.802834860646]
+[[bodies]]
+name="b3"
+shape={ capsule={radius=73.53396687269323,length=83.37471186599421} }
+position=[-5.8597560625667615, 921.5541028689892]
+[[bodies]]
+name="b4"
+shape={ capsule={radius=94.22270358723311,length=98.54592793515899} }
+position=[27.205163263110453, 1089.3107733289155]
+velocity=[-198.18626206552725, 0]
+"#;
+
+/// Two bodies that fall side by side: what is between them is rounding of their speeds.
+const TOGETHER: &str = r#"
+title="ball slides on a falling box"
+step=0.002
+until=0.1
+[world]
+[[materials]]
+name="m"
+density=1000
+[[bodies]]
+name="floor"
+fixed=true
+shape={ half_space=[0,0,1] }
+[[bodies]]
+name="b2"
+shape={ box=[0.23,0.174,0.248] }
+position=[0.0128, -0.0152, 0.649]
+[[bodies]]
+name="b3"
+shape={ ball=0.15 }
+position=[-0.0132, 0.0208, 0.923]
+velocity=[-0.621, -0.253, 0]
+spin=[2.43, -1.98, 2.28]
+"#;
+
 #[test]
 fn contacts_that_are_left_out_or_lean_are_no_fault() {
     for (text, schemes) in [
         (ROCKING, ["moreau-jean", "moreau"]),
         (LEANING, ["moreau-jean", "moreau"]),
+        (CAPSULES, ["moreau-jean", "moreau"]),
+        (CYLINDERS, ["moreau-jean", "moreau"]),
+        (STACK, ["moreau-jean", "moreau"]),
+        (TOGETHER, ["moreau-jean", "moreau"]),
     ] {
         for scheme in schemes {
             let source = SourceText::new("world", text);
@@ -439,4 +585,177 @@ fn contacts_that_are_left_out_or_lean_are_no_fault() {
             );
         }
     }
+}
+
+/// A shape of the plane: all points within a radius of the hull of some points.
+struct Flat {
+    points: Vec<[f64; 2]>,
+    radius: f64,
+    text: String,
+}
+
+impl Flat {
+    fn random(random: &mut Random) -> Self {
+        let mut size = || 0.2 + 0.15 * random.next();
+        let (a, b) = (size(), size());
+        let (points, radius, text) = match (random.next().abs() * 4.0) as usize {
+            0 => (vec![[0.0, 0.0]], a, format!("disc = {a:?}")),
+            1 => {
+                let text = format!("capsule = {{ radius = {a:?}, length = {b:?} }}");
+                (vec![[-0.5 * b, 0.0], [0.5 * b, 0.0]], a, text)
+            }
+            2 => {
+                let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+                let corner = |[x, y]: [f64; 2]| [0.5 * a * x, 0.5 * b * y];
+                let text = format!("rectangle = [{a:?}, {b:?}]");
+                (corners.map(corner).to_vec(), 0.0, text)
+            }
+            _ => {
+                // A triangle about its centre of mass, which is the place of the body.
+                let (x, y) = (a * random.next(), b);
+                let points = [
+                    [-a, -y / 3.0],
+                    [a - x / 2.0, -y / 3.0],
+                    [x / 2.0, 2.0 * y / 3.0],
+                ];
+                let text = format!("polygon = {points:?}");
+                (points.to_vec(), 0.0, text)
+            }
+        };
+        Self {
+            points,
+            radius,
+            text,
+        }
+    }
+
+    /// The points of its core at a place.
+    fn at(&self, [x, y, angle]: [f64; 3]) -> Vec<[f64; 2]> {
+        let (s, c) = angle.sin_cos();
+        let turned = |p: &[f64; 2]| [x + c * p[0] - s * p[1], y + s * p[0] + c * p[1]];
+        self.points.iter().map(turned).collect()
+    }
+}
+
+/// Distance of two flat cores: of each corner to each side; 0 where sides cross or a corner is inside.
+fn core_distance(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
+    let sides = |p: &[[f64; 2]]| -> Vec<[[f64; 2]; 2]> {
+        let n = p.len();
+        (0..n).map(|k| [p[k], p[(k + 1) % n]]).collect()
+    };
+    let turn = |[p, q]: [[f64; 2]; 2], x: [f64; 2]| {
+        (q[0] - p[0]) * (x[1] - p[1]) - (q[1] - p[1]) * (x[0] - p[0])
+    };
+    let to_side = |x: [f64; 2], [p, q]: [[f64; 2]; 2]| {
+        let u = [q[0] - p[0], q[1] - p[1]];
+        let square = u[0] * u[0] + u[1] * u[1];
+        let along = (x[0] - p[0]) * u[0] + (x[1] - p[1]) * u[1];
+        let s = if square > 0.0 {
+            (along / square).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        (x[0] - p[0] - s * u[0]).hypot(x[1] - p[1] - s * u[1])
+    };
+    let inside =
+        |x: [f64; 2], p: &[[f64; 2]]| p.len() > 2 && sides(p).iter().all(|&s| turn(s, x) > 0.0);
+    let cross = |s: [[f64; 2]; 2], t: [[f64; 2]; 2]| {
+        turn(s, t[0]) * turn(s, t[1]) < 0.0 && turn(t, s[0]) * turn(t, s[1]) < 0.0
+    };
+    let (of_a, of_b) = (sides(a), sides(b));
+    if a.iter().any(|&x| inside(x, b)) || b.iter().any(|&x| inside(x, a)) {
+        return 0.0;
+    }
+    if of_a.iter().any(|&s| of_b.iter().any(|&t| cross(s, t))) {
+        return 0.0;
+    }
+    let mut least = f64::INFINITY;
+    for (corners, sides) in [(a, &of_b), (b, &of_a)] {
+        for &x in corners {
+            for &side in sides {
+                least = least.min(to_side(x, side));
+            }
+        }
+    }
+    least
+}
+
+/// Shapes of the plane overlap where their distance says so, whatever their nearest features are.
+#[test]
+fn overlaps_in_the_plane_are_those_of_the_distance() {
+    let mut random = Random(11);
+    let (mut kinds, mut deep) = (std::collections::BTreeSet::new(), 0);
+    for case in 0..400 {
+        let shapes = [Flat::random(&mut random), Flat::random(&mut random)];
+        let [first, second] = shapes.each_ref().map(|s| &s.text);
+        let text = format!(
+            "title = \"pair\"\nstep = 1e-3\nuntil = 1e-2\n[world]\ndimension = 2\ngravity = [0, 0]\n\
+             [[materials]]\nname = \"m\"\ndensity = 1000\n[[bodies]]\nname = \"a\"\nshape = {{ {first} }}\n\
+             [[bodies]]\nname = \"b\"\nshape = {{ {second} }}\nposition = [9, 0]\n"
+        );
+        let scene =
+            Scene::parse(SourceText::new("pair.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+        let turn = [3.0 * random.next(), 3.0 * random.next()];
+        let way = 3.2 * random.next();
+        let poses = |distance: f64| {
+            [
+                [0.0, 0.0, turn[0]],
+                [distance * way.cos(), distance * way.sin(), turn[1]],
+            ]
+        };
+        let gap = |distance: f64| {
+            let [p, q] = poses(distance);
+            core_distance(&shapes[0].at(p), &shapes[1].at(q)) - shapes[0].radius - shapes[1].radius
+        };
+        // Where they touch on their way towards each other.
+        let (mut near, mut far) = (0.0, 4.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (near + far);
+            if gap(middle) > 0.0 {
+                far = middle;
+            } else {
+                near = middle;
+            }
+        }
+        let kind = |s: &Flat| (s.points.len(), s.radius > 0.0);
+        kinds.insert((kind(&shapes[0]), kind(&shapes[1])));
+        for (moved, overlap) in [(1e-4, false), (-0.02, true)] {
+            let distance = far + moved;
+            let still = |t: f64, h: f64| WorldNode {
+                t,
+                h,
+                q: poses(distance).concat(),
+                v: vec![0.0; 6],
+                ..WorldNode::default()
+            };
+            let report = judge(&scene, &[still(0.0, 0.0), still(1e-3, 1e-3)]);
+            let found = report
+                .violations
+                .iter()
+                .any(|v| v.line == Line::NonPenetration);
+            // The least depth along many directions; where shapes graze each other it is small.
+            let [p, q] = poses(distance);
+            let (p, q) = (shapes[0].at(p), shapes[1].at(q));
+            let reach = |points: &[[f64; 2]], n: [f64; 2]| {
+                let heights = points.iter().map(|p| n[0] * p[0] + n[1] * p[1]);
+                heights.fold(f64::NEG_INFINITY, f64::max)
+            };
+            let depths = (0..3600).map(|k| {
+                let (s, c) = (std::f64::consts::TAU * f64::from(k) / 3600.0).sin_cos();
+                reach(&p, [c, s]) + reach(&q, [-c, -s]) + shapes[0].radius + shapes[1].radius
+            });
+            if overlap && depths.fold(f64::INFINITY, f64::min) < 5e-3 {
+                continue;
+            }
+            deep += usize::from(overlap);
+            assert_eq!(
+                found,
+                overlap,
+                "case {case}, gap {}: {first}, {second} at {:?}",
+                gap(distance),
+                poses(distance)
+            );
+        }
+    }
+    assert!(kinds.len() == 16 && deep > 300, "{kinds:?}, {deep}");
 }

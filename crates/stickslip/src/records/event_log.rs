@@ -337,6 +337,24 @@ impl EventLog {
         contact.approach < 0.0 && !(energy <= 1e-24 * self.kinetic_max * inverse_mass)
     }
 
+    /// The same of a pair of bodies of a world, named by one of its contacts; `inverse_mass` tells the answer of a contact to a normal impulse.
+    pub fn suspect_pair(
+        &self,
+        record: &StepRecord,
+        inverse_mass: impl Fn(ContactKey) -> Option<f64>,
+    ) -> Option<ContactKey> {
+        let kinetic_max = self.kinetic_max.max(record.kinetic);
+        self.pairs.suspect(record, kinetic_max, inverse_mass)
+    }
+
+    /// Enters the impact without collision of a pair of bodies of the last record.
+    pub fn enter_tangential_pair(&mut self, record: &StepRecord, key: ContactKey) {
+        let mut pairs = std::mem::take(&mut self.pairs);
+        let kinetic_max = self.kinetic_max;
+        pairs.enter_tangential(record, key, kinetic_max, |event| self.keep(event));
+        self.pairs = pairs;
+    }
+
     /// Enters the impact without collision of contact `i` of the last record.
     pub fn enter_tangential(&mut self, record: &StepRecord, i: usize) {
         let event = event(record, i, EventKind::TangentialImpact);

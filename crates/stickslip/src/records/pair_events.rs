@@ -9,6 +9,8 @@ use super::{ContactMode, PresentContact, StepRecord};
 
 /// An impact moves more energy than this part of the largest kinetic energy so far; below it is rounding.
 const MATTERS: f64 = 1e-12;
+/// An impact without collision moves at least this part of the largest kinetic energy.
+const BLOW: f64 = 1e-6;
 /// Longest flight between two bounces, in u/g with the speed u of the first.
 const FLIGHT: f64 = 4.0;
 /// A gain below this part of the energy that an impact moves is within the tolerance of contact problems in worlds, 1e-8 of all impulses.
@@ -36,6 +38,16 @@ struct Pair {
     bounces: Bounces,
     /// Time until which another bounce is awaited.
     awaited: f64,
+    /// Normal impulse per unit of time of the last step in contact; none after an impact without collision, with which nothing is compared.
+    #[serde(default)]
+    steady: Option<f64>,
+}
+
+impl Pair {
+    /// Whether it touched in the last step, or in the one before and may have opened for one step only.
+    fn lasts(&self) -> bool {
+        self.mode != ContactMode::Open || self.opened.is_some()
+    }
 }
 
 /// The contacts of a pair in one step.
@@ -43,6 +55,8 @@ struct Touch {
     key: ContactKey,
     mode: ContactMode,
     approach: f64,
+    /// Fastest normal velocity after the step.
+    leaves: f64,
     impulse: f64,
     work: f64,
 }
@@ -56,6 +70,7 @@ impl Touch {
                 key: contact.key,
                 mode: contact.mode,
                 approach: contact.approach,
+                leaves: 0.0,
                 impulse: 0.0,
                 work: 0.0,
             });
@@ -63,11 +78,23 @@ impl Touch {
                 touch.mode = ContactMode::Slip;
             }
             touch.approach = touch.approach.min(contact.approach);
-            let along = contact.impulse.iter().zip(contact.normal);
-            touch.impulse += along.map(|(p, n)| p * n).sum::<f64>();
+            let along = |x: &[f64; 3]| {
+                x.iter()
+                    .zip(contact.normal)
+                    .map(|(x, n)| x * n)
+                    .sum::<f64>()
+            };
+            touch.leaves = touch.leaves.max(along(&contact.velocity));
+            touch.impulse += along(&contact.impulse);
             touch.work += contact.work_normal + contact.work_tangential;
         }
         touch
+    }
+
+    /// Whether a pair that was open is hit: it approaches faster than gravity gains in two steps.
+    fn hits(&self, record: &StepRecord, kinetic_max: f64) -> bool {
+        self.approach < -2.0 * record.gravity_gain
+            && -self.approach * self.impulse > MATTERS * kinetic_max
     }
 
     fn event(&self, t: f64, kind: EventKind) -> Event {
@@ -87,6 +114,73 @@ impl PairEvents {
     /// Whether no pair has touched lately.
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
+    }
+
+    /// A pair of bodies of a record not yet observed that may have had an impact without being hit, named by a contact that acts: its normal impulse
+    /// per unit of time, beyond what approaches and leavings of all contacts explain, has grown fourfold or more, and no contact was hit in this step, new
+    /// points of pairs that touch included.
+    pub(super) fn suspect(
+        &self,
+        record: &StepRecord,
+        kinetic_max: f64,
+        inverse_mass: impl Fn(ContactKey) -> Option<f64>,
+    ) -> Option<ContactKey> {
+        let hit =
+            |c: &PresentContact| Touch::of(&[*c]).is_some_and(|t| t.hits(record, kinetic_max));
+        if record.present.iter().any(hit) {
+            return None;
+        }
+        // A contact that leaves answered an approach, or a normal that turned along the way to it; bodies pass it on to others.
+        let answered = |c: &PresentContact| {
+            let touch = Touch::of(&[*c])?;
+            Some((touch.approach.min(0.0).abs() + touch.leaves) / inverse_mass(touch.key)?)
+        };
+        let caught = 4.0 * record.present.iter().filter_map(answered).sum::<f64>();
+        let mut found = None;
+        let mut old = self.pairs.iter().peekable();
+        for contacts in record.present.chunk_by(|a, b| a.key.owners == b.key.owners) {
+            let Some(touch) = Touch::of(contacts) else {
+                continue;
+            };
+            let owners = touch.key.owners;
+            while old.next_if(|pair| pair.key.owners < owners).is_some() {}
+            let before = old.next_if(|pair| pair.key.owners == owners);
+            let lasting = before.filter(|pair| pair.lasts());
+            let steady = lasting.map_or(Some(0.0), |pair| pair.steady);
+            let (Some(steady), Some(inverse_mass)) = (steady, inverse_mass(touch.key)) else {
+                continue;
+            };
+            let grown = touch.impulse - caught > 4.0 * steady * record.h
+                && 0.5 * touch.impulse * touch.impulse * inverse_mass > BLOW * kinetic_max;
+            if grown && found.is_none() {
+                found = Some(touch.key);
+            }
+        }
+        found
+    }
+
+    /// Enters the impact without collision of a pair of the last record observed; `keep` is handed its events.
+    pub(super) fn enter_tangential(
+        &mut self,
+        record: &StepRecord,
+        key: ContactKey,
+        kinetic_max: f64,
+        mut keep: impl FnMut(Event),
+    ) {
+        let own = |c: &&PresentContact| c.key.owners == key.owners;
+        let contacts: Vec<PresentContact> = record.present.iter().filter(own).copied().collect();
+        let Some(touch) = Touch::of(&contacts) else {
+            return;
+        };
+        keep(touch.event(record.t, EventKind::TangentialImpact));
+        let allowed = 2.0 * record.gravity_gain * touch.impulse;
+        if touch.work > allowed + GAIN * kinetic_max {
+            keep(touch.event(record.t, EventKind::EnergyGain));
+        }
+        // Nothing lasting: the next step is compared with the one after the impact.
+        if let Some(pair) = self.pairs.iter_mut().find(|p| p.key.owners == key.owners) {
+            pair.steady = None;
+        }
     }
 
     /// Reads the contacts of a step; `keep` is handed its events.
@@ -162,12 +256,14 @@ impl PairEvents {
             opened: None,
             bounces: Bounces::default(),
             awaited: record.t,
+            steady: Some(0.0),
         });
-        let lasting = pair.mode != ContactMode::Open || pair.opened.is_some();
+        let lasting = pair.lasts();
         let resting = 2.0 * record.gravity_gain;
-        let hit = !lasting
-            && touch.approach < -resting
-            && -touch.approach * touch.impulse > MATTERS * kinetic_max;
+        let hit = !lasting && touch.hits(record, kinetic_max);
+        if record.h > 0.0 {
+            pair.steady = Some(touch.impulse / record.h);
+        }
         if hit {
             // What leaves with the velocity of the approach is back after 2u/g, on slopes later; without gravity it does not return.
             if record.gravity_gain > 0.0 {

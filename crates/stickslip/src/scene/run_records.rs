@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::algebra::SymmetricMatrix;
 use crate::records::{ContactMode, EnergyEntry, TrajectoryReader};
 use crate::simulation::verify::{Line, MotionSourceError, Verification};
-use crate::simulation::{Checkpoint, ControlLoop};
+use crate::simulation::{Checkpoint, ControlLoop, FileMark};
 use crate::stepping::ContactLayout;
 use crate::systems::constraint::ContactPoint;
 use crate::systems::{ElasticScratch, Instant, MechanicalSystem};
@@ -88,6 +88,41 @@ impl SeenContact<'_> {
             }
         }
     }
+}
+
+/// Compares the files of a world with what its last checkpoint tells of them, which also covers what no law speaks of.
+pub(super) fn judge_files(
+    folder: &Path,
+    report: &mut Verification,
+) -> Result<(), MotionSourceError> {
+    let Some(checkpoint) = written(folder) else {
+        return Ok(());
+    };
+    let files = checkpoint.files.unwrap_or_default();
+    let mark = |mark: Option<FileMark>| mark.map(|mark| (mark.rows, mark.digest));
+    let told = [
+        (
+            "trajectory.npy",
+            checkpoint.trajectory.map(|d| (checkpoint.rows, d)),
+        ),
+        ("contacts.npy", mark(files.contacts)),
+        ("bodies.npy", mark(files.bodies)),
+        ("forces.npy", mark(files.forces)),
+    ];
+    for (name, told) in told {
+        let Some((rows, digest)) = told else {
+            continue;
+        };
+        let mut reader = TrajectoryReader::open(&folder.join(name)).map_err(boxed)?;
+        let mut row = Vec::new();
+        for _ in 0..rows.min(reader.rows()) {
+            reader.next_row(&mut row).map_err(boxed)?;
+        }
+        if reader.rows() < rows || reader.digest() != digest {
+            report.note(Line::Edited, checkpoint.state.t, f64::INFINITY, None);
+        }
+    }
+    Ok(())
 }
 
 /// Goes through the rows.

@@ -15,6 +15,7 @@ use crate::systems::World;
 use crate::systems::world::{Dimension, Recording};
 
 use super::run_nodes::{RunNodesError, boxed, repeat};
+use super::run_records::judge_files;
 use super::scene::Scene;
 use super::scene_run::read_manifest;
 use super::verification::{NoFormulation, VerifyRunError};
@@ -327,6 +328,7 @@ impl Scene {
         if let Some((t, size)) = nodes.difference() {
             report.note(Line::KeptSteps, t, size, None);
         }
+        judge_files(folder, &mut report)?;
         Ok((report, !nodes.complete()))
     }
 

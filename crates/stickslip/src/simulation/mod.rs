@@ -70,7 +70,7 @@ pub use summary::{
     RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
 };
 pub(crate) use uniqueness_watch::UniquenessWatch;
-pub(crate) use world_files::{WorldMarks, numbers_per_row};
+pub(crate) use world_files::{FileMark, WorldMarks, numbers_per_row};
 pub use world_summary::{
     MomentumSummary, MostAndMean, PenetrationSummary, WorldAccounts, WorldSummary,
 };

@@ -1,8 +1,10 @@
 //! What a user should know after a run: few sentences, each with its number.
 
+use super::uniqueness_watch::COMPARED_ROWS;
 use super::{RunSummary, SummaryEvent};
 use crate::quantity::{digits, quantity};
 use crate::records::EventKind;
+use crate::solvers::uniqueness::{PLANAR, SPATIAL};
 
 /// Numerical dissipation above this share of the energy that moved is worth a warning.
 const NUMERICAL_SHARE: f64 = 0.05;
@@ -21,11 +23,13 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
         ));
     }
     if certificate.uniqueness_not_examined > 0 {
-        let reason = if summary.world.is_some() {
-            "contacts between bodies are not enumerated"
-        } else {
-            "more contacts at once than are enumerated, or a law that is not"
-        };
+        let mut reason = format!(
+            "more contacts that act on each other than are enumerated ({PLANAR} in the plane, {SPATIAL} in space), or a law \
+             that is not"
+        );
+        if summary.world.is_some() {
+            reason += &format!(", or more than {COMPARED_ROWS} contact rows in a step of a world");
+        }
         warnings.push(format!(
             "in {} of {} steps it was not examined whether the motion is unique: {reason}",
             certificate.uniqueness_not_examined, summary.steps

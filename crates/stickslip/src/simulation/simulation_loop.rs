@@ -22,7 +22,7 @@ use super::positions::PositionWatch;
 use super::simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 use super::step_control::{CoordinateSizes, StepControl};
 use super::studies::touching_problem;
-use super::uniqueness_watch::{UniquenessWatch, Wanted};
+use super::uniqueness_watch::{UniquenessWatch, Wanted, may_jam};
 use super::world_monitors::WorldMonitors;
 use super::{ControlLoop, ElasticLedger, WorldAccounts};
 
@@ -332,9 +332,7 @@ impl Simulation {
         self.record.stick_jitter = 0.0;
         self.closing = None;
         let declared = self.world.is_none();
-        if declared || self.settings.on_several == OnSeveral::Stop {
-            self.saved.clone_from(&self.state);
-        }
+        self.saved.clone_from(&self.state);
         if declared {
             self.uniqueness.begin(&self.record);
         }
@@ -362,6 +360,7 @@ impl Simulation {
             return &self.record;
         }
         let tangential = self.tangential_impact(h);
+        let tangential_pair = self.tangential_impact_of_pair(h);
         if let Some(past) = &mut self.past {
             past.commit();
         }
@@ -385,6 +384,9 @@ impl Simulation {
         self.events.observe(&self.record);
         if let Some(contact) = tangential {
             self.events.enter_tangential(&self.record, contact);
+        }
+        if let Some(contact) = tangential_pair {
+            self.events.enter_tangential_pair(&self.record, contact);
         }
         self.painleve.observe(&self.record);
         self.positions
@@ -518,6 +520,42 @@ impl Simulation {
             past.push(self.state.t, &self.state.q);
         }
         found.then_some(contact)
+    }
+
+    /// The same for a pair of bodies of a small world, named by a contact that acts, where friction can do it. Normals turn with the
+    /// bodies, so that a sixteenth of a step has to need the impulse too.
+    fn tangential_impact_of_pair(&mut self, h: f64) -> Option<ContactKey> {
+        let problem = &self.stage.problem;
+        if self.world.is_none() || !(h > 0.0) || !UniquenessWatch::takes_world(problem) {
+            return None;
+        }
+        let inverse_mass = |key: ContactKey| {
+            let block = problem.blocks().iter().find(|block| block.key == key)?;
+            Some(problem.w(block.start, block.start)).filter(|w| *w > 0.0)
+        };
+        let key = self.events.suspect_pair(&self.record, inverse_mass)?;
+        if !may_jam(problem) {
+            return None;
+        }
+        let normal_impulse = |record: &StepRecord| {
+            let own = record.present.iter().filter(|c| c.key.owners == key.owners);
+            own.map(|c| (0..3).map(|k| c.impulse[k] * c.normal[k]).sum::<f64>())
+                .sum::<f64>()
+        };
+        let whole = normal_impulse(&self.record);
+        // What the scheme remembers of its contacts is that of the step made.
+        let memory = self.scheme.memory()?;
+        let certificate = self.stage.certificate.clone();
+        self.swap_with_trial();
+        self.record.clone_from(&self.spare.record);
+        let found = [0.5, 0.0625].iter().all(|part| {
+            let made = self.trial(&[part * h]);
+            made && normal_impulse(&self.record) > 0.75 * whole
+        });
+        self.swap_with_trial();
+        self.stage.certificate = certificate;
+        self.scheme.recall(&memory);
+        found.then_some(key)
     }
 
     /// Lays the step just made aside for a trial step, or takes it up again.

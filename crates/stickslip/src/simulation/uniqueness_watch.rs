@@ -8,8 +8,8 @@ use crate::solvers::uniqueness::{Examination, Uniqueness, examine, radius};
 
 /// W may change by this part before a problem with the same contacts in the same modes is examined again.
 const CHANGE: f64 = 1e-2;
-/// Problems with more rows are examined again only when their contacts or modes change.
-const COMPARED_ROWS: usize = 40;
+/// Problems with more rows are examined again only when their contacts or modes change, those of worlds never.
+pub(super) const COMPARED_ROWS: usize = 40;
 
 /// What was examined last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -231,6 +231,27 @@ impl UniquenessWatch {
         if self.found == Uniqueness::NotExamined {
             certificate.uniqueness_not_examined += 1;
         }
+    }
+}
+
+/// Whether impulses of a problem may be large though free velocities are small: not where its motion is proved to be unique for all of them, and
+/// where nothing is known only with a contact whose friction outweighs its normal impulse (Painlevé's region).
+pub(super) fn may_jam(problem: &ContactProblem) -> bool {
+    let found = examine(problem);
+    match found.motion {
+        Uniqueness::Unique => found.enumerated,
+        Uniqueness::Several { .. } => true,
+        Uniqueness::NotExamined => problem.blocks().iter().any(|block| {
+            let against: Vec<f64> = (1..block.size)
+                .map(|i| -problem.w(block.start, block.start + i))
+                .collect();
+            let friction = if against.is_empty() {
+                0.0
+            } else {
+                block.section.support(&against)
+            };
+            problem.w(block.start, block.start) <= friction
+        }),
     }
 }
 

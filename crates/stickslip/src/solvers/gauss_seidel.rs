@@ -116,6 +116,11 @@ impl GaussSeidel {
         }
     }
 
+    /// The same with another tolerance.
+    pub(super) fn set_tolerance(&mut self, tolerance: f64) {
+        self.settings.tolerance = tolerance;
+    }
+
     /// W_ii and `q_i + Σ_{j≠i} W_ij p_j` of one block among others.
     fn gather(&mut self, problem: &ContactProblem, rows: Range<usize>, impulse: &[f64]) {
         self.matrix.clear();

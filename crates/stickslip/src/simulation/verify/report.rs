@@ -53,7 +53,7 @@ pub enum Line {
     Energy,
     /// Recorded outputs of controllers are those of their samples.
     ControlRecord,
-    /// The trajectory is the file that the run wrote.
+    /// The trajectory, and the files of a world beside it, are those that the run wrote.
     Edited,
 }
 
@@ -85,7 +85,7 @@ impl Line {
             Self::ContactRecord => "a contact whose velocity or mode is not that of the motion",
             Self::Energy => "energies that are not those of the motion",
             Self::ControlRecord => "an output of a controller that is not that of its sample",
-            Self::Edited => "trajectory.npy was changed after the run wrote it",
+            Self::Edited => "a file was changed after the run wrote it",
         }
     }
 }

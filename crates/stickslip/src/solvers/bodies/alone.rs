@@ -262,7 +262,7 @@ impl Alone {
         }
     }
 
-    /// |F|² of the natural map of the law at x, and |x|².
+    /// |F|² of the natural map of the law at x, |x|², and the larger of the squares of Signorini's part and of the part of dissipation.
     ///
     /// # Safety
     /// As for [`Self::push`].
@@ -271,10 +271,10 @@ impl Alone {
         freedoms: usize,
         velocity: Bodies,
         scratch: &mut AloneScratch,
-    ) -> [f64; 2] {
+    ) -> [f64; 3] {
         let size = dot(&self.x, &self.x);
         if !self.can_move() {
-            return [0.0, size];
+            return [0.0, size, 0.0];
         }
         // SAFETY: the caller's promise.
         unsafe { self.velocity(freedoms, velocity, &mut scratch.u) };
@@ -339,9 +339,19 @@ impl Alone {
         if kinetic {
             let normal = x[0] - (x[0] - rho * scratch.u[0]).max(0.0);
             let seen = if size == 0.0 { 0.0 } else { map };
-            return [seen.max(normal * normal), size];
+            return [seen.max(normal * normal), size, 0.0];
         }
-        [map, size]
+        let unilateral = self.block.kind == (BlockKind::Unilateral { minimum: 0.0 });
+        if !unilateral {
+            // The map of the other kinds has these parts as components.
+            return [map, size, 0.0];
+        }
+        let normal = x[0] - (x[0] - rho * scratch.u[0]).max(0.0);
+        scratch.z.clear();
+        self.project_tangent(scratch);
+        let friction = x[1..].iter().zip(&scratch.projected[1..]);
+        let friction = friction.map(|(x, p)| (x - p) * (x - p)).sum::<f64>();
+        [map, size, friction.max(normal * normal)]
     }
 
     /// Friction under the present normal impulse.

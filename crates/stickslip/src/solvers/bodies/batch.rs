@@ -312,17 +312,19 @@ impl<const R: usize, const F: usize> Batch<R, F> {
         }
     }
 
-    /// Adds |F|² and |x|² of the lanes, F the natural map at x.
+    /// Adds |F|² and |x|² of the lanes, F the natural map at x, and keeps the square of the worst part of any contact beside it.
     ///
     /// # Safety
     /// As for [`Self::gather`].
     #[inline(always)]
-    pub(super) unsafe fn residual<V: Lanes>(&self, velocity: Bodies, sums: &mut [V; 2]) {
+    pub(super) unsafe fn residual<V: Lanes>(&self, velocity: Bodies, sums: &mut [V; 3]) {
         // SAFETY: the caller's promise.
         let (a, b) = unsafe { (self.gather::<V>(velocity, 0), self.gather::<V>(velocity, 1)) };
         let u = self.velocity(&a, &b);
         let x = self.impulses::<V>();
-        sums[0] = sums[0].add(self.local.residual(&u, &x));
+        let [map, part] = self.local.residual(&u, &x);
+        sums[0] = sums[0].add(map);
+        sums[2] = part.max(sums[2]);
         for k in 0..R {
             sums[1] = x[k].mul_add(x[k], sums[1]);
         }

@@ -2,6 +2,7 @@
 
 use super::alone::AloneScratch;
 use super::group::Group;
+use super::rest::or_part;
 use super::track::Track;
 
 /// Sweeps after which velocities are computed anew even without a check.
@@ -85,8 +86,13 @@ fn check<const R: usize, const F: usize>(
     let mut better = [false; 4];
     for (k, track) in tracks.iter_mut().enumerate() {
         if track.present && !track.done {
-            let [map, size] = sums.map(|sum| of_track(&sum, k, group.by_lane));
-            better[k] = track.after_check(map, size, sweeps, tolerance);
+            let [map, size] = [sums[0], sums[1]].map(|sum| of_track(&sum, k, group.by_lane));
+            let part = if group.by_lane {
+                sums[2][k]
+            } else {
+                sums[2].into_iter().fold(0.0, f64::max)
+            };
+            better[k] = track.after_check(or_part(map, part), size, sweeps, tolerance);
         }
     }
     if group.by_lane {

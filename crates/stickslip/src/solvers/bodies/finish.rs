@@ -31,6 +31,7 @@
 
 use super::newton_krylov::NewtonKrylov;
 use super::packing::batch_friction;
+use super::rest::{or_part, worst_part};
 use super::workspace::Problem;
 use crate::algebra::dot;
 use crate::contact::delassus::{BlockDelassus, BodyForm, BodyLink};
@@ -173,12 +174,12 @@ impl IslandProblem {
         }))
     }
 
-    /// |F|², |r|² and |ρ q|² over all contacts.
+    /// |F|² or the square of the worst part, |r|² and |ρ q|² over all contacts.
     fn natural_map(&self) -> (f64, f64, f64) {
         let mut u = self.free.clone();
         self.operator
             .multiply_add(&self.impulse, &mut u, &mut Vec::new());
-        let (mut map, mut size, mut free) = (0.0, 0.0, 0.0);
+        let (mut map, mut size, mut free, mut part) = (0.0, 0.0, 0.0, 0.0);
         let mut w = Vec::new();
         let (mut z, mut projected) = (Vec::new(), Vec::new());
         for (contact, block) in self.blocks.iter().enumerate() {
@@ -202,8 +203,9 @@ impl IslandProblem {
             map += defect.sum::<f64>();
             size += dot(r, r);
             free += rho * rho * dot(q, q);
+            part = worst_part(r, u, (mu, rho)).max(part);
         }
-        (map, size, free)
+        (or_part(map, part), size, free)
     }
 }
 

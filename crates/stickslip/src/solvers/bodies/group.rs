@@ -194,8 +194,8 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
         self.total()
     }
 
-    /// |F|² and |x|² of the four lanes at x, whose velocities must be fresh.
-    pub(super) fn residual(&self, thread: usize, scratch: &mut AloneScratch) -> [[f64; 4]; 2] {
+    /// |F|², |x|² and the square of the worst part of a contact of the four lanes at x, whose velocities must be fresh.
+    pub(super) fn residual(&self, thread: usize, scratch: &mut AloneScratch) -> LaneSums {
         self.by_segment(thread, |k, segment| {
             // SAFETY: velocities are only read in this phase.
             let mut sums =
@@ -205,12 +205,21 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
                 let own = unsafe { alone.residual(F, self.velocity, scratch) };
                 sums[0][0] += own[0];
                 sums[1][0] += own[1];
+                sums[2][0] = own[2].max(sums[2][0]);
             }
             // SAFETY: the slot of this thread's segment.
-            unsafe { *self.slots[k].0.get() = [sums[0], sums[1], [0.0; 4]] };
+            unsafe { *self.slots[k].0.get() = sums };
         });
-        let total = self.total();
-        [total[0], total[1]]
+        let mut total = self.total();
+        total[2] = [0.0; 4];
+        for slot in &self.slots[..self.segments.len()] {
+            // SAFETY: as for the sum.
+            let parts = unsafe { (*slot.0.get())[2] };
+            for (worst, part) in total[2].iter_mut().zip(parts) {
+                *worst = part.max(*worst);
+            }
+        }
+        total
     }
 
     /// Sum over the segments in their order.

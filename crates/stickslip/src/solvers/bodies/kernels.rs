@@ -94,7 +94,7 @@ pub(super) unsafe fn act<const R: usize, const F: usize>(
     }
 }
 
-/// |F|² of the natural map and |x|² by lane.
+/// |F|² of the natural map, |x|² and the square of the worst part of a contact by lane.
 ///
 /// # Safety
 /// As for [`sweep`], where other threads may read.
@@ -102,14 +102,14 @@ pub(super) unsafe fn residual<const R: usize, const F: usize>(
     how: Instructions,
     batches: &[Batch<R, F>],
     velocity: Bodies,
-) -> [[f64; 4]; 2] {
+) -> [[f64; 4]; 3] {
     #[cfg(target_arch = "x86_64")]
     if how.has_avx2() {
         #[target_feature(enable = "avx2,fma")]
         unsafe fn vector<const R: usize, const F: usize>(
             batches: &[Batch<R, F>],
             velocity: Bodies,
-        ) -> [[f64; 4]; 2] {
+        ) -> [[f64; 4]; 3] {
             // SAFETY: the caller's promise.
             unsafe { residual_over::<Avx2, R, F>(batches, velocity) }
         }
@@ -125,15 +125,16 @@ pub(super) unsafe fn residual<const R: usize, const F: usize>(
 unsafe fn residual_over<V: Lanes, const R: usize, const F: usize>(
     batches: &[Batch<R, F>],
     velocity: Bodies,
-) -> [[f64; 4]; 2] {
-    let mut sums = [V::zero(); 2];
+) -> [[f64; 4]; 3] {
+    let mut sums = [V::zero(); 3];
     for batch in batches {
         // SAFETY: the caller's promise.
         unsafe { batch.residual(velocity, &mut sums) };
     }
-    let mut out = [[0.0; 4]; 2];
+    let mut out = [[0.0; 4]; 3];
     sums[0].store(&mut out[0]);
     sums[1].store(&mut out[1]);
+    sums[2].store(&mut out[2]);
     out
 }
 

@@ -2,7 +2,7 @@
 
 use super::finish::IslandProblem;
 use super::packing::batch_friction;
-use super::rest::on_cone;
+use super::rest::{on_cone, or_part, worst_part};
 
 pub(super) type Vector = [f64; 3];
 pub(super) type Matrix = [[f64; 3]; 3];
@@ -93,7 +93,7 @@ impl Island {
         u
     }
 
-    /// |F|² and |r|².
+    /// |F|², or the square of the worst part of a contact where that is larger, and |r|².
     pub(super) fn measure(&self, r: &[Vector], v: &mut Vec<f64>) -> (f64, f64) {
         self.measure_each(r, v, |_| {})
     }
@@ -106,7 +106,7 @@ impl Island {
         mut each: impl FnMut(f64),
     ) -> (f64, f64) {
         self.velocity(r, v);
-        let (mut map, mut size) = (0.0, 0.0);
+        let (mut map, mut size, mut part) = (0.0, 0.0, 0.0);
         for (index, (r, c)) in r.iter().zip(&self.contacts).enumerate() {
             let u = sum(&self.product(index, v), &self.free[index]);
             let mut z: Vector = std::array::from_fn(|k| r[k] - c.rho * u[k]);
@@ -116,8 +116,9 @@ impl Island {
             each(error);
             map += error;
             size += dot(r, r);
+            part = worst_part(r, &u, (c.mu, c.rho)).max(part);
         }
-        (map, size)
+        (or_part(map, part), size)
     }
 
     /// max(|r|, |ρ q|) of impulses with that |r|².

@@ -3,7 +3,8 @@
 //! # What it computes
 //!
 //! The guess projected on its cones, the velocities that it makes, and per island |F|², |r|² and |ρ q|² with
-//! F = r − P_K(r − ρ(u + μ|u_T| e_N)), ρ = rows/tr W_ii.
+//! F = r − P_K(r − ρ(u + μ|u_T| e_N)), ρ = rows/tr W_ii; where Signorini's part or the part of dissipation of a contact is larger than |F|, its square in
+//! place of |F|². With friction the map alone may be smaller than these by 1 + μ, and a certificate asks for all of them.
 //!
 //! # Source
 //!
@@ -33,6 +34,7 @@ use crate::parallel::share;
 /// Sums of one island.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
+    /// |F|², or the square of the worst part.
     pub(super) map: f64,
     pub(super) size: f64,
     pub(super) free: f64,
@@ -60,9 +62,11 @@ impl Sums {
 #[derive(Debug, Default)]
 pub(super) struct Rest {
     velocity: Vec<f64>,
-    /// |F|², |r|² and |ρ q|² of each contact.
-    measures: Vec<[f64; 3]>,
+    /// |F|², |r|², |ρ q|² and the square of the worst part of each contact.
+    measures: Vec<[f64; 4]>,
     sums: Vec<Sums>,
+    /// Square of the worst part of each island.
+    parts: Vec<f64>,
 }
 
 impl Rest {
@@ -101,7 +105,9 @@ impl Rest {
             .resize(operator.bodies() * operator.freedoms(), 0.0);
         operator.add_velocity(impulse, &mut self.velocity);
         let contacts = operator.contacts();
-        self.measures.resize(contacts, [0.0; 3]);
+        self.measures.resize(contacts, [0.0; 4]);
+        self.parts.clear();
+        self.parts.resize(islands.count(), 0.0);
         let (velocity, guess, sums) = (&self.velocity, &*impulse, &self.sums);
         share(&mut self.measures[..], contacts, |first, measures| {
             for (k, measure) in measures.iter_mut().enumerate() {
@@ -116,7 +122,7 @@ impl Rest {
                 }
             }
         });
-        for (contact, &[map, size, free]) in self.measures.iter().enumerate() {
+        for (contact, &[map, size, free, part]) in self.measures.iter().enumerate() {
             let Some(island) = islands.of(contact) else {
                 continue;
             };
@@ -124,8 +130,11 @@ impl Rest {
             sums.map += map;
             sums.size += size;
             sums.free += free;
+            self.parts[island] = part.max(self.parts[island]);
         }
-        for (solved, sums) in solved.iter_mut().zip(&self.sums) {
+        let islands = self.sums.iter_mut().zip(&self.parts);
+        for (solved, (sums, &part)) in solved.iter_mut().zip(islands) {
+            sums.map = or_part(sums.map, part);
             *solved = sums.within(tolerance);
         }
     }
@@ -136,7 +145,37 @@ impl Rest {
     }
 }
 
-/// |F|², |r|² and |ρ q|² of a contact under the velocities that the impulses make; infinite where nothing can move it.
+/// |F|² of an island, or the square of the worst part of a contact where that is larger; no number where |F|² is none.
+#[inline]
+pub(super) fn or_part(map: f64, part: f64) -> f64 {
+    if part > map { part } else { map }
+}
+
+/// The larger of the squares of Signorini's part `|min(r_N, ρ u_N)|` and of the part of dissipation `|r_T − P_{μ r_N}(r_T − ρ u_T)|` of a contact, which a
+/// certificate measures beside the natural map.
+#[inline]
+pub(super) fn worst_part(r: &[f64], u: &[f64], (mu, rho): (f64, f64)) -> f64 {
+    let normal = r[0] - (r[0] - rho * u[0]).max(0.0);
+    let pushed = |k: usize| r[k] - rho * u[k];
+    let length = (1..r.len())
+        .map(|k| pushed(k) * pushed(k))
+        .sum::<f64>()
+        .sqrt();
+    let radius = mu * r[0].max(0.0);
+    let shrink = if length > radius {
+        radius / length
+    } else {
+        1.0
+    };
+    let mut friction = 0.0;
+    for k in 1..r.len() {
+        let defect = r[k] - shrink * pushed(k);
+        friction += defect * defect;
+    }
+    friction.max(normal * normal)
+}
+
+/// |F|², |r|², |ρ q|² and the square of the worst part of a contact under the velocities that the impulses make; infinite where nothing can move it.
 #[inline]
 fn natural_map<const R: usize>(
     problem: &Problem,
@@ -144,7 +183,7 @@ fn natural_map<const R: usize>(
     mu: f64,
     velocity: &[f64],
     impulse: &[f64],
-) -> [f64; 3] {
+) -> [f64; 4] {
     let operator = problem.operator;
     let rows = operator.rows_of(contact);
     let size = rows.len().min(R);
@@ -160,7 +199,7 @@ fn natural_map<const R: usize>(
         }
     }
     if !(trace > 0.0) {
-        return [f64::INFINITY; 3];
+        return [f64::INFINITY; 4];
     }
     let rho = size as f64 / trace;
     let r = &impulse[rows];
@@ -175,7 +214,8 @@ fn natural_map<const R: usize>(
     for k in 0..size {
         map += (r[k] - nearest[k]) * (r[k] - nearest[k]);
     }
-    [map, length, rho * rho * free]
+    let part = worst_part(r, &u[..size], (mu, rho));
+    [map, length, rho * rho * free, part]
 }
 
 /// The point of |z_T| ≤ μ z_N nearest to z.

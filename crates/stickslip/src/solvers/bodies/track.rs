@@ -3,7 +3,7 @@
 //! # What it computes
 //!
 //! Nesterov's β = (θ − 1)/θ⁺, at most a cap; an estimate of the residual from the change of the last sweep, calibrated by former checks; the residual
-//! |F|/max(|r|, |ρ q|) at every check. Momentum is given up, to grow again from nothing, when Σ (y − r)·(r − x)/ρ > 0, and when the change δ = |r − y|/|r| of a
+//! |F|/max(|r|, |ρ q|) at every check, |F| the natural map or the worst part of a contact where that is larger: what a certificate asks for. Momentum is given up, to grow again from nothing, when Σ (y − r)·(r − x)/ρ > 0, and when the change δ = |r − y|/|r| of a
 //! sweep is [`GROWTH`] times the smallest since the last time: then the cap shrinks too. While neither happens the cap returns to one, slowly.
 //!
 //! # Source

@@ -11,6 +11,8 @@ use super::vector::{Vector, add, along, cross, norm, sub};
 
 /// Impulses of a step are accurate to this part of the largest of them.
 const ACCURACY: f64 = 1e-7;
+/// Rounding of velocities, in parts of the largest speed of the run so far.
+const ROUNDING_OF_SPEED: f64 = 1e3 * f64::EPSILON;
 
 impl Judge<'_> {
     /// Every contact obeys its law; its recorded velocity and mode are those of the motion.
@@ -31,7 +33,7 @@ impl Judge<'_> {
             }
             impulses += judged.impulse * judged.impulse;
             driven += judged.driven * judged.driven;
-            noise = f64::max(noise, judged.rho * 1e3 * f64::EPSILON * self.speed);
+            noise = f64::max(noise, judged.noise);
             defects.push(judged);
         }
         let scale = impulses
@@ -120,6 +122,8 @@ impl Judge<'_> {
         let gained = read(gained);
         let trace: f64 = (0..n).map(|i| response[i][i]).sum();
         let rho = n as f64 / trace;
+        // What rounding of the speeds of the run makes of an impulse.
+        let noise = rho * ROUNDING_OF_SPEED * self.speed;
         let theta = if self.settings.theta == 0.0 {
             0.5
         } else {
@@ -143,14 +147,14 @@ impl Judge<'_> {
                 };
             }
             Judged {
-                defect,
+                defect: defect.above(noise),
                 reading,
-                rho,
+                noise,
                 impulse: p[..n].iter().map(|p| p * p).sum::<f64>().sqrt(),
                 driven: rho * free.sqrt(),
                 pulls: p[0] < 0.0,
                 closes: w[0] < 0.0 && p[0] < rho * -w[0],
-                mode_holds: mode_holds(contact.mode, &section, &p[..n], accuracy),
+                mode_holds: mode_holds(contact.mode, &section, &p[..n], accuracy.max(noise)),
             }
         };
         let readings = self.readings(kick, contact, impact.restitution(), (before[0], gained[0]));
@@ -195,7 +199,8 @@ impl Judge<'_> {
 struct Judged {
     defect: law::LawDefect,
     reading: Reading,
-    rho: f64,
+    /// Impulses up to here are rounding.
+    noise: f64,
     impulse: f64,
     /// The velocity without impulses, as an impulse.
     driven: f64,

@@ -186,7 +186,8 @@ impl Form {
     }
 
     /// How far an outward normal at a point of the surface is from what a smooth surface has there, times the radius of the
-    /// surface (the size of the contact for a plane); 0 where it has edges.
+    /// surface (the size of the contact for a plane); 0 where it has edges. How it leans along a straight side is
+    /// [`Self::lean`].
     pub fn off_normal(&self, p: Vector, outward: Vector, size: f64) -> f64 {
         match self {
             Self::Swept { points, radius, .. } if *radius > 0.0 => {
@@ -194,20 +195,49 @@ impl Form {
                 to_segment(inside, points[0], points[points.len() - 1])
             }
             Self::Cylinder { radius, half } if p[2].abs() < half - 1e-4 * size => {
-                let [x, y, _] = along(p, -radius, outward);
-                x.hypot(y).max(radius * outward[2].abs())
+                let Some(across) = unit([outward[0], outward[1], 0.0]) else {
+                    return *radius;
+                };
+                let [x, y, _] = along(p, -radius, across);
+                x.hypot(y)
             }
             Self::HalfSpace { normal } => size * norm(sub(*normal, outward)),
             _ => 0.0,
         }
     }
 
-    /// Directions that may keep it apart from others: normals of its faces.
-    pub fn faces(&self) -> Vec<Vector> {
+    /// How much the straight side on which a point lies leans against an outward normal, times the radius. The nearest points of
+    /// two shapes never lean; of others one lies above the other along the normal of the nearest, on surfaces that may.
+    pub fn lean(&self, p: Vector, outward: Vector, size: f64) -> f64 {
         match self {
-            Self::Swept { planes, .. } => planes.iter().map(|p| p.0).collect(),
+            Self::Cylinder { radius, half } if p[2].abs() < half - 1e-4 * size => {
+                radius * outward[2].abs()
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Directions that may keep it apart from others: normals of its faces, in the plane of the sides of its core. A segment has two.
+    pub fn faces(&self, dimension: Dimension) -> Vec<Vector> {
+        let normals = |planes: &[(Vector, f64)]| planes.iter().map(|p| p.0).collect();
+        match self {
+            Self::Swept { points, planes, .. } if planes.is_empty() => match dimension {
+                Dimension::Plane => normals(&edges(points)),
+                Dimension::Space => Vec::new(),
+            },
+            Self::Swept { planes, .. } => normals(planes),
             Self::Cylinder { .. } | Self::Cone { .. } => vec![[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]],
             _ => Vec::new(),
+        }
+    }
+
+    /// Radius of its round part.
+    pub fn radius(&self) -> f64 {
+        match self {
+            Self::Swept { radius, .. }
+            | Self::Cylinder { radius, .. }
+            | Self::Cone { radius, .. } => *radius,
+            Self::HalfSpace { .. } | Self::Surface { .. } => 0.0,
         }
     }
 
@@ -328,6 +358,7 @@ mod tests {
                     "{shape:?} {p:?}"
                 );
                 assert!(form.off_normal(p, d, 1e-3) < 1e-12, "{shape:?}");
+                assert!(form.lean(p, d, 1e-3) < 1e-12, "{shape:?}");
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::systems::world::{Dimension, Pose, World, separating_direction};
 
 use super::form::{Form, PlacedForm};
 use super::node::NodeContact;
-use super::vector::{Vector, along, dot, sub, unit};
+use super::vector::{Vector, along, dot, norm, sub, unit};
 
 /// Places and normals are right to this part of the size: geometry is kept while bodies move by a millionth of it.
 const PRECISION: f64 = 1e-5;
@@ -52,6 +52,20 @@ fn separation(a: &Placed, b: &Placed, n: Vector) -> Option<f64> {
     Some(-a.height(n.map(|x| -x))? - b.height(n)?)
 }
 
+/// How far a contact is from the surfaces and their normals, and how much its normal leans along a straight side; lengths.
+#[derive(Clone, Copy)]
+struct OffSurface {
+    place: f64,
+    lean: f64,
+}
+
+impl OffSurface {
+    const NOWHERE: Self = Self {
+        place: f64::INFINITY,
+        lean: 0.0,
+    };
+}
+
 /// A defect of a contact: its size in parts of the size of the bodies.
 pub(super) type Defect = (usize, f64);
 
@@ -97,27 +111,38 @@ impl<'a> Geometry<'a> {
                 worst = Some((k, defect));
             }
         };
-        let mut found: Vec<([usize; 4], f64, usize, f64)> = Vec::new();
+        let mut found: Vec<([usize; 4], f64, usize, OffSurface)> = Vec::new();
         for (k, contact) in contacts.iter().enumerate() {
             let [a, b] = contact.bodies;
-            let (shapes, defect) = self.nearest_shapes(poses, contact);
-            found.push(([a, b, shapes[0], shapes[1]], contact.gap, k, defect));
+            let (shapes, off) = self.nearest_shapes(poses, contact);
+            found.push(([a, b, shapes[0], shapes[1]], contact.gap, k, off));
         }
         found.sort_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
         for pair in found.chunk_by(|x, y| x.0 == y.0) {
             let ([a, b, i, j], least, first, _) = pair[0];
             let (x, y) = (self.placed(a, i, &poses[a]), self.placed(b, j, &poses[b]));
             let (slack, size) = (self.slack(a, b), self.size(a, b));
-            if let Some(apart) = separation(&x, &y, contacts[first].normal)
+            // What a surface recedes by where it leans is in proportion to its radius.
+            let length = size.max(x.form.radius()).max(y.form.radius());
+            let normal = contacts[first].normal;
+            if let Some(apart) = separation(&x, &y, normal)
                 && !self.leaves_nearer((a, b), (&x, &y), (least, apart))
             {
                 note(first, (least - apart).abs() / slack);
             }
-            for &(_, gap, k, defect) in pair {
+            for &(_, gap, k, off) in pair {
                 // The far end of a round shape that leans touches where it would lie flat.
                 let way = sub(contacts[k].place, contacts[first].place);
                 let rise = (gap - least) * (gap - least) / dot(way, way).max(f64::MIN_POSITIVE);
-                let lean = 0.5 * size * rise.min(1.0);
+                let rise = rise.min(1.0);
+                let lean = length * rise / (1.0 + (1.0 - rise).sqrt());
+                // Farther points have the normal of the nearest, whatever side they lie on.
+                let shared = k != first && norm(sub(contacts[k].normal, normal)) <= PRECISION;
+                let defect = if shared {
+                    off.place
+                } else {
+                    off.place.max(off.lean)
+                };
                 note(k, defect / (slack + lean));
             }
         }
@@ -146,13 +171,13 @@ impl<'a> Geometry<'a> {
     }
 
     /// The shapes of both bodies on whose surfaces a contact lies best, and how far it is off.
-    fn nearest_shapes(&self, poses: &[Pose], contact: &NodeContact) -> ([usize; 2], f64) {
+    fn nearest_shapes(&self, poses: &[Pose], contact: &NodeContact) -> ([usize; 2], OffSurface) {
         let [a, b] = contact.bodies;
         let size = self.size(a, b);
         let best = |body: usize, sign: f64| {
             let outward = contact.normal.map(|n| -sign * n);
             let point = along(contact.place, 0.5 * sign * contact.gap, contact.normal);
-            let mut best = (0, f64::INFINITY);
+            let mut best = (0, OffSurface::NOWHERE);
             for shape in 0..self.forms[body].len() {
                 let placed = self.placed(body, shape, &poses[body]);
                 let (p, n) = (
@@ -160,15 +185,22 @@ impl<'a> Geometry<'a> {
                     placed.pose.body_direction(outward),
                 );
                 let off = placed.form.off_normal(p, n, size);
-                let defect = placed.form.off_surface(p).max(off);
-                if defect < best.1 {
-                    best = (shape, defect);
+                let off = OffSurface {
+                    place: placed.form.off_surface(p).max(off),
+                    lean: placed.form.lean(p, n, size),
+                };
+                if off.place.max(off.lean) < best.1.place.max(best.1.lean) {
+                    best = (shape, off);
                 }
             }
             best
         };
         let (on_a, on_b) = (best(a, 1.0), best(b, -1.0));
-        ([on_a.0, on_b.0], on_a.1.max(on_b.1))
+        let off = OffSurface {
+            place: on_a.1.place.max(on_b.1.place),
+            lean: on_a.1.lean.max(on_b.1.lean),
+        };
+        ([on_a.0, on_b.0], off)
     }
 
     /// Pairs of bodies that overlap by more than the slop, the deepest first of all: bodies and depth in parts of the slop.
@@ -238,7 +270,8 @@ impl<'a> Geometry<'a> {
             return least;
         }
         for (p, sign) in [(a, -1.0), (b, 1.0)] {
-            if p.form.faces().iter().any(|&n| holds(turned(p, n, sign))) {
+            let mut faces = p.form.faces(self.world.dimension).into_iter();
+            if faces.any(|n| holds(turned(p, n, sign))) {
                 return least;
             }
         }

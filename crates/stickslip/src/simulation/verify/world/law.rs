@@ -149,6 +149,18 @@ pub(super) struct LawDefect {
     pub cone: f64,
 }
 
+impl LawDefect {
+    /// The parts that are larger than rounding; what is no number stays.
+    pub fn above(self, noise: f64) -> Self {
+        let heard = |x: f64| if x <= noise { 0.0 } else { x };
+        Self {
+            natural_map: heard(self.natural_map),
+            normal: heard(self.normal),
+            cone: heard(self.cone),
+        }
+    }
+}
+
 /// Judges the impulse p of a contact that reads the velocity w.
 pub(super) fn judge(
     section: &FrictionSection,
