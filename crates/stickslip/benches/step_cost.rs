@@ -7,8 +7,8 @@
 //! All judging inside a run (residual and certificate, uniqueness, positions, passages) is counted in instructions, which
 //! do not depend on what else a machine does. Of one row, chosen by its name and run once (`STEP_COST_ONCE=1`) under
 //! `valgrind --tool=callgrind --toggle-collect='*Simulation::step_towards'`, it is the inclusive cost of
-//! `ContactStage::certify`, `UniquenessWatch::begin`, `Simulation::examine_uniqueness`, `Simulation::watch_passages` and
-//! `PositionWatch::observe` over that of `Simulation::step_towards`.
+//! `ContactStage::certify`, `UniquenessWatch::begin`, `UniquenessWatch::is_settled`, `Simulation::examine_uniqueness`,
+//! `Simulation::watch_passages` and `PositionWatch::observe` over that of `Simulation::step_towards`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -328,7 +328,9 @@ mod tests {
                             "response {response}, v = {v}: s = {s}"
                         );
                     }
-                    assert!(s > 0.0, "response {response}, v = {v}");
+                    // Friction of the speed found is that of the speed tried.
+                    let off = response * (law(observed(s)) - law(s)).abs();
+                    assert!(off <= 1e-9 * v, "response {response}, v = {v}: {off}");
                 }
             }
         }
