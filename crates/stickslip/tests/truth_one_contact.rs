@@ -985,3 +985,27 @@ fn rod_gamma_vanishes_on_the_critical_curve() {
         assert!(gamma.abs() <= 1e-14 * w[0].max(mu), "{degrees}: {gamma}");
     }
 }
+
+/// An approach at rounding beside fast slip and rolling: S leaves nothing but what stops it.
+#[test]
+fn a_grazing_contact_with_rolling_friction_is_stopped_by_almost_nothing() {
+    let parts = [0.5, 0.1].map(|mu| FrictionSection::ball(mu, 1).expect("valid"));
+    let section = FrictionSection::product(parts.to_vec()).expect("valid");
+    let w = [2.0, 0.4, -0.2, 0.4, 1.5, 0.1, -0.2, 0.1, 1.0];
+    for approach in [1e-3, 1e-9, 1e-16, 1e-20, 1e-30] {
+        let q = [-approach, 0.4, -0.3];
+        let contact = OneContact {
+            w: &w,
+            q: &q,
+            section: &section,
+            normal_impulse_min: 0.0,
+        };
+        let mut p = vec![0.0; 3];
+        let outcome = solve_kinetic(&contact, 1e-12, &mut p, &mut LocalScratch::default());
+        let normal = q[0] + dot(&w[..3], &p);
+        assert!(normal.abs() < 1e-12, "{approach}: {outcome:?}, {normal}");
+        // γ = 2 − 0.5·0.4 − 0.1·0.2.
+        let most = approach / 1.78 + 1e-13;
+        assert!((-1e-13..=most).contains(&p[0]), "{approach}: {p:?}");
+    }
+}

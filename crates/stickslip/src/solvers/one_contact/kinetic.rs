@@ -107,11 +107,13 @@ fn multiplier_root(contact: &OneContact, p: &mut [f64]) -> LocalOutcome {
     // s = 0 gives u_n ≥ 0; a large s closes the cone.
     let mut low = 0.0;
     let mut at_low = normal_velocity(low, &mut z);
-    let mut high = -q[0] / w[0];
+    // How large, the tangential velocities tell as well: an approach at rounding beside them says nothing.
+    let size = dot(&q, &q).sqrt() / w[0];
+    let mut high = (-q[0] / w[0]).max(f64::EPSILON * size);
     let mut at_high;
     loop {
         at_high = normal_velocity(high, &mut z);
-        if at_high <= 0.0 || high > 1e15 * -q[0] / w[0] {
+        if at_high <= 0.0 || high > 1e15 * size {
             break;
         }
         (low, at_low) = (high, at_high);
@@ -119,6 +121,8 @@ fn multiplier_root(contact: &OneContact, p: &mut [f64]) -> LocalOutcome {
     }
     let s = if at_low <= 0.0 {
         low
+    } else if !(at_high <= 0.0) {
+        high
     } else {
         bracketed_root(low, at_low, high, at_high, |s| normal_velocity(s, &mut z))
     };

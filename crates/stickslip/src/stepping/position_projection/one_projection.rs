@@ -1,6 +1,6 @@
 //! The projection on one contact, the one of most steps of small systems, without lists.
 
-use crate::algebra::{assign, copy};
+use crate::algebra::{absolute_dot, assign, copy, dot};
 use crate::systems::MechanicalSystem;
 
 use super::{GAP_ROUNDING, Member, PASSES_MAX, PositionProjection};
@@ -36,8 +36,9 @@ impl PositionProjection {
         let (n, constraints) = (self.displacement.len(), system.constraints());
         let gap = constraints[c].gap();
         assign(&mut self.gaps, gaps);
-        self.rows.reset_dense(n, 1);
+        self.dense.resize(n, 0.0);
         self.step.resize(n, 0.0);
+        self.moved.resize(q.len(), 0.0);
         let (mut moved, mut size) = (false, 0.0f64);
         let (mut first, mut previous) = (None, f64::INFINITY);
         for _ in 0..PASSES_MAX + constraints.len() {
@@ -48,8 +49,8 @@ impl PositionProjection {
             if moved && violation(size, moved) <= 1.0 {
                 return Some(true);
             }
-            gap.gradient(t, q, self.rows.dense_mut(0));
-            size = size.max(self.rows.absolute_dot(0, q) + gap.magnitude(t, q));
+            gap.gradient(t, q, &mut self.dense);
+            size = size.max(absolute_dot(&self.dense, q) + gap.magnitude(t, q));
             let worst = violation(size, moved);
             if worst <= 1.0 {
                 return Some(moved);
@@ -68,7 +69,6 @@ impl PositionProjection {
             if !self.push_one(member, value) {
                 break;
             }
-            self.moved.resize(q.len(), 0.0);
             if system.turns() {
                 system.displace(&self.start, &self.displacement, 1.0, &mut self.moved);
             } else {
@@ -94,10 +94,10 @@ impl PositionProjection {
     /// if nothing moves it or it would pull.
     #[inline]
     fn push_one(&mut self, member: Member, value: f64) -> bool {
-        assign(&mut self.responses, self.rows.dense_rows());
+        assign(&mut self.responses, &self.dense);
         self.factor.solve_in_place(&mut self.responses);
-        let stiffness = self.rows.dot(0, &self.responses);
-        let multiplier = (self.rows.dot(0, &self.displacement) - value) / stiffness;
+        let stiffness = dot(&self.dense, &self.responses);
+        let multiplier = (dot(&self.dense, &self.displacement) - value) / stiffness;
         let pulls = matches!(member, Member::Unilateral(_)) && multiplier < 0.0;
         if pulls || !multiplier.is_finite() {
             return false;
