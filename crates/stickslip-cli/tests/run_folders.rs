@@ -151,20 +151,24 @@ fn what_was_edited_is_not_resumed() {
         err.contains("trajectory.npy") && err.contains("changed since"),
         "{err}"
     );
-    // Without its digest, as the first format was, sizes and numbers are still looked at.
+    // The first format had no digest.
+    let first = edit("checkpoint.json", &text("\"version\":2", "\"version\":1"));
+    assert!(first.contains("checkpoint format 1"), "{first}");
+    // Where the digest is forged, sizes and numbers are still looked at.
     for (from, to, expected) in [
         ("\"rows\":", "\"rows\":900000000000000000", "rows"),
         ("\"planned\":[", "\"planned\":[1,1,1,1", "planned"),
         ("\"v\":[", "\"v\":[1,", "velocities"),
         ("\"t\":", "\"t\":-1", "time"),
     ] {
-        let first_format = |bytes: Vec<u8>| {
+        let forged = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).expect("text");
             let rest = text.split_once("\",").expect("a digest").1;
-            let rest = rest.replacen("\"version\":2", "\"version\":1", 1);
-            format!("{{{}", rest.replacen(from, to, 1)).into_bytes()
+            let rest = rest.replacen(from, to, 1);
+            let digest = stickslip::records::Digest::of(rest.as_bytes());
+            format!("{{\"digest\":\"{digest}\",{rest}").into_bytes()
         };
-        let err = edit("checkpoint.json", &first_format);
+        let err = edit("checkpoint.json", &forged);
         assert!(
             err.contains(expected) && err.contains("checkpoint.json"),
             "{from}: {err}"
