@@ -108,6 +108,11 @@ pub enum StepOutcome {
         /// The contact.
         contact: ContactKey,
     },
+    /// The normal of a contact is not that of its gap: its impulse would push along the obstacle.
+    ForeignNormal {
+        /// The contact.
+        contact: ContactKey,
+    },
     /// A delay was negative or longer than announced: the motion is not known there.
     DelayOutOfRange,
     /// Events follow each other without the motion getting on, or its integration takes more steps than it may.
@@ -132,6 +137,7 @@ impl StepOutcome {
                 | Self::DelayOutOfRange
                 | Self::NoProgress
                 | Self::DegenerateGap { .. }
+                | Self::ForeignNormal { .. }
         )
     }
 

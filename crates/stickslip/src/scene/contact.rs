@@ -160,7 +160,7 @@ fn read_contact_point(
     gap: Option<Expression>,
     settings: &Settings,
 ) -> Option<PointModel> {
-    let frame = match (read_frame(reader, table), gap) {
+    let frame = match (read_frame(reader, table, gap), gap) {
         (Some(frame), Some(gap)) => Some(with_moving_surface(reader, frame, gap)),
         (frame, _) => frame,
     };

@@ -18,7 +18,7 @@ shared_keys! {
     /// Position of the material contact point, two or three expressions; gives the tangents.
     KEY_POINT = point: POINT;
     /// Normal of the surface at the point, towards the admissible side.
-    KEY_NORMAL = normal: POINT_TIME, default "straight up";
+    KEY_NORMAL = normal: POINT_TIME, default "that of the gap";
     /// Slip velocity, one expression per tangent, linear in the velocities; instead of `point`. A part without
     /// velocities is the motion of the surface.
     KEY_SLIP = slip: STATES;

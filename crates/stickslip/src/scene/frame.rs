@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use crate::systems::frame::misalignment;
+
 use super::contact_places::PlaceModel;
 use super::diagnostic::Diagnostic;
-use super::expression::{Binary, Expression, Graph, Unary};
+use super::expression::{Binary, Expression, Graph, Tape, Unary};
 use super::key_kinds::Variables;
 use super::reader::Reader;
 use super::value::{Table, Value};
@@ -19,7 +21,11 @@ pub(super) struct Frame {
 }
 
 /// Rows of the frame from `point`, `slip` or `tangents`.
-pub(super) fn read_frame(reader: &mut Reader, table: &Table) -> Option<Frame> {
+pub(super) fn read_frame(
+    reader: &mut Reader,
+    table: &Table,
+    gap: Option<Expression>,
+) -> Option<Frame> {
     let given: Vec<&str> = table.given(&["point", "slip", "tangents"]);
     if let [first, second, ..] = given[..] {
         let span = table.get(second).map(|entry| entry.name_span.clone())?;
@@ -32,7 +38,7 @@ pub(super) fn read_frame(reader: &mut Reader, table: &Table) -> Option<Frame> {
         reader.report(Diagnostic::at(entry.name_span.clone(), message));
     }
     match given.first() {
-        Some(&"point") => read_point(reader, table),
+        Some(&"point") => read_point(reader, table, gap),
         Some(&"slip") => {
             let tangents = read_velocities(reader, table, "slip")?;
             Some(Frame {
@@ -48,7 +54,7 @@ pub(super) fn read_frame(reader: &mut Reader, table: &Table) -> Option<Frame> {
 }
 
 /// Material point and surface normal: rows axis·∂x/∂q for the normal and the tangents.
-fn read_point(reader: &mut Reader, table: &Table) -> Option<Frame> {
+fn read_point(reader: &mut Reader, table: &Table, gap: Option<Expression>) -> Option<Frame> {
     let value = table.value("point")?;
     let point = reader.expressions(value.as_list()?, Variables::Position)?;
     let dimension = point.len();
@@ -74,9 +80,9 @@ fn read_point(reader: &mut Reader, table: &Table) -> Option<Frame> {
             components
         }
         None => {
-            let mut up = vec![reader.graph.constant(0.0); dimension];
-            up[dimension - 1] = reader.graph.constant(1.0);
-            up
+            let inputs = reader.position_inputs();
+            gap.and_then(|gap| normal_of_gap(&mut reader.graph, gap, &point, &inputs))
+                .unwrap_or_else(|| straight_up(&mut reader.graph, dimension))
         }
     };
     let inputs = reader.position_inputs();
@@ -114,6 +120,100 @@ fn read_point(reader: &mut Reader, table: &Table) -> Option<Frame> {
         span: value.span.clone(),
         place,
     })
+}
+
+fn straight_up(graph: &mut Graph, dimension: usize) -> Vec<Expression> {
+    let mut up = vec![graph.constant(0.0); dimension];
+    up[dimension - 1] = graph.constant(1.0);
+    up
+}
+
+/// Configurations at which a gap is asked whether it grows straight up everywhere.
+const SAMPLES: usize = 16;
+
+/// The normal of the surface where the gap is zero; none where it is straight up everywhere, or where the point cannot move in
+/// all directions, so that the gap does not tell.
+///
+/// A gap that reads nothing but the place of its point has dφ = nᵀ ∂x/∂q with n along its normal, so that n = (J Jᵀ)⁻¹ J dφ with J = ∂x/∂q;
+/// its length is brought to 1 afterwards, and (J Jᵀ)⁻¹ is replaced by its adjugate.
+fn normal_of_gap(
+    graph: &mut Graph,
+    gap: Expression,
+    point: &[Expression],
+    inputs: &[usize],
+) -> Option<Vec<Expression>> {
+    let slopes = graph.gradient(gap, inputs);
+    let motions: Vec<Vec<Expression>> = point.iter().map(|&x| graph.gradient(x, inputs)).collect();
+    if grows_along(graph, &slopes, &motions[point.len() - 1]) {
+        return None;
+    }
+    let product = |graph: &mut Graph, a: &[Expression], b: &[Expression]| {
+        let pairs = a.iter().zip(b).map(|(&a, &b)| graph.multiply(a, b));
+        let pairs: Vec<Expression> = pairs.collect();
+        graph.sum(&pairs)
+    };
+    let d = point.len();
+    let right: Vec<Expression> = (0..d)
+        .map(|k| product(graph, &motions[k], &slopes))
+        .collect();
+    let square: Vec<Vec<Expression>> = (0..d)
+        .map(|k| {
+            (0..d)
+                .map(|l| product(graph, &motions[k], &motions[l]))
+                .collect()
+        })
+        .collect();
+    let cofactors = adjugate(graph, &square);
+    let determinant = product(graph, &square[0], &cofactors[0]);
+    if graph.constant_value(determinant) == Some(0.0) {
+        return None;
+    }
+    Some(
+        cofactors
+            .iter()
+            .map(|row| product(graph, row, &right))
+            .collect(),
+    )
+}
+
+/// Whether dφ points along a row at all configurations where both can be told; drawn at several scales, the same ones always.
+fn grows_along(graph: &Graph, slopes: &[Expression], row: &[Expression]) -> bool {
+    if slopes == row {
+        return true;
+    }
+    let outputs: Vec<Expression> = slopes.iter().chain(row).copied().collect();
+    let tape = Tape::compile(graph, &outputs);
+    let mut values = vec![0.0; outputs.len()];
+    (0..SAMPLES).all(|sample| {
+        let scale = 10f64.powi(sample as i32 % 4 - 2);
+        // The fractional parts of multiples of square roots lie everywhere.
+        let read = |k: usize| {
+            let root = (k as f64 + 2.0).sqrt() + 0.1 * sample as f64;
+            scale * (2.0 * (7.0 * (sample as f64 + 1.0) * root).fract() - 1.0)
+        };
+        tape.evaluate_with(read, &mut Vec::new(), &mut values);
+        let (slopes, row) = values.split_at(slopes.len());
+        values.iter().any(|x| !x.is_finite()) || misalignment(slopes, row) <= 1e-9
+    })
+}
+
+/// The adjugate of a symmetric matrix with two or three rows.
+fn adjugate(graph: &mut Graph, a: &[Vec<Expression>]) -> Vec<Vec<Expression>> {
+    if a.len() == 2 {
+        let off = graph.negate(a[0][1]);
+        return vec![vec![a[1][1], off], vec![off, a[0][0]]];
+    }
+    let mut minor = |i: usize, j: usize| {
+        let [(r, s), (k, l)] = [i, j].map(|i| ((i + 1) % 3, (i + 2) % 3));
+        let (first, second) = (
+            graph.multiply(a[r][k], a[s][l]),
+            graph.multiply(a[r][l], a[s][k]),
+        );
+        graph.subtract(first, second)
+    };
+    (0..3)
+        .map(|i| (0..3).map(|j| minor(i, j)).collect())
+        .collect()
 }
 
 fn unit(graph: &mut Graph, vector: &[Expression]) -> Vec<Expression> {

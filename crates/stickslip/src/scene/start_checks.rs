@@ -138,7 +138,7 @@ fn check_point(
             contact.name
         );
         let help = "when the point moves along the normal the gap must grow, and no motion along \
-                    the surface may change it; `normal` is straight up if not given";
+                    the surface may change it; without `normal` it is that of the gap";
         return Some(Diagnostic::at(span.clone(), message).with_help(help));
     }
     None

@@ -33,6 +33,7 @@ mod checkpoint;
 mod control_loop;
 mod default_run;
 mod elastic_ledger;
+mod frame_watch;
 mod gap_zero;
 mod hypotheses;
 mod passage_watch;

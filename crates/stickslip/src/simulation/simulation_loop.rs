@@ -17,6 +17,7 @@ use crate::stepping::{
 use crate::systems::past_motion::{Interpolation, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem};
 
+use super::frame_watch::FrameWatch;
 use super::gap_zero::passed_through;
 use super::positions::PositionWatch;
 use super::simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
@@ -64,6 +65,7 @@ pub struct Simulation {
     painleve: PainleveWatch,
     uniqueness: UniquenessWatch,
     positions: PositionWatch,
+    frames: FrameWatch,
     momentum: MomentumLedger,
     elastic: Option<ElasticLedger>,
     world: Option<(WorldAccounts, WorldMonitors)>,
@@ -146,6 +148,7 @@ impl Simulation {
         let world = system
             .as_world()
             .map(|world| (WorldAccounts::default(), WorldMonitors::new(world)));
+        let frames = FrameWatch::new(system.as_ref());
         let mut simulation = Self {
             system,
             scheme,
@@ -169,6 +172,7 @@ impl Simulation {
             painleve: PainleveWatch::default(),
             uniqueness: UniquenessWatch::default(),
             positions: PositionWatch::default(),
+            frames,
             momentum: MomentumLedger::default(),
             elastic: None,
             world,
@@ -348,6 +352,12 @@ impl Simulation {
             }
             if self.positions.may_pass() {
                 self.watch_passages();
+            }
+            let made = (self.step, &self.record);
+            let scales = &self.stage.scales;
+            if let Some(contact) = self.frames.observe(self.system.as_ref(), made, scales) {
+                self.state.clone_from(&self.saved);
+                self.record.outcome = StepOutcome::ForeignNormal { contact };
             }
         }
         if self.settings.on_several == OnSeveral::Stop

@@ -164,6 +164,23 @@ impl std::fmt::Debug for ContactFrame {
     }
 }
 
+/// Sine of the angle between the normal row of a contact and dφ; 1 where they point to different sides or one vanishes.
+///
+/// The rows of a material point know nothing of φ: if its normal is not that of the gap, the impulse pushes along the
+/// obstacle. Both agree on the obstacle itself, that is where φ = 0, and need not agree off it.
+pub(crate) fn misalignment(gradient: &[f64], row: &[f64]) -> f64 {
+    let (square, along) = (dot(gradient, gradient), dot(gradient, row));
+    if !(along > 0.0) {
+        return 1.0;
+    }
+    let off = gradient
+        .iter()
+        .zip(row)
+        .map(|(g, r)| (r - along / square * g).powi(2))
+        .sum::<f64>();
+    (off / dot(row, row)).sqrt()
+}
+
 /// Two unit vectors that complete the unit normal `n` to a right-handed orthonormal basis.
 ///
 /// They depend on `n` alone and are continuous except where the sign of `n_z` changes.

@@ -140,6 +140,11 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              does (as that of y^2), or it was pressed through to another side of its obstacle",
             named(contact)
         ),
+        StepOutcome::ForeignNormal { contact } => format!(
+            "the normal of contact `{}` is not that of its gap here: the gap must grow along the normal and stay the \
+             same along the surface, everywhere on it (without `normal` it is taken from the gap)",
+            named(contact)
+        ),
         StepOutcome::SeveralLayers { contact } => format!(
             "contact `{}` closes together with another one under the energetic law with friction: their impact \
              depends on the ratio of their stiffnesses, which rigid contacts do not have (scheme = \"penalty\" has \

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::laws::ImpactRule;
+use crate::simulation::frame_watch::{ANGLE, NEAR};
 use crate::systems::MechanicalSystem;
+use crate::systems::frame::misalignment;
 
 use super::past::Past;
 use super::place::{GAP_ROUNDING, Place, force};
@@ -193,6 +195,19 @@ impl<'a> Judge<'a> {
         let rounding = place.roundings[constraint];
         let size = self.size_of_motion(&place.gradients[constraint]) + rounding / GAP_ROUNDING;
         rounding.max(self.settings.gap_tolerance * size)
+    }
+
+    /// Normals are those of the gaps, on the obstacles.
+    pub fn frames(&self, t: f64, place: &Place, report: &mut Verification) {
+        for contact in &place.contacts {
+            let c = contact.constraint;
+            let size = self.size_of_motion(&place.gradients[c]) + place.roundings[c] / GAP_ROUNDING;
+            let row = &place.rows[contact.start];
+            let off = misalignment(&place.gradients[c], row);
+            if place.gaps[c].abs() <= NEAR * size && !(off <= ANGLE) {
+                report.note(Line::Frame, t, off, self.name(c));
+            }
+        }
     }
 
     /// The same for motions that are not runs, whose numbers were written down: what does not move in the gap is measured

@@ -45,6 +45,8 @@ pub enum Line {
     ImpactLaw,
     /// Contact gives no energy over any interval.
     Dissipation,
+    /// Normals of material points are those of their gaps.
+    Frame,
     /// Contacts of a world lie where its bodies touch.
     ContactGeometry,
     /// Recorded velocities and modes of contacts are those of the motion.
@@ -81,6 +83,7 @@ impl Line {
             Self::Variational => "variational form of the friction law against test reactions",
             Self::ImpactLaw => "impact law",
             Self::Dissipation => "contact gives energy",
+            Self::Frame => "a contact whose normal is not that of its gap",
             Self::ContactGeometry => "a contact that is not where its bodies touch",
             Self::ContactRecord => "a contact whose velocity or mode is not that of the motion",
             Self::Energy => "energies that are not those of the motion",
