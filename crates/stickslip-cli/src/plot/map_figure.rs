@@ -1,7 +1,7 @@
 //! A quantity over two parameters.
 
+use stickslip::internals::view::palette::{REGIMES, ramp};
 use stickslip::scene::{Cell, SceneMap};
-use stickslip::view::palette::{REGIMES, ramp};
 
 use super::axis::extent;
 use super::canvas::{Color, Fill, Stroke};
