@@ -27,6 +27,7 @@ pub(crate) mod sparse_cholesky;
 pub(crate) mod sparse_factor;
 pub(crate) mod sparse_rows;
 pub(crate) mod sparse_symmetric;
+pub(crate) mod splitmix;
 mod symmetric;
 pub(crate) mod vectors;
 
