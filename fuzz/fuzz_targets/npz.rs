@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stickslip::internals::Npz;
+use stickslip::records::Npz;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = Npz::from_bytes(bytes).map_err(|error| error.to_string());

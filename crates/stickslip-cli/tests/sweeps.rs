@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::common::{BLOCK, Folder};
-use stickslip::internals::{Array, Npz};
+use stickslip::records::{Array, Npz};
 
 fn numbers(npz: &Npz, name: &str) -> Vec<f64> {
     match npz.get(name) {

@@ -13,7 +13,6 @@ pub use crate::laws::energetic::spatial::{SpatialImpact, energetic_impact_in_spa
 pub use crate::laws::energetic::{EnergeticImpact, ImpactPhase, ImpactPhaseKind, energetic_impact};
 pub use crate::laws::generalized_set::{GeneralizedSet, PerGradient, PerUnitNormal, SetGeometry};
 pub use crate::records::digest::Digest;
-pub use crate::records::npz::{Array, Npz};
 pub use crate::records::trajectory_file::TrajectoryLayout;
 pub use crate::scene::drawing::Shape as DrawingShape;
 pub use crate::scene::edit::is_setting;
