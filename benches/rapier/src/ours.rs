@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::{Simulation, SimulationSettings};
-use stickslip::solvers::bodies::{BodySweepSettings, BodySweepSolver};
+use stickslip::solvers::{BodySweepSettings, BodySweepSolver};
 use stickslip::stepping::WorldStepping;
 use stickslip::systems::World;
 use stickslip::systems::world::{

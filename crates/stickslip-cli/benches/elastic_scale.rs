@@ -7,8 +7,8 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use stickslip::algebra::CholeskyFactor;
 use stickslip::contact::ContactSolver;
+use stickslip::internals::CholeskyFactor;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::{Simulation, SimulationSettings};
 use stickslip::solvers::{CascadeSolver, GaussSeidel};

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use stickslip::quantity::number;
+use stickslip::internals::quantity::number;
 use stickslip::solvers::SolverLimits;
 use stickslip::solvers::cascade::CoulombMethod;
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use stickslip::quantity::digits;
+use stickslip::internals::quantity::digits;
 use stickslip::scene::{Scene, SceneError};
 use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Method};
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use stickslip::simulation::{RunOutcome, RunSummary};
 
 use crate::plot::escape;
-use stickslip::quantity::{digits, number};
+use stickslip::internals::quantity::{digits, number};
 
 /// Coordinates shown in a table.
 const COORDINATES: usize = 4;

@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use stickslip::internals::DrawingShape as Shape;
+use stickslip::internals::paraview::{ContactFields, VtpSeries, VtuSeries, contact_columns};
+use stickslip::internals::view::palette::paraview_presets;
 use stickslip::records::TrajectoryReader;
-use stickslip::scene::{Scene, Shape, read_manifest, read_scene};
+use stickslip::scene::{Scene, read_manifest, read_scene};
 use stickslip::systems::World;
-use stickslip::systems::elastodynamic::{ContactFields, VtuSeries, contact_columns};
-use stickslip::systems::world::VtpSeries;
-use stickslip::view::palette::paraview_presets;
 
 use crate::exit::{Failure, complain, say};
 use crate::plot::state;

@@ -4,14 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use stickslip::contact::{ContactBlock, ContactProblem, Delassus};
-use stickslip::laws::{
-    FlowRule, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactRule, PerUnitNormal, SetGeometry,
-    SetUnit, StandardImpact,
-};
-use stickslip::quantity::digits;
+use stickslip::internals::check_impact;
+use stickslip::internals::quantity::digits;
+use stickslip::internals::{GeneralizedSet, PerUnitNormal, SetGeometry};
+use stickslip::laws::{FlowRule, GeneralizedRule, ImpactLaw, ImpactRule, SetUnit, StandardImpact};
 use stickslip::scene::Scene;
 use stickslip::simulation::studies::one_step_problem;
-use stickslip::solvers::impact_consistency::check_impact;
 use stickslip::stepping::MoreauContactDynamics;
 use stickslip::systems::{MechanicalSystem, World};
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use stickslip::quantity::{digits, quantity};
+use stickslip::internals::quantity::{digits, quantity};
 use stickslip::scene::{SceneRun, SceneRunError};
 use stickslip::simulation::{RunEnd, RunSummary, Simulation};
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use stickslip::records::EventKind;
 use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary, Status, TheoremCover};
 
-use stickslip::quantity::{count, digits, number, quantity};
+use stickslip::internals::quantity::{count, digits, number, quantity};
 
 /// What happened, where the energy went, how far the certificate can be trusted, what to beware of.
 pub fn report(summary: &RunSummary) -> String {

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use stickslip::scene::{
-    Changes, LoadError, Scene, SceneError, SourceText, find_in_gallery, nearest_in_gallery,
-};
+use stickslip::internals::nearest_in_gallery;
+use stickslip::scene::{Changes, LoadError, Scene, SceneError, SourceText, find_in_gallery};
 
 /// Changes to a scene.
 #[derive(clap::Args, Debug, Clone, Default)]

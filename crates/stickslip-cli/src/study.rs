@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use stickslip::quantity::typed;
+use stickslip::internals::quantity::typed;
 use stickslip::scene::{Changes, Scene, Scheme};
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::{ConvergenceStudy, Resolved, resolve_in_step};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use stickslip::quantity::digits;
+use stickslip::internals::quantity::digits;
 use stickslip::simulation::studies::attainable::{
     Attainable, Hypothesis, Sampled, Shape, attainable, sample,
 };

@@ -1,6 +1,6 @@
 //! `stickslip study bounds`: the a-priori bounds of the sweeping process beside what a run realised.
 
-use stickslip::quantity::{digits, typed};
+use stickslip::internals::quantity::{digits, typed};
 use stickslip::scene::Changes;
 use stickslip::simulation::studies::{BoundsStudy, sweeping_bounds};
 

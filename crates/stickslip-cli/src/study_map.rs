@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use stickslip::quantity::digits;
-use stickslip::records::Digest;
-use stickslip::scene::expression::{Graph, Scope, Tape, parse};
+use stickslip::internals::Digest;
+use stickslip::internals::expression::{Graph, Scope, Tape, parse};
+use stickslip::internals::map::grid;
+use stickslip::internals::quantity::digits;
 use stickslip::scene::{
     Cell, MapAxis, MapPoint, MapQuantity, SceneChart, SceneMap, SceneSweep, SweepOutcome,
 };
-use stickslip::simulation::studies::map::grid;
 use stickslip::simulation::studies::sweep::Sweep;
 
 use crate::dask;

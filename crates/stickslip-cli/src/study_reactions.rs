@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::quantity::{quantity, typed};
+use stickslip::internals::quantity::{quantity, typed};
 use stickslip::scene::Changes;
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::{ReactionRecorder, ReactionSplit};

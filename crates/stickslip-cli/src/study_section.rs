@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use stickslip::records::{Array, Digest, Npz};
-use stickslip::scene::expression::{Graph, Scope, parse};
+use stickslip::internals::Digest;
+use stickslip::internals::expression::{Graph, Scope, parse};
+use stickslip::records::{Array, Npz};
 use stickslip::scene::{Direction, Scene, SceneSweep, SectionRule};
 use stickslip::simulation::studies::sweep::{Sweep, SweepAxis, SweepPoint};
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use stickslip::internals::map::grid;
 use stickslip::scene::{SceneSweep, SweepOutcome};
-use stickslip::simulation::studies::map::grid;
 use stickslip::simulation::studies::sweep::{Sweep, SweepAxis};
 
 use crate::dask;

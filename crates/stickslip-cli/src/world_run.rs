@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
+use stickslip::internals::paraview::{ContactGlyph, WorldShot};
 use stickslip::records::{TrajectoryFileError, TrajectoryReader};
-use stickslip::systems::world::{
-    BodyMotion, ContactGlyph, Dimension, Pose, Twist, World, WorldShot,
-};
+use stickslip::systems::world::{BodyMotion, Dimension, Pose, Twist, World};
 
 /// Reads the states of chosen rows of a run, with their contacts where they were recorded.
 ///

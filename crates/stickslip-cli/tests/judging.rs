@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 use serde_json::Value;
-use stickslip::quantity::digits;
+use stickslip::internals::quantity::digits;
 
 fn events<'a>(summary: &'a Value, kind: &str) -> Vec<&'a Value> {
     let all = summary["events"].as_array().expect("a list of events");

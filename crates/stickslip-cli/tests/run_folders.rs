@@ -165,7 +165,7 @@ fn what_was_edited_is_not_resumed() {
             let text = String::from_utf8(bytes).expect("text");
             let rest = text.split_once("\",").expect("a digest").1;
             let rest = rest.replacen(from, to, 1);
-            let digest = stickslip::records::Digest::of(rest.as_bytes());
+            let digest = stickslip::internals::Digest::of(rest.as_bytes());
             format!("{{\"digest\":\"{digest}\",{rest}").into_bytes()
         };
         let err = edit("checkpoint.json", &forged);

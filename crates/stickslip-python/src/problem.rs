@@ -9,10 +9,10 @@ use pyo3::types::PyDict;
 use stickslip::algebra::SparseRows;
 use stickslip::contact::fclib::{FclibFile, FclibProblem, FclibSolution};
 use stickslip::contact::{CondensedProblem, ContactResidual, GlobalForm, Judgement};
+use stickslip::internals::one_contact::gamma;
 use stickslip::solvers::SolverLimits;
 use stickslip::solvers::cascade::{CoulombMethod, solve};
 use stickslip::solvers::enumeration::{EnumerationSettings, enumerate};
-use stickslip::solvers::one_contact::gamma;
 
 use crate::array::{array, floats, indices};
 use crate::error::problem_error;

@@ -28,17 +28,17 @@ pub fn energy_svg(times: Vec<f64>, curves: Vec<(String, Vec<f64>)>) -> String {
 /// The colours and marks of all pictures, as JSON.
 #[pyfunction]
 pub fn palette() -> String {
-    stickslip::view::palette::palette_json()
+    stickslip::internals::view::palette::palette_json()
 }
 
 /// A number with so many digits, as people write it.
 #[pyfunction]
 pub fn digits(value: f64, significant: usize) -> String {
-    stickslip::quantity::digits(value, significant)
+    stickslip::internals::quantity::digits(value, significant)
 }
 
 /// A value with its unit and a prefix: 2.846 kPa.
 #[pyfunction]
 pub fn quantity(value: f64, unit: &str) -> String {
-    stickslip::quantity::quantity(value, unit)
+    stickslip::internals::quantity::quantity(value, unit)
 }

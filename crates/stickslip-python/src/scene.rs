@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
+use stickslip::internals::nearest_in_gallery;
+use stickslip::internals::one_contact::gamma;
 use stickslip::scene::{
-    Changes, ReadError, SceneRun, SourceText, VerifyRunError, find_in_gallery, nearest_in_gallery,
-    read_manifest, read_scene,
+    Changes, ReadError, SceneRun, SourceText, VerifyRunError, find_in_gallery, read_manifest,
+    read_scene,
 };
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::simulation::verify::Formulation;
 use stickslip::solvers::enumeration::EnumerationSettings;
-use stickslip::solvers::one_contact::gamma;
 
 use crate::error::{folder_error, plain_scene_error, run_error, scene_error};
 use crate::threads::detached;
@@ -37,7 +38,7 @@ pub fn gallery() -> Vec<(String, String)> {
 /// Whether a name is that of a setting of a scene.
 #[pyfunction]
 pub fn is_setting(name: &str) -> bool {
-    stickslip::scene::is_setting(name)
+    stickslip::internals::is_setting(name)
 }
 
 /// The changes that pairs of names and texts ask for.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use stickslip::records::TrajectoryLayout;
+use stickslip::internals::TrajectoryLayout;
 use stickslip::simulation::{Checkpoint, RunEnd, RunSummary};
 use stickslip::systems::{Drive, ForceDependence};
 

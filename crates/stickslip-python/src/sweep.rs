@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use stickslip::records::Digest;
+use stickslip::internals::Digest;
 use stickslip::scene::{
     Cell, MapPoint, MapQuantity, SceneChart, SceneSweep, SourceText, SweepOutcome,
 };

@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use stickslip::internals::{CholeskyFactor, dot};
+
+use stickslip::algebra::SymmetricMatrix;
 use stickslip::contact::{BlockKind, ContactKey, ContactProblem, ContactSolver};
 use stickslip::laws::{FlowRule, FrictionSection};
 use stickslip::records::{ContactMode, EnergyEntry, StepRecord};

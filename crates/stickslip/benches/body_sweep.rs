@@ -8,9 +8,10 @@
 //! elapsed time on several.
 
 use std::time::Instant;
-use stickslip::contact::{BlockKind, BodyOperator, ContactBlock, ContactKey, NO_BODY};
+use stickslip::contact::{BlockKind, ContactBlock, ContactKey};
+use stickslip::internals::{BodyOperator, NO_BODY};
 use stickslip::laws::{FlowRule, FrictionSection};
-use stickslip::solvers::bodies::{BodySweepSettings, BodySweepSolver};
+use stickslip::solvers::{BodySweepSettings, BodySweepSolver};
 
 type Vector = [f64; 3];
 

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use stickslip::algebra::Jet;
 use stickslip::contact::{BlockKind, ContactBlock, ContactKey, ContactProblem};
+use stickslip::internals::map::{grid, map};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::simulation::studies::branches::branches;
-use stickslip::simulation::studies::map::{grid, map};
 use stickslip::solvers::enumeration::{EnumerationSettings, Verdict, enumerate};
 use stickslip::stepping::MoreauContactDynamics;
 use stickslip::systems::functions::AutoScalar;

@@ -28,7 +28,7 @@ pub mod internals;
 pub mod laws;
 mod parallel;
 pub mod prelude;
-pub mod quantity;
+mod quantity;
 pub mod records;
 pub mod scene;
 pub mod simulation;

@@ -31,6 +31,7 @@
 //! # }
 //! ```
 
+#[doc(no_inline)]
 pub use std::ops::ControlFlow;
 
 pub use crate::algebra::{Jet, SymmetricMatrix};

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::common::{self, Scheme};
 use stickslip::contact::{ContactSolution, ContactSolver};
+use stickslip::internals::TrajectoryLayout;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use stickslip::records::TrajectoryLayout;
 use stickslip::scene::{Changes, Scene, find_in_gallery};
 use stickslip::simulation::{Checkpoint, RunFolder, Simulation, SimulationSettings};
 use stickslip::solvers::enumeration::{EnumerationSettings, enumerate};

@@ -3,10 +3,11 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::internals::contact_fields;
+use stickslip::internals::paraview::VtuSeries;
 use stickslip::records::ContactMode;
 use stickslip::scene::{Changes, Scene, find_in_gallery};
-use stickslip::simulation::{ElasticLedger, RunEnd, Simulation, contact_fields};
-use stickslip::systems::elastodynamic::VtuSeries;
+use stickslip::simulation::{ElasticLedger, RunEnd, Simulation};
 
 fn scene(name: &str, changes: &Changes) -> Scene {
     let source = find_in_gallery(name).unwrap().source();

@@ -6,8 +6,9 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use stickslip::internals::nearest_in_gallery;
 use stickslip::records::{EventKind, StepRecord};
-use stickslip::scene::{Changes, Scene, find_in_gallery, gallery, nearest_in_gallery};
+use stickslip::scene::{Changes, Scene, find_in_gallery, gallery};
 use stickslip::simulation::{RunEnd, Simulation};
 
 fn scene(name: &str, changes: &Changes) -> Scene {

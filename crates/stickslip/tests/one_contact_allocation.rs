@@ -3,10 +3,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use stickslip::laws::FrictionSection;
-use stickslip::solvers::one_contact::{
+use stickslip::internals::one_contact::{
     LocalScratch, OneContact, gamma, solve_coulomb, solve_kinetic, solve_known_normal,
 };
+use stickslip::laws::FrictionSection;
 
 struct Counting;
 

@@ -5,14 +5,14 @@
 //! frictionless limit, agreement with S(q, v) and, below the critical coefficient, with Coulomb.
 
 use crate::common::random::Random;
-use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use stickslip::algebra::SymmetricMatrix;
 use stickslip::contact::{
     BlockKind, ContactKey, ContactProblem, ContactResidual, ContactSolution, ContactSolver,
-    NormalStage, SolveStatus,
+    SolveStatus,
 };
+use stickslip::internals::{CholeskyFactor, GeneralizedSet, NormalStage, dot};
 use stickslip::laws::{
-    ActiveSpace, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, Polyhedron, Sections,
-    SetUnit,
+    ActiveSpace, FlowRule, FrictionSection, GeneralizedRule, Polyhedron, Sections, SetUnit,
 };
 use stickslip::solvers::{GaussSeidel, GeneralizedReaction};
 

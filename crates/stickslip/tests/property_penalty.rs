@@ -6,7 +6,8 @@ use crate::common;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
-use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw, energetic_impact};
+use stickslip::internals::energetic_impact;
+use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::StepOutcome;
 use stickslip::simulation::studies::{ReactionRecorder, ReactionSplit};
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};

@@ -2,7 +2,8 @@
 //! contact dynamics and section 11 of that of the energy-consistent scheme.
 
 use crate::common::random::Random;
-use stickslip::algebra::{SymmetricMatrix, dot};
+use stickslip::algebra::SymmetricMatrix;
+use stickslip::internals::dot;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::{ContactMode, StepRecord};
 use stickslip::simulation::{Simulation, SimulationSettings};

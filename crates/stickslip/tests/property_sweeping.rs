@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
+use stickslip::internals::SweepingData;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::ContactMode;
 use stickslip::scene::{Changes, Scene, find_in_gallery};
 use stickslip::simulation::studies::sweeping_bounds;
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
-use stickslip::stepping::{SweepingBounds, SweepingData, SweepingProcess, SweepingRealised};
+use stickslip::stepping::{SweepingBounds, SweepingProcess, SweepingRealised};
 use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
 use stickslip::systems::past_motion::{PastReading, PastView};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};

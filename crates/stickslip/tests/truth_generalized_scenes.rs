@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::internals::map::grid;
 use stickslip::records::StepRecord;
 use stickslip::scene::{
     Changes, MapAxis, MapQuantity, Scene, SceneChart, SourceText, find_in_gallery,
 };
-use stickslip::simulation::studies::map::grid;
 use stickslip::simulation::verify::{Formulation, Line, Motion, Violation};
 use stickslip::simulation::{RunEnd, Simulation};
 

@@ -5,10 +5,10 @@
 //! cone program in another language); tolerance 1e-5 where that program stopped there, 1e-8 for
 //! closed forms.
 
-use stickslip::laws::FrictionSection;
-use stickslip::solvers::one_contact::{
+use stickslip::internals::one_contact::{
     LocalOutcome, LocalScratch, LocalState, OneContact, gamma, planar, solve_coulomb, solve_kinetic,
 };
+use stickslip::laws::FrictionSection;
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()

@@ -3,13 +3,12 @@
 use crate::common;
 
 use crate::common::random::Random;
-use stickslip::algebra::{CholeskyFactor, Jet, SymmetricMatrix};
-use stickslip::contact::{
-    BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver, NormalStage,
-};
+use stickslip::algebra::{Jet, SymmetricMatrix};
+use stickslip::contact::{BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver};
+use stickslip::internals::map::boundary;
+use stickslip::internals::{CholeskyFactor, NormalStage};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedRule, ImpactLaw};
 use stickslip::simulation::studies::branches::{ChoiceRule, EnumeratingSolver, branches, follow};
-use stickslip::simulation::studies::map::boundary;
 use stickslip::simulation::{OnSeveral, RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::solvers::enumeration::{EnumerationSettings, Mode, Verdict, enumerate};

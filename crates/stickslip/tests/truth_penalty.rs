@@ -5,7 +5,8 @@ use crate::common;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
-use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw, NormalCompliance, energetic_impact};
+use stickslip::internals::energetic_impact;
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw, NormalCompliance};
 use stickslip::records::{ContactMode, StepOutcome};
 use stickslip::simulation::{RunEnd, Simulation, SimulationError, SimulationSettings};
 use stickslip::solvers::GaussSeidel;

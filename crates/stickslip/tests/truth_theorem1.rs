@@ -1,12 +1,12 @@
 //! Theorem 1 of [Paoli2015] in the plane and in space; motions and their impulses, not lists of impulses.
 
+use stickslip::internals::check_impact;
 use stickslip::laws::{FlowRule, GeneralizedRule, StandardImpact};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
 use stickslip::simulation::studies::attainable::{Hypothesis, Shape, attainable, sample};
 use stickslip::simulation::studies::branches::{BranchStudy, branches};
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::enumeration::{EnumerationSettings, Verdict};
-use stickslip::solvers::impact_consistency::check_impact;
 use stickslip::stepping::MoreauContactDynamics;
 
 /// Painlevé's rod, in the plane or with its tip on a floor in space.

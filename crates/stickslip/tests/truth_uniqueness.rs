@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use crate::common::random::Random;
 use stickslip::contact::{BlockKind, Certificate, ContactBlock, ContactKey, ContactProblem};
+use stickslip::internals::uniqueness::{Uniqueness, examine};
 use stickslip::laws::{FlowRule, FrictionSection};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
 use stickslip::solvers::enumeration::{EnumerationSettings, Verdict, enumerate};
-use stickslip::solvers::uniqueness::{Uniqueness, examine};
 
 fn problem(w: &[f64], q: Vec<f64>, mu: &[f64], size: usize) -> ContactProblem {
     let block = |(k, &mu): (usize, &f64)| ContactBlock {

@@ -3,7 +3,8 @@
 
 use crate::common::exact_motions::{ExactMotion, exact_motions, parse};
 use crate::common::random::Random;
-use stickslip::algebra::{CholeskyFactor, Jet};
+use stickslip::algebra::Jet;
+use stickslip::internals::CholeskyFactor;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::scene::Scene;
 use stickslip::simulation::verify::{

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::worlds::Random;
+use stickslip::internals::verify_world::{WorldNode, verify_world};
 use stickslip::records::{EnergyEntry, TrajectoryReader};
 use stickslip::scene::{Changes, Scene, SceneRun, SourceText, find_in_gallery, gallery};
-use stickslip::simulation::verify::world::{WorldNode, verify_world};
 use stickslip::simulation::verify::{Line, Verification};
 
 fn scene(name: &str, changes: &Changes) -> Scene {
@@ -249,7 +249,7 @@ fn perturb(nodes: &mut [WorldNode], random: &mut Random, what: usize) -> String 
         _ => {
             let copy = *contact;
             node.contacts
-                .push(stickslip::simulation::verify::world::NodeContact {
+                .push(stickslip::internals::verify_world::NodeContact {
                     index: copy.index + 7,
                     place: copy.place.map(|x| x + 0.01),
                     ..copy

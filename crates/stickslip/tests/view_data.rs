@@ -4,9 +4,10 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use stickslip::internals::view::{Block, BlockKind, ContactRow};
 use stickslip::records::TrajectoryReader;
 use stickslip::scene::{Changes, Scene, SceneRun, SourceText, find_in_gallery};
-use stickslip::view::{Block, BlockKind, ContactRow, ViewData, ViewOptions};
+use stickslip::view::{ViewData, ViewOptions};
 
 fn scene(name: &str, until: f64) -> Scene {
     let source = find_in_gallery(name).expect("in the gallery").source();
@@ -361,7 +362,7 @@ fn large_tables_are_rounded_and_say_so() {
     let ball = view.bodies.iter().find(|body| body.free).unwrap().clone();
     let (count, frames) = (8000u32, 100);
     view.bodies = (0..count)
-        .map(|k| stickslip::view::ViewBody {
+        .map(|k| stickslip::internals::view::ViewBody {
             moving: Some(k),
             ..ball.clone()
         })

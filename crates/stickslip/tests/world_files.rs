@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::worlds::{Random, law, newton, simulation};
+use stickslip::internals::SceneFacts;
 use stickslip::laws::ImpactLaw;
 use stickslip::records::TrajectoryReader;
-use stickslip::simulation::{RunEnd, RunFolder, RunSettings, RunSummary, SceneFacts, Simulation};
+use stickslip::simulation::{RunEnd, RunFolder, RunSettings, RunSummary, Simulation};
 use stickslip::systems::World;
 use stickslip::systems::world::{
     Dimension, ForceSums, Monitor, MonitorQuantity, Pose, Recording, WorldBody,

@@ -1,6 +1,6 @@
 //! An axis: its range and its ticks.
 
-use stickslip::quantity::{grouped, power, prefix};
+use stickslip::internals::quantity::{grouped, power, prefix};
 
 /// A range of values with ticks at round numbers.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! A drawing as a list of marks, from which both the SVG and the PNG are made.
 
-pub use stickslip::view::palette::{Colour as Color, Hatch};
+pub use stickslip::internals::view::palette::{Colour as Color, Hatch};
 
 /// A place on the drawing, in its units, y downwards.
 pub type Point = [f64; 2];

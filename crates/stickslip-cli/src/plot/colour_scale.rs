@@ -1,11 +1,11 @@
 //! A bar of colours with ticks: what the colours of a field stand for.
 
-use stickslip::view::palette::ramp;
+use stickslip::internals::view::palette::ramp;
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Color, Fill, Point, Stroke};
 use super::lettering;
-use stickslip::quantity::prefix;
+use stickslip::internals::quantity::prefix;
 
 /// Height that a scale takes.
 pub const SCALE_HEIGHT: f64 = 36.0;

@@ -1,9 +1,9 @@
 //! Pictures of elastic bodies: the deformed mesh coloured by a field, and the forces of contact.
 
-use stickslip::systems::elastodynamic::contact_columns;
+use stickslip::internals::paraview::contact_columns;
+use stickslip::internals::view::ViewMesh;
+use stickslip::internals::view::palette::ramp;
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
-use stickslip::view::ViewMesh;
-use stickslip::view::palette::ramp;
 
 use super::canvas::{Color, Fill, Point, Stroke};
 use super::colour_scale::ColourScale;
@@ -13,7 +13,7 @@ use super::panel::{Item, Panel};
 use super::run_figures::{RunData, TIME};
 use super::snapshot::{Window, project};
 use super::style;
-use stickslip::quantity::time;
+use stickslip::internals::quantity::time;
 
 /// Pictures of a run whose times nobody chose.
 const PICTURES: usize = 6;

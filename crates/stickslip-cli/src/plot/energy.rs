@@ -1,6 +1,6 @@
 //! The energy ledger as stacked areas.
 
-use stickslip::view::palette::{LEDGER, SUPPLIES};
+use stickslip::internals::view::palette::{LEDGER, SUPPLIES};
 
 use super::canvas::{Color, Fill, Stroke};
 use super::figure::Figure;

@@ -119,7 +119,7 @@ fn area(p: &[Point]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stickslip::view::palette::HELD;
+    use stickslip::internals::view::palette::HELD;
 
     #[test]
     fn faces_are_seen_from_outside_only() {

@@ -1,6 +1,6 @@
 //! Half-spaces behind the pictures of worlds.
 
-use stickslip::view::palette::HELD;
+use stickslip::internals::view::palette::HELD;
 
 use super::canvas::{Color, Fill, Hatch, Stroke};
 use super::panel::Item;

@@ -1,7 +1,7 @@
 //! A quantity over two parameters.
 
+use stickslip::internals::view::palette::{REGIMES, ramp};
 use stickslip::scene::{Cell, SceneMap};
-use stickslip::view::palette::{REGIMES, ramp};
 
 use super::axis::extent;
 use super::canvas::{Color, Fill, Stroke};
@@ -30,23 +30,7 @@ pub fn map_figure(
         y_range: Some((edge(ys, 0), edge(ys, ys.len()))),
         ..Panel::default()
     };
-    // Neighbours of one filling are one area: rectangles of whole stretches of a row.
-    for j in 0..ys.len() {
-        let mut i = 0;
-        while i < xs.len() {
-            let filling = fillings[j * xs.len() + i];
-            let start = i;
-            while i < xs.len() && fillings[j * xs.len() + i] == filling {
-                i += 1;
-            }
-            if let Some(k) = filling {
-                let (left, right) = (edge(xs, start), edge(xs, i));
-                let (low, high) = (edge(ys, j), edge(ys, j + 1));
-                let corners = vec![[left, low], [right, low], [right, high], [left, high]];
-                panel.items.push(Item::Area(corners, keys[k].1));
-            }
-        }
-    }
+    add_areas(&mut panel, (xs, ys), &fillings, &keys);
     for (name, fill) in keys {
         panel
             .legend
@@ -75,18 +59,9 @@ pub fn map_figure(
         );
     }
     if let Some((name, points)) = formula {
+        let label = format!("{} = {name}", map.y.name);
         let inside = |p: &[f64; 2]| p[1] >= edge(ys, 0) && p[1] <= edge(ys, ys.len());
-        let label = Some(format!("{} = {name}", map.y.name));
-        let stroke = Stroke {
-            dash: &[6.0, 4.0],
-            ..Stroke::solid(Color(190, 0, 0), 1.8)
-        };
-        let mut label = label;
-        for stretch in points.split(|p| !inside(p)) {
-            if stretch.len() > 1 {
-                panel.add_curve(stretch.to_vec(), stroke, label.take());
-            }
-        }
+        add_formula(&mut panel, label, points.split(|p| !inside(p)));
     }
     Figure {
         name: "map".to_string(),
@@ -96,6 +71,47 @@ pub fn map_figure(
         columns: 1,
         panel_size: (720.0, 560.0),
         ..Figure::default()
+    }
+}
+
+/// Neighbours of one filling are one area: rectangles of whole stretches of a row.
+fn add_areas(
+    panel: &mut Panel,
+    (xs, ys): (&[f64], &[f64]),
+    fillings: &[Option<usize>],
+    keys: &[(Option<String>, Fill)],
+) {
+    for j in 0..ys.len() {
+        let mut i = 0;
+        while i < xs.len() {
+            let filling = fillings[j * xs.len() + i];
+            let start = i;
+            while i < xs.len() && fillings[j * xs.len() + i] == filling {
+                i += 1;
+            }
+            if let Some(k) = filling {
+                let (left, right) = (edge(xs, start), edge(xs, i));
+                let (low, high) = (edge(ys, j), edge(ys, j + 1));
+                let corners = vec![[left, low], [right, low], [right, high], [left, high]];
+                panel.items.push(Item::Area(corners, keys[k].1));
+            }
+        }
+    }
+}
+
+/// A boundary that the user gave, in stretches that lie inside the map, under one label.
+fn add_formula<'a>(
+    panel: &mut Panel,
+    label: String,
+    stretches: impl Iterator<Item = &'a [[f64; 2]]>,
+) {
+    let stroke = Stroke {
+        dash: &[6.0, 4.0],
+        ..Stroke::solid(Color(190, 0, 0), 1.8)
+    };
+    let mut label = Some(label);
+    for stretch in stretches.filter(|stretch| stretch.len() > 1) {
+        panel.add_curve(stretch.to_vec(), stroke, label.take());
     }
 }
 

@@ -1,6 +1,6 @@
 //! A strip of pictures of a planar mechanism in motion.
 
-use stickslip::view::palette::MODES;
+use stickslip::internals::view::palette::MODES;
 
 use super::canvas::{Color, Stroke};
 use super::figure::Figure;
@@ -9,7 +9,7 @@ use super::panel::Panel;
 use super::run_figures::RunData;
 use super::snapshot::{Snapshot, Window};
 use super::style;
-use stickslip::quantity::{quantity, time};
+use stickslip::internals::quantity::{quantity, time};
 
 /// Pictures in a strip.
 const PICTURES: usize = 8;

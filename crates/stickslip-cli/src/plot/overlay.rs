@@ -1,6 +1,6 @@
 //! Several runs of one scene over each other.
 
-use stickslip::view::palette::LEDGER;
+use stickslip::internals::view::palette::LEDGER;
 
 use super::canvas::Stroke;
 use super::figure::Figure;

@@ -8,7 +8,7 @@ use stickslip::simulation::RunSummary;
 use stickslip::simulation::studies::branches::BranchTree;
 use stickslip::view::ViewData;
 
-use stickslip::quantity::quantity;
+use stickslip::internals::quantity::quantity;
 
 use super::branch_figure::branch_figure;
 use super::canvas::{Color, Stroke};

@@ -1,8 +1,9 @@
 //! One frame of a run, from the data of every picture: drawn shapes, bodies, meshes, obstacles, contact forces.
 
+use stickslip::internals::view::palette::{BODIES, HELD};
+use stickslip::internals::view::{ContactRow, Geometry};
 use stickslip::systems::world::Pose;
-use stickslip::view::palette::{BODIES, HELD};
-use stickslip::view::{ContactRow, Geometry, ViewData};
+use stickslip::view::ViewData;
 
 use super::canvas::{Color, Fill, Point, Stroke};
 use super::faces::{piece, pieces};

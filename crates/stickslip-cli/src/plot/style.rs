@@ -1,6 +1,6 @@
 //! Strokes and fillings from the one table of colours and marks.
 
-use stickslip::view::palette::{AREAS, CURVES, LedgerTerm, MODES};
+use stickslip::internals::view::palette::{AREAS, CURVES, LedgerTerm, MODES};
 
 use super::canvas::{Color, Fill, Hatch, Stroke};
 

@@ -1,6 +1,6 @@
 //! When each contact was open, sticking, slipping.
 
-use stickslip::view::palette::{IMPACT, MODES};
+use stickslip::internals::view::palette::{IMPACT, MODES};
 
 use super::canvas::{Color, Fill, Hatch, Stroke};
 use super::figure::Figure;

@@ -1,7 +1,7 @@
 //! Pictures of worlds: bodies with the forces between them, and how some of them move.
 
+use stickslip::internals::view::palette::MODES;
 use stickslip::systems::world::{Dimension, World};
-use stickslip::view::palette::MODES;
 
 use super::figure::Figure;
 use super::legend::Sample;
@@ -9,7 +9,7 @@ use super::panel::Panel;
 use super::run_figures::{RunData, TIME};
 use super::snapshot::{Snapshot, Window};
 use super::style;
-use stickslip::quantity::time;
+use stickslip::internals::quantity::time;
 
 /// Bodies with curves of their own.
 const CURVES: usize = 6;
@@ -47,7 +47,7 @@ fn pictures(run: &RunData) -> Option<Figure> {
     if strongest > 0.0 {
         figure.subtitle += &format!(
             "; longest line {}",
-            stickslip::quantity::quantity(strongest, "N")
+            stickslip::internals::quantity::quantity(strongest, "N")
         );
     }
     for frame in &frames {

@@ -4,7 +4,8 @@ use crate::engine::{
     activation, run_steps, run_totals, scheme_settings, simulation, step_count, theta_scheme,
 };
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{CholeskyFactor, SymmetricMatrix};
+use stickslip::algebra::SymmetricMatrix;
+use stickslip::internals::CholeskyFactor;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
 use stickslip::simulation::Simulation;

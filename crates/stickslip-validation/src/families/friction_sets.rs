@@ -3,11 +3,11 @@
 use crate::engine::{LocalView, contact_dynamics, impact};
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::SymmetricMatrix;
-use stickslip::internals::{project, support};
-use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedSet, ImpactLaw};
+use stickslip::internals::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
+use stickslip::internals::one_contact::gamma;
+use stickslip::internals::{GeneralizedSet, project, support};
+use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
-use stickslip::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
-use stickslip::solvers::one_contact::gamma;
 use stickslip::systems::functions::{GivenRows, GivenScalar};
 use stickslip::systems::rigid::UnitQuaternion;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, RigidBody, UnilateralConstraint};
@@ -131,7 +131,7 @@ impl Covectors {
             .flat_map(|r| {
                 lifted
                     .iter()
-                    .map(|s| stickslip::algebra::dot(r, s))
+                    .map(|s| stickslip::internals::dot(r, s))
                     .collect::<Vec<_>>()
             })
             .collect();
@@ -142,7 +142,7 @@ impl Covectors {
     fn pair(&self, w: &[f64]) -> Vec<f64> {
         self.rows
             .iter()
-            .map(|r| stickslip::algebra::dot(r, w))
+            .map(|r| stickslip::internals::dot(r, w))
             .collect()
     }
 
@@ -150,7 +150,7 @@ impl Covectors {
     fn pair_dual(&self, f: &[f64]) -> Vec<f64> {
         self.lifted
             .iter()
-            .map(|r| stickslip::algebra::dot(r, f))
+            .map(|r| stickslip::internals::dot(r, f))
             .collect()
     }
 
@@ -251,7 +251,7 @@ pub(super) fn two_points(input: &CaseInput) -> Result<Answer, CaseError> {
     let build = || -> Result<GeneralizedSystem, CaseError> {
         let (value, gradient) = (normal.clone(), normal.clone());
         let gap = GivenScalar {
-            value: move |q: &[f64]| stickslip::algebra::dot(&value, q),
+            value: move |q: &[f64]| stickslip::internals::dot(&value, q),
             gradient: move |_: &[f64], row: &mut [f64]| row.copy_from_slice(&gradient),
         };
         let mut constraint = UnilateralConstraint::new("ground", gap);

@@ -1,13 +1,13 @@
 //! Steps of the generalized law: random ones, corners, grooves and blocks on two feet.
 
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{CholeskyFactor, SymmetricMatrix, dot};
+use stickslip::algebra::SymmetricMatrix;
 use stickslip::contact::{
-    BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver, NormalStage, SolveStatus,
+    BlockKind, ContactKey, ContactProblem, ContactSolution, ContactSolver, SolveStatus,
 };
+use stickslip::internals::{CholeskyFactor, GeneralizedSet, NormalStage, dot};
 use stickslip::laws::{
-    ActiveSpace, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, Polyhedron, Sections,
-    SetUnit,
+    ActiveSpace, FlowRule, FrictionSection, GeneralizedRule, Polyhedron, Sections, SetUnit,
 };
 use stickslip::solvers::GeneralizedReaction;
 

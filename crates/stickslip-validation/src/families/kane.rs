@@ -2,11 +2,9 @@
 
 use crate::engine::{LocalView, contact_dynamics, impact};
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{Jet, SymmetricMatrix, dot};
-use stickslip::laws::{
-    ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw, ImpactPhase,
-    ImpactPhaseKind, energetic_impact,
-};
+use stickslip::algebra::{Jet, SymmetricMatrix};
+use stickslip::internals::{GeneralizedSet, ImpactPhase, ImpactPhaseKind, dot, energetic_impact};
+use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedRule, ImpactLaw};
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
 

@@ -7,7 +7,9 @@ use stickslip::records::StepRecord;
 use stickslip::systems::functions::GivenScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
-use stickslip::algebra::{SymmetricMatrix, dot};
+use stickslip::internals::dot;
+
+use stickslip::algebra::SymmetricMatrix;
 
 /// System with the gaps `D q ≥ 0`, touching at q = 0, one law per row.
 fn system(

@@ -7,7 +7,8 @@ use crate::engine::{
     theta_scheme,
 };
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{Jet, SymmetricMatrix, dot};
+use stickslip::algebra::{Jet, SymmetricMatrix};
+use stickslip::internals::dot;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
 use stickslip::simulation::Simulation;

@@ -3,16 +3,14 @@
 use crate::engine::{LocalView, contact_dynamics, impact};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{Jet, dot};
+use stickslip::algebra::Jet;
 use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
-use stickslip::internals::bracketed_root;
-use stickslip::laws::{
-    ContactLaw, FlowRule, FrictionSection, GeneralizedRule, GeneralizedSet, ImpactLaw,
-};
+use stickslip::internals::one_contact::gamma;
+use stickslip::internals::{GeneralizedSet, bracketed_root, dot};
+use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedRule, ImpactLaw};
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::GeneralizedReaction;
 use stickslip::solvers::enumeration::{EnumerationSettings, Mode, enumerate};
-use stickslip::solvers::one_contact::gamma;
 use stickslip::stepping::{MoreauContactDynamics, ReferenceEvent, ReferenceEventKind};
 use stickslip::systems::functions::{AutoScalar, GivenRows};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};

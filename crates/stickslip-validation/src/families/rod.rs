@@ -3,11 +3,11 @@
 use crate::engine::{LocalView, contact_dynamics, impact, run_steps, simulation};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{Jet, SymmetricMatrix, dot};
+use stickslip::algebra::{Jet, SymmetricMatrix};
 use stickslip::internals;
-use stickslip::internals::bracketed_root;
+use stickslip::internals::one_contact::{gamma, planar};
+use stickslip::internals::{bracketed_root, dot};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
-use stickslip::solvers::one_contact::{gamma, planar};
 use stickslip::stepping::ReferenceEventKind;
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};

@@ -3,10 +3,9 @@
 use crate::engine::{LocalView, impact, touching};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::algebra::{Jet, dot};
-use stickslip::laws::{
-    ContactLaw, EnergeticImpact, FrictionSection, ImpactLaw, ImpactPhaseKind, energetic_impact,
-};
+use stickslip::algebra::Jet;
+use stickslip::internals::{EnergeticImpact, ImpactPhaseKind, dot, energetic_impact};
+use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::stepping::ReferenceEventKind;
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};

@@ -9,7 +9,8 @@ use crate::engine::{
 };
 use crate::reference::{Start, slips, sticks};
 use crate::{Answer, CaseError, CaseInput};
-use stickslip::algebra::{SymmetricMatrix, dot};
+use stickslip::algebra::SymmetricMatrix;
+use stickslip::internals::dot;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::Simulation;
 use stickslip::stepping::MoreauJeanSettings;

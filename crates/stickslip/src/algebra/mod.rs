@@ -6,10 +6,10 @@
 pub(crate) mod autodiff;
 pub(crate) mod ball_quadratic;
 pub(crate) mod block_sparse;
-mod cholesky;
+pub(crate) mod cholesky;
 pub(crate) mod compensated;
 pub(crate) mod compliance;
-mod covectors;
+pub(crate) mod covectors;
 pub(crate) mod eigen2;
 pub(crate) mod feasibility;
 mod jet;
@@ -27,21 +27,21 @@ pub(crate) mod sparse_cholesky;
 pub(crate) mod sparse_factor;
 pub(crate) mod sparse_rows;
 pub(crate) mod sparse_symmetric;
+pub(crate) mod splitmix;
 mod symmetric;
-mod vectors;
+pub(crate) mod vectors;
 
-pub use cholesky::CholeskyFactor;
+pub(crate) use cholesky::CholeskyFactor;
 pub(crate) use compensated::CompensatedSum;
 pub(crate) use compensated::long_dot;
-pub use compliance::Compliance;
-pub use covectors::Covectors;
+pub(crate) use compliance::Compliance;
+pub(crate) use covectors::Covectors;
 pub use jet::Jet;
 pub(crate) use pivoted_cholesky::PivotedCholesky;
 pub use sparse_rows::{SparseRows, SparseRowsError};
 pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::SymmetricMatrix;
-pub use vectors::dot;
 pub(crate) use vectors::{
     absolute_dot, add_scaled, assign, assign_difference, assign_middle, assign_zeros, copy, cross,
-    weighted_distance_square, weighted_square, write_between,
+    dot, weighted_distance_square, weighted_square, write_between,
 };

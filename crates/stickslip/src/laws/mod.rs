@@ -17,29 +17,28 @@
 //! ```
 
 mod cone;
-pub mod contact_law;
-pub mod energetic;
-pub mod flow_rule;
-pub mod friction_section;
-pub mod friction_set;
-pub mod generalized_set;
+pub(crate) mod contact_law;
+pub(crate) mod energetic;
+pub(crate) mod flow_rule;
+pub(crate) mod friction_section;
+pub(crate) mod friction_set;
+pub(crate) mod generalized_set;
 mod hull;
-pub mod impact_law;
-pub mod impact_map;
-pub mod impact_rule;
+pub(crate) mod impact_law;
+pub(crate) mod impact_map;
+pub(crate) mod impact_rule;
 mod nearest_point;
-pub mod normal_compliance;
-pub mod polyhedron;
-pub mod polytope;
+pub(crate) mod normal_compliance;
+pub(crate) mod polyhedron;
+pub(crate) mod polytope;
 pub(crate) mod section_quadratic;
 
 pub use contact_law::{ContactLaw, ContactLawError, FrictionCoefficient};
-pub use energetic::spatial::{SpatialImpact, energetic_impact_in_space};
-pub use energetic::{EnergeticImpact, ImpactPhase, ImpactPhaseKind, energetic_impact};
+pub(crate) use energetic::spatial::energetic_impact_in_space;
 pub use flow_rule::{ActiveSpace, FlowRule, GeneralizedRule, Sections, SetUnit};
 pub use friction_section::{FrictionError, FrictionSection};
 pub use friction_set::{FrictionSet, SetFromProjection, SetFromSupport};
-pub use generalized_set::{GeneralizedSet, PerGradient, PerUnitNormal, SetGeometry};
+pub(crate) use generalized_set::{GeneralizedSet, PerGradient, PerUnitNormal};
 pub use impact_law::{ImpactLaw, ImpactLawError};
 pub use impact_rule::{ImpactClosure, ImpactRule, StandardImpact};
 pub use normal_compliance::{ComplianceError, ComplianceStiffness, NormalCompliance};

@@ -3,7 +3,7 @@
 //! Records compute nothing of mechanics: they hold what a step did and check sums.
 
 mod closing;
-mod digest;
+pub(crate) mod digest;
 mod energy_ledger;
 mod event_log;
 mod momentum_ledger;
@@ -14,12 +14,12 @@ mod present_contact;
 mod regular_file;
 mod row_file;
 mod step_record;
-mod trajectory_file;
+pub(crate) mod trajectory_file;
 pub(crate) mod world_rows;
 mod world_watch;
 
 pub(crate) use closing::ROUNDING_UNITS;
-pub use digest::Digest;
+pub(crate) use digest::Digest;
 pub use energy_ledger::{EnergyEntry, EnergyLedger};
 pub use event_log::{ContactWorks, Event, EventKind, EventLog};
 pub use momentum_ledger::{Momentum, MomentumEntry, MomentumLedger};
@@ -31,6 +31,6 @@ pub(crate) use row_file::{RowFile, RowFormat};
 pub use step_record::{
     ContactMode, ContactRecord, PainleveMargin, PhaseTimes, StepOutcome, StepRecord,
 };
-pub(crate) use trajectory_file::TrajectoryFile;
-pub use trajectory_file::{TrajectoryFileError, TrajectoryLayout, TrajectoryReader};
+pub(crate) use trajectory_file::{TrajectoryFile, TrajectoryLayout};
+pub use trajectory_file::{TrajectoryFileError, TrajectoryReader};
 pub(crate) use world_watch::WorldWatch;

@@ -10,6 +10,15 @@ use super::source::SourceText;
 use super::value;
 
 /// Changes to a scene: parameters and keys of the top level, each with its new value as text.
+///
+/// ```
+/// use stickslip::scene::{Changes, Scene, find_in_gallery};
+///
+/// let source = find_in_gallery("bouncing-ball").ok_or("no such scene")?.source();
+/// let scene = Scene::parse(Changes::new().parameter("e", 0.25).key("until", 2).apply(&source)?)?;
+/// assert!(scene.settings.until == 2.0 && scene.parameters.contains(&("e".into(), 0.25)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     parameters: Vec<(String, String)>,

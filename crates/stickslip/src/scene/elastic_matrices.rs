@@ -11,8 +11,8 @@ use super::scene_file::read_file;
 use super::settings::Settings;
 use super::value::{Table, Value};
 use crate::algebra::sparse_rows::SparseRows;
-use crate::systems::ElastodynamicSystem;
 use crate::systems::elastodynamic::{ElastodynamicError, bounded_coordinate, read_matrix_market};
+use crate::systems::{ElastodynamicSystem, UnilateralConstraint};
 
 /// A Matrix Market file under a key.
 fn matrix(reader: &mut Reader, table: &Table, key: &str) -> Option<Option<SparseRows>> {
@@ -63,41 +63,7 @@ pub(super) fn read_matrices(
     let load = vector(reader, table, "load", n)?;
     let q0 = vector(reader, table, "displacement", n)?;
     let v0 = vector(reader, table, "velocity", n)?;
-    let mut constraints = Vec::new();
-    let mut names = Vec::new();
-    for contact in read_contacts(reader, contacts, settings, None) {
-        let Target::Coordinate(coordinate, above, bound, slides) = contact.target else {
-            continue;
-        };
-        let mut wrong = |span: &Range<usize>, message: String| {
-            reader.report(Diagnostic::at(span.clone(), message));
-        };
-        if coordinate > n {
-            let message = format!("`coordinate` is {coordinate}, the system has {n} coordinates");
-            wrong(&contact.surface_span, message);
-            continue;
-        }
-        if let Some(k) = slides.iter().find(|&&k| k > n) {
-            let message = format!("`slides` names {k}, the system has {n} coordinates");
-            wrong(&contact.other_span, message);
-            continue;
-        }
-        let twice = |(i, k): (usize, &usize)| *k == coordinate || slides[..i].contains(k);
-        if slides.iter().enumerate().any(twice) {
-            let message = "`slides` must be coordinates other than the bounded one, each once";
-            wrong(&contact.other_span, message.to_string());
-            continue;
-        }
-        let slides: Vec<usize> = slides.iter().map(|k| k - 1).collect();
-        constraints.push(bounded_coordinate(
-            &contact.name,
-            (coordinate - 1, n),
-            (above, bound),
-            &slides,
-            contact.law,
-        ));
-        names.push((contact.name, contact.span));
-    }
+    let (constraints, names) = bounds(reader, contacts, settings, n);
     if !reader.diagnostics.is_empty() {
         return None;
     }
@@ -135,4 +101,49 @@ pub(super) fn read_matrices(
         contacts: names,
         files,
     })
+}
+
+/// Contacts that bound single coordinates of `n`, with their names and places.
+fn bounds(
+    reader: &mut Reader,
+    contacts: &[Value],
+    settings: &Settings,
+    n: usize,
+) -> (Vec<UnilateralConstraint>, Vec<(String, Range<usize>)>) {
+    let mut constraints = Vec::new();
+    let mut names = Vec::new();
+    for contact in read_contacts(reader, contacts, settings, None) {
+        let Target::Coordinate(coordinate, above, bound, slides) = contact.target else {
+            continue;
+        };
+        let mut wrong = |span: &Range<usize>, message: String| {
+            reader.report(Diagnostic::at(span.clone(), message));
+        };
+        if coordinate > n {
+            let message = format!("`coordinate` is {coordinate}, the system has {n} coordinates");
+            wrong(&contact.surface_span, message);
+            continue;
+        }
+        if let Some(k) = slides.iter().find(|&&k| k > n) {
+            let message = format!("`slides` names {k}, the system has {n} coordinates");
+            wrong(&contact.other_span, message);
+            continue;
+        }
+        let twice = |(i, k): (usize, &usize)| *k == coordinate || slides[..i].contains(k);
+        if slides.iter().enumerate().any(twice) {
+            let message = "`slides` must be coordinates other than the bounded one, each once";
+            wrong(&contact.other_span, message.to_string());
+            continue;
+        }
+        let slides: Vec<usize> = slides.iter().map(|k| k - 1).collect();
+        constraints.push(bounded_coordinate(
+            &contact.name,
+            (coordinate - 1, n),
+            (above, bound),
+            &slides,
+            contact.law,
+        ));
+        names.push((contact.name, contact.span));
+    }
+    (constraints, names)
 }

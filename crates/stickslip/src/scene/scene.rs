@@ -18,6 +18,17 @@ use super::tables::SceneTable;
 use super::world::WorldModel;
 
 /// A scene that was read without mistake.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use stickslip::scene::{Scene, find_in_gallery};
+///
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// let mut run = scene.simulation()?;
+/// run.run_until(0.5, |_| ControlFlow::Continue(()));
+/// assert!(run.ledger().is_closed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// What it shows.

@@ -86,6 +86,20 @@ const HALVINGS: usize = 32;
 const REGIME_STEP: f64 = 1e-8;
 
 /// A scene with two free parameters.
+///
+/// ```
+/// use stickslip::scene::{Cell, Changes, MapQuantity, SceneChart, find_in_gallery};
+///
+/// let chart = SceneChart {
+///     source: find_in_gallery("painleve-rod").ok_or("no such scene")?.source(),
+///     changes: Changes::new(),
+///     quantity: MapQuantity::Margin { gap: 1e-3 },
+/// };
+/// // Without friction the margin of a contact is one.
+/// let margin = chart.at(("theta0", 1.0), ("mu", 0.0))?;
+/// assert!(matches!(margin, Cell::Number(x) if (x - 1.0).abs() < 1e-12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SceneChart {
     /// The scene.

@@ -150,6 +150,22 @@ pub enum SceneRunError {
 }
 
 /// A run of a scene that writes its folder.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use stickslip::records::TrajectoryReader;
+/// use stickslip::scene::{Changes, Scene, SceneRun, find_in_gallery};
+///
+/// let source = find_in_gallery("bouncing-ball").ok_or("no such scene")?.source();
+/// let scene = Scene::parse(Changes::new().key("until", 0.1).apply(&source)?)?;
+/// let folder = std::env::temp_dir().join(format!("stickslip-example-{}", std::process::id()));
+/// let mut run = SceneRun::start("bouncing-ball", scene, &folder)?;
+/// let end = run.advance(|_| ControlFlow::Continue(()))?;
+/// assert!(run.finish(end)?.certified);
+/// assert_eq!(TrajectoryReader::open(&folder.join("trajectory.npy"))?.columns()[0], "t");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct SceneRun {
     scene: Scene,
     name: String,

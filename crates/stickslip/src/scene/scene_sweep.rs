@@ -132,6 +132,22 @@ fn time_and_expression(text: &str) -> Option<(f64, &str)> {
 }
 
 /// A scene whose parameters are swept.
+///
+/// ```
+/// use stickslip::scene::{Changes, SceneSweep, SweepOutcome, find_in_gallery};
+/// use stickslip::simulation::studies::sweep::SweepAxis;
+///
+/// let subject = SceneSweep {
+///     source: find_in_gallery("bouncing-ball").ok_or("no such scene")?.source(),
+///     changes: Changes::new().key("until", 0.1),
+///     outcomes: vec![SweepOutcome::parse("y")],
+/// };
+/// let names = ["e".to_string()];
+/// let mut sweep = subject.sweep(vec![SweepAxis { name: "e".into(), values: vec![0.2, 0.8] }])?;
+/// let done = sweep.run(|values| subject.evaluate(&names, values), |_| Ok(()), || false)?;
+/// assert!(done && sweep.points().len() == 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SceneSweep {
     /// The scene.

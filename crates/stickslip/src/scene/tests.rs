@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value as Json;
 
+use super::source::FILE_SIZE_MAX;
 use super::*;
 use crate::algebra::{Jet, SymmetricMatrix};
 use crate::systems::functions::{Inertia, KineticEnergy};

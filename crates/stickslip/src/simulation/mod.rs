@@ -32,10 +32,10 @@
 mod checkpoint;
 mod control_loop;
 mod default_run;
-mod elastic_ledger;
+pub(crate) mod elastic_ledger;
 mod frame_watch;
 mod gap_zero;
-mod hypotheses;
+pub(crate) mod hypotheses;
 mod passage_watch;
 mod positions;
 mod run_folder;
@@ -54,21 +54,19 @@ mod world_summary;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub(crate) use control_loop::{ControlLoop, ControlMemory};
-pub use elastic_ledger::{
-    BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount, contact_fields,
-};
-pub use hypotheses::{Hypotheses, Hypothesis, SceneFacts, Status, TheoremCover};
+pub use elastic_ledger::{BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount};
+pub(crate) use hypotheses::SceneFacts;
+pub use hypotheses::{Hypotheses, Hypothesis, Status, TheoremCover};
 pub use passage_watch::Crossing;
-pub use positions::{DRIFT_LIMIT, Largest, LargestOf, PositionVerdict};
+pub use positions::{Largest, LargestOf, PositionVerdict};
 pub use run_folder::{RunFolder, RunFolderError};
 pub(crate) use run_lock::RunLock;
 pub use simulation_loop::Simulation;
 pub use simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
 pub use summary::{
-    CERTIFIED_RESIDUAL, CertificateSummary, DependentRows, EnergySummary, EventCounts,
-    FinalContact, NamedValues, PainleveSummary, PositionSummary, RunOutcome, RunSettings,
-    RunSummary, SUMMARY_FORMAT, SummaryEvent, WorstOf,
+    CertificateSummary, DependentRows, EnergySummary, EventCounts, FinalContact, NamedValues,
+    PainleveSummary, PositionSummary, RunOutcome, RunSettings, RunSummary, SummaryEvent, WorstOf,
 };
 pub(crate) use uniqueness_watch::UniquenessWatch;
 pub(crate) use world_files::{FileMark, WorldMarks, numbers_per_row};

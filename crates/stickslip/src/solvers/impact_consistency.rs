@@ -32,6 +32,7 @@
 use serde::Serialize;
 
 use crate::algebra::feasibility::LinearSystem;
+use crate::algebra::splitmix::Splitmix;
 use crate::algebra::{PivotedCholesky, dot};
 use crate::contact::{ContactProblem, ContactSolution};
 use crate::laws::{GeneralizedSet, ImpactRule, PerGradient, SetUnit};
@@ -282,20 +283,6 @@ fn judge(
     report
         .tangential_power
         .update(power / (speed * speed), before, after);
-}
-
-/// Splitmix generator: samples depend on the seed alone.
-struct Splitmix(u64);
-
-impl Splitmix {
-    /// Uniform in [0, 1).
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
 }
 
 #[cfg(test)]

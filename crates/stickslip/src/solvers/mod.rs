@@ -33,21 +33,21 @@
 //! ```
 
 pub(crate) mod accelerated_gauss_seidel;
-pub mod bodies;
+pub(crate) mod bodies;
 pub(crate) mod body_sweep;
 pub mod cascade;
 pub(crate) mod coloured_sweep;
 pub mod enumeration;
 mod gauss_seidel;
 pub(crate) mod generalized_reaction;
-pub mod impact_consistency;
+pub(crate) mod impact_consistency;
 pub(crate) mod interior_point;
 mod locality;
 pub mod matrix_free;
 pub mod minimum_norm;
 mod newton_finish;
 pub(crate) mod newton_system;
-pub mod one_contact;
+pub(crate) mod one_contact;
 mod one_step_cascade;
 mod patch;
 mod planar_lemke;
@@ -58,9 +58,9 @@ pub(crate) mod reduced_form;
 pub(crate) mod scaled_problem;
 mod strategy;
 pub(crate) mod sweep;
-pub mod uniqueness;
+pub(crate) mod uniqueness;
 
-pub use bodies::{BodySweepOutcome, BodySweepSettings, BodySweepSolver};
+pub use bodies::{BodySweepSettings, BodySweepSolver};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use generalized_reaction::{GeneralizedReaction, GeneralizedReactionSettings};
 pub use one_step_cascade::CascadeSolver;

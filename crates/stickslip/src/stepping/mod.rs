@@ -4,7 +4,7 @@
 //! to whatever [`crate::contact::ContactSolver`] it is given, and completes the step with its
 //! energy entry. It cannot name a solver.
 
-mod assembly;
+pub(crate) mod assembly;
 mod contact_phases;
 pub(crate) mod contact_scales;
 mod contact_stage;
@@ -29,12 +29,12 @@ mod slip_friction;
 mod state_products;
 mod step_energy;
 mod step_positions;
-mod sweeping_bounds;
+pub(crate) mod sweeping_bounds;
 mod sweeping_process;
-pub mod world;
+mod world;
 
-pub use assembly::{ContactLayout, ContactSlot};
-pub use contact_scales::ContactScales;
+pub(crate) use assembly::ContactLayout;
+pub(crate) use contact_scales::ContactScales;
 pub use contact_stage::ContactStage;
 pub use event_driven::{
     EventDriven, EventDrivenSettings, ReferenceEvent, ReferenceEventKind, ReferenceMotion,

@@ -96,6 +96,18 @@ impl fmt::Debug for ContactPoint {
 ///
 /// Several points (two feet of one face, quadrature points of a conforming patch) share the gap
 /// and become active together; each carries its own impulse.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // The lower end of a rod (x, y, angle) above a rough floor.
+/// let tip = |q: &[Jet]| [q[0] + q[2].sin(), q[1] - q[2].cos()];
+/// let law = ContactLaw::new(FrictionSection::interval(-0.3, 0.3)?, ImpactLaw::Newton { restitution: 0.0 })?;
+/// let floor = UnilateralConstraint::new("floor", AutoScalar(move |_: Jet, q: &[Jet]| tip(q)[1]))
+///     .with_point(ContactFrame::planar_point(tip, [0.0, 1.0]), law);
+/// assert_eq!(floor.points().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct UnilateralConstraint {
     name: String,
     expression: String,

@@ -94,7 +94,7 @@ pub trait FrameRows: Send + Sync {
 
 /// Constant mass matrix.
 #[derive(Clone, Debug)]
-pub struct ConstantInertia(pub SymmetricMatrix);
+pub(crate) struct ConstantInertia(pub SymmetricMatrix);
 
 impl Inertia for ConstantInertia {
     fn is_constant(&self) -> bool {
@@ -109,7 +109,7 @@ impl Inertia for ConstantInertia {
 }
 
 /// Inertia from the kinetic energy T(q, v), differentiated automatically.
-pub struct KineticEnergy<F>(pub F);
+pub(crate) struct KineticEnergy<F>(pub F);
 
 impl<F: Fn(&[Jet], &[Jet]) -> Jet + Send + Sync> Inertia for KineticEnergy<F> {
     fn is_constant(&self) -> bool {
@@ -174,7 +174,7 @@ where
 }
 
 /// Potential differentiated automatically.
-pub struct AutoPotential<F>(pub F);
+pub(crate) struct AutoPotential<F>(pub F);
 
 impl<F: Fn(&[Jet]) -> Jet + Send + Sync> Potential for AutoPotential<F> {
     fn value(&self, q: &[f64]) -> f64 {
@@ -212,7 +212,7 @@ where
 
 /// Linear potential V = −F·q of a constant force, with zero second derivative.
 #[derive(Clone, Debug)]
-pub struct DeadLoad(pub Vec<f64>);
+pub(crate) struct DeadLoad(pub Vec<f64>);
 
 impl Potential for DeadLoad {
     fn value(&self, q: &[f64]) -> f64 {

@@ -3,6 +3,19 @@
 use super::functions::ScalarFunction;
 
 /// One scalar bilateral constraint, enforced on the velocity: `dg·v + ∂g/∂t = 0`.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // A bead on a circular wire.
+/// let wire = AutoScalar(|_: Jet, q: &[Jet]| q[0] * q[0] + q[1] * q[1] - 1.0);
+/// let bead = GeneralizedSystem::builder(["x", "y"])
+///     .mass_diagonal(&[1.0, 1.0])
+///     .joint(BilateralConstraint::new("wire", wire))
+///     .build(&[1.0, 0.0])?;
+/// assert_eq!(bead.joints().len(), 1);
+/// # Ok::<(), stickslip::systems::SystemError>(())
+/// ```
 pub struct BilateralConstraint {
     name: String,
     function: Box<dyn ScalarFunction>,

@@ -18,25 +18,26 @@
 //! # Ok::<(), stickslip::scene::SceneError>(())
 //! ```
 
-mod bodies;
+pub(crate) mod bodies;
 mod builder;
-mod contacts;
-mod data;
-mod encode;
+pub(crate) mod contacts;
+pub(crate) mod data;
+pub(crate) mod encode;
 mod folder;
-mod mechanism;
-mod mesh;
-pub mod palette;
+pub(crate) mod mechanism;
+pub(crate) mod mesh;
+pub(crate) mod palette;
 mod run;
-mod sections;
+pub(crate) mod sections;
 
-pub use bodies::{Geometry, ViewBody};
+pub(crate) use bodies::{Geometry, ViewBody};
 pub(crate) use builder::ViewBuilder;
 pub use builder::ViewOptions;
-pub use contacts::{ContactRow, ViewContact};
-pub use data::{VIEW_FORMAT, ViewBranch, ViewData};
-pub use encode::{Block, BlockKind, Encoded};
+pub(crate) use contacts::{ContactRow, ViewContact};
+pub use data::ViewData;
+pub(crate) use data::{VIEW_FORMAT, ViewBranch};
+pub use encode::Encoded;
 pub use folder::ViewError;
-pub use mechanism::ViewLine;
-pub use mesh::{ViewMesh, ViewObstacle};
-pub use sections::ViewSection;
+pub(crate) use mechanism::ViewLine;
+pub(crate) use mesh::{ViewMesh, ViewObstacle};
+pub(crate) use sections::ViewSection;

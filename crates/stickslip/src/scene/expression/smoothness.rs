@@ -3,6 +3,7 @@
 use super::graph::{Expression, Graph, Node};
 use super::operation::{Binary, Unary};
 use super::tape::Tape;
+use crate::algebra::splitmix::mixed;
 
 /// What is known of the smoothness of an expression in time, coordinates and velocities.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -188,12 +189,9 @@ impl Graph {
 
 /// A number between −1 and 1 for an input of a segment: splitmix of what names it.
 fn draw(seed: u64, input: usize, end: u64) -> f64 {
-    let mut z = seed
+    let z = seed
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
         .wrapping_add((input as u64).wrapping_mul(0xD1B5_4A32_D192_ED03))
         .wrapping_add(end.wrapping_mul(0x8CB9_2BA7_2F3D_8DD7));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^= z >> 31;
-    2.0 * (z >> 11) as f64 / (1u64 << 53) as f64 - 1.0
+    2.0 * (mixed(z) >> 11) as f64 / (1u64 << 53) as f64 - 1.0
 }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::algebra::rank_revealing::solve_any_rank;
+use crate::algebra::splitmix::Splitmix;
 use crate::contact::{ContactKey, ContactProblem, ContactSolution, ContactSolver};
 use crate::laws::{FlowRule, FrictionSection};
 use crate::solvers::GaussSeidel;
@@ -391,7 +392,7 @@ pub fn sample(
             let near = in_ball(q, epsilon, seed, 2 * k);
             let mut velocity = in_ball(v, 0.5 * epsilon, seed, 2 * k + 1);
             // Log-uniform approach: otherwise the ratio v_n/γ that selects a point is never met.
-            let decades = unit(seed ^ 0x5DEE_CE66, k) * 8.0;
+            let decades = Splitmix::number(seed ^ 0x5DEE_CE66, k) * 8.0;
             let approach = 0.4 * epsilon * 10f64.powf(-decades);
             let problem = problem_at(system, &near, &velocity);
             let Some(&u) = problem.free().first() else {
@@ -481,7 +482,7 @@ fn in_ball(centre: &[f64], radius: f64, seed: u64, k: u64) -> Vec<f64> {
     let n = centre.len();
     for attempt in 0.. {
         let point: Vec<f64> = (0..n)
-            .map(|i| 2.0 * unit(seed, (k * 64 + attempt) * 16 + i as u64) - 1.0)
+            .map(|i| 2.0 * Splitmix::number(seed, (k * 64 + attempt) * 16 + i as u64) - 1.0)
             .collect();
         if crate::algebra::dot(&point, &point) <= 1.0 || attempt > 60 {
             return centre
@@ -492,12 +493,4 @@ fn in_ball(centre: &[f64], radius: f64, seed: u64, k: u64) -> Vec<f64> {
         }
     }
     centre.to_vec()
-}
-
-/// Number `k` of a sequence in [0, 1).
-fn unit(seed: u64, k: u64) -> f64 {
-    let mut z = seed.wrapping_add((k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }

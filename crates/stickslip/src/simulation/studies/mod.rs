@@ -11,7 +11,7 @@ pub mod attainable;
 mod bounds;
 pub mod branches;
 mod convergence;
-pub mod map;
+pub(crate) mod map;
 pub mod neighbours;
 mod one_step;
 mod reactions;

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::algebra::splitmix::Splitmix;
 use crate::simulation::{RunEnd, Simulation};
 use crate::systems::MechanicalSystem;
 
@@ -163,14 +164,8 @@ fn admit(system: &dyn MechanicalSystem, t: f64, q: &mut [f64]) {
 
 /// Point `number` of a sample of the unit ball.
 fn in_ball(dimension: usize, seed: u64, number: u64) -> Vec<f64> {
-    let mut state = seed ^ number.wrapping_mul(0xD134_2543_DE82_EF95);
-    let mut unit = || {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut random = Splitmix(seed ^ number.wrapping_mul(0xD134_2543_DE82_EF95));
+    let mut unit = || random.unit();
     // In high dimension the cube is nearly empty inside its ball: the last draw is then scaled into it.
     for _ in 0..100 {
         let point: Vec<f64> = (0..dimension).map(|_| 2.0 * unit() - 1.0).collect();

@@ -30,7 +30,7 @@ use crate::records::{Array, Npz};
 /// Time between saves.
 const SAVE_EVERY: Duration = Duration::from_secs(2);
 /// Most points: what a day of small runs computes.
-pub const POINTS_MAX: usize = 50_000_000;
+pub(crate) const POINTS_MAX: usize = 50_000_000;
 
 /// A parameter with its values.
 #[derive(Clone, Debug, PartialEq, Serialize)]

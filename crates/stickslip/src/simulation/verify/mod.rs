@@ -22,11 +22,13 @@ mod reactions;
 mod report;
 mod run_steps;
 mod sum_of_sets;
-pub mod world;
+pub(crate) mod world;
 
 pub use discretisation::{Discretisation, Opening};
 pub use formulation::Formulation;
-pub use judge::{VerifySettings, verify, verify_run};
+pub(crate) use judge::verify_run;
+pub use judge::{VerifySettings, verify};
 pub use motion::{Motion, MotionError, MotionNode, Quadrature};
-pub use motion_source::{MotionSource, MotionSourceError};
+pub(crate) use motion_source::MotionSource;
+pub use motion_source::MotionSourceError;
 pub use report::{Line, Verification, Violation};

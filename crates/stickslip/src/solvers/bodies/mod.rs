@@ -30,7 +30,7 @@ mod team;
 mod track;
 mod workspace;
 
-pub use solver::{BodySweepOutcome, BodySweepSettings, BodySweepSolver};
+pub use solver::{BodySweepSettings, BodySweepSolver};
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use super::finish::IslandProblem;
 use super::krylov_island::Island;
 use super::newton_krylov::NewtonKrylov;
 use super::ray::Ray;
+use super::solver::BodySweepOutcome;
 use super::*;
 use crate::algebra::dot;
 use crate::contact::{

@@ -4,9 +4,9 @@
 //! ([`planar`]); one contact with a disc in space exactly; everything else is searched from many starts
 //! ([`spatial`]), and the answer says so.
 
-pub mod planar;
+pub(crate) mod planar;
 mod solution;
-pub mod spatial;
+pub(crate) mod spatial;
 
 pub use solution::{Continuum, Enumeration, FoundSolution, Method, Mode, RowRange, Verdict};
 pub(crate) use spatial::natural_map_size;

@@ -36,6 +36,7 @@ use rayon::prelude::*;
 
 use crate::algebra::rank_revealing::solve_any_rank;
 use crate::algebra::small_dense::norm;
+use crate::algebra::splitmix::Splitmix;
 use crate::contact::{ContactProblem, Judgement, rounding_floor};
 use crate::laws::FrictionSection;
 use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
@@ -237,14 +238,8 @@ fn start(problem: &ContactProblem, seed: u64, index: usize) -> Vec<f64> {
     if index == 0 {
         return p;
     }
-    let mut state = seed ^ (index as u64).wrapping_mul(0xD134_2543_DE82_EF95);
-    let mut unit = || {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut random = Splitmix(seed ^ (index as u64).wrapping_mul(0xD134_2543_DE82_EF95));
+    let mut unit = || random.unit();
     let speed = problem.free().iter().fold(0.0f64, |s, x| s.max(x.abs()));
     for block in problem.blocks() {
         let stiffness = problem.dense()[block.start * m + block.start];

@@ -440,33 +440,8 @@ impl<'a> Reader<'a> {
             (true, true) => 1,
         };
         let mut mesh = Mesh::new(highest.max(spanned));
-        // Numbers of the nodes by tag; tags are nearly dense in practice but need not be.
-        let mut place: Vec<(u64, u32)> = Vec::with_capacity(self.nodes.len());
-        for &(tag, x) in &self.nodes {
-            place.push((tag, mesh.add_node(x)));
-        }
-        place.sort_unstable();
-        let dense = place
-            .last()
-            .is_some_and(|&(tag, _)| tag < 4 * place.len() as u64 + 1000);
-        let table: Vec<u32> = if dense {
-            let size = place.last().map_or(0, |&(tag, _)| tag as usize + 1);
-            let mut table = vec![u32::MAX; size];
-            for &(tag, number) in &place {
-                table[tag as usize] = number;
-            }
-            table
-        } else {
-            Vec::new()
-        };
-        let find = |tag: u64| -> Option<u32> {
-            if dense {
-                table.get(tag as usize).copied().filter(|&n| n != u32::MAX)
-            } else {
-                let k = place.binary_search_by_key(&tag, |pair| pair.0).ok()?;
-                Some(place[k].1)
-            }
-        };
+        let tagged = self.nodes.iter().map(|&(tag, x)| (tag, mesh.add_node(x)));
+        let numbers = NodeNumbers::new(tagged.collect());
         // Name of each group of a list of physical tags.
         let names: Vec<Vec<String>> = self
             .lists
@@ -487,7 +462,7 @@ impl<'a> Reader<'a> {
         for &(kind, number, list) in &self.elements {
             nodes.clear();
             for &tag in &self.element_nodes[first..first + kind.node_count()] {
-                nodes.push(find(tag).ok_or(GmshError::Node {
+                nodes.push(numbers.find(tag).ok_or(GmshError::Node {
                     element: number,
                     node: tag,
                 })?);
@@ -501,5 +476,38 @@ impl<'a> Reader<'a> {
         let nodes = self.nodes.iter().map(|&(tag, _)| tag).collect();
         let elements = self.elements.iter().map(|&(_, number, _)| number).collect();
         Ok(mesh.finish().with_file_numbers(nodes, elements))
+    }
+}
+
+/// Numbers of the nodes by tag; tags are nearly dense in practice but need not be.
+enum NodeNumbers {
+    /// The number at the place of its tag, or none.
+    Dense(Vec<Option<u32>>),
+    /// Tags with their numbers, in order.
+    Sorted(Vec<(u64, u32)>),
+}
+
+impl NodeNumbers {
+    fn new(mut tagged: Vec<(u64, u32)>) -> Self {
+        tagged.sort_unstable();
+        let last = tagged.last().map_or(0, |&(tag, _)| tag);
+        if last >= 4 * tagged.len() as u64 + 1000 {
+            return Self::Sorted(tagged);
+        }
+        let mut table = vec![None; last as usize + 1];
+        for (tag, number) in tagged {
+            table[tag as usize] = Some(number);
+        }
+        Self::Dense(table)
+    }
+
+    fn find(&self, tag: u64) -> Option<u32> {
+        match self {
+            Self::Dense(table) => *table.get(usize::try_from(tag).ok()?)?,
+            Self::Sorted(tagged) => {
+                let k = tagged.binary_search_by_key(&tag, |pair| pair.0).ok()?;
+                Some(tagged[k].1)
+            }
+        }
     }
 }

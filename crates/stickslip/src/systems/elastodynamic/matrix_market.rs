@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::algebra::sparse_rows::SparseRows;
-use crate::algebra::{SparsePattern, SparseSymmetric, SymmetricMatrix};
+use crate::algebra::{CholeskyFactor, SparsePattern, SparseSymmetric, SymmetricMatrix};
 use crate::systems::{LinearPart, Sparsity, UnilateralConstraint};
 
 use super::body::Body;
@@ -239,26 +239,7 @@ impl ElastodynamicSystem {
     ) -> Result<Self, ElastodynamicError> {
         let n = mass.rows();
         let named = [("M", Some(mass)), ("K", stiffness), ("C", damping)];
-        let mut rows = vec![Vec::new(); n];
-        for (what, matrix) in named {
-            let Some(matrix) = matrix else { continue };
-            if matrix.rows() != n || matrix.columns() != n {
-                return Err(ElastodynamicError::Matrix {
-                    what,
-                    problem: format!(
-                        "{} rows and {} columns, M has {n} rows",
-                        matrix.rows(),
-                        matrix.columns()
-                    ),
-                });
-            }
-            for i in 0..n {
-                for (j, _) in matrix.row(i) {
-                    rows[i].push(j as u32);
-                    rows[j].push(i as u32);
-                }
-            }
-        }
+        let pattern = Arc::new(common_pattern(n, named)?);
         if let Some(load) = &load {
             if load.len() != n {
                 return Err(ElastodynamicError::Matrix {
@@ -267,7 +248,6 @@ impl ElastodynamicSystem {
                 });
             }
         }
-        let pattern = Arc::new(SparsePattern::from_rows(&rows));
         let part = |what, matrix: Option<&SparseRows>| {
             matrix
                 .map(|matrix| symmetric(what, matrix, &pattern))
@@ -280,17 +260,7 @@ impl ElastodynamicSystem {
             compensated: true,
             translations: Vec::new(),
         };
-        let mut trial = crate::algebra::CholeskyFactor::default();
-        let mut sum = mass.clone();
-        if let Some(stiffness) = &linear.stiffness {
-            sum.add_scaled(1.0, stiffness);
-        }
-        if let Err(row) = trial.factor(&sum) {
-            return Err(ElastodynamicError::Matrix {
-                what: "M + K",
-                problem: format!("not positive definite at row {}", row + 1),
-            });
-        }
+        check_definite(&mass, &linear)?;
         let mut body = Body::new("body1".to_string());
         body.dofs = (0..n as u32).collect();
         let names = |letter: char| (1..=n).map(|i| format!("{letter}{i}")).collect();
@@ -329,6 +299,42 @@ impl ElastodynamicSystem {
             finite: None,
         })
     }
+}
+
+/// The entries of any of these matrices of `n` rows, and their mirror images.
+fn common_pattern(
+    n: usize,
+    named: [(&'static str, Option<&SparseRows>); 3],
+) -> Result<SparsePattern, ElastodynamicError> {
+    let mut rows = vec![Vec::new(); n];
+    for (what, matrix) in named {
+        let Some(matrix) = matrix else { continue };
+        let size = (matrix.rows(), matrix.columns());
+        if size != (n, n) {
+            let problem = format!("{} rows and {} columns, M has {n} rows", size.0, size.1);
+            return Err(ElastodynamicError::Matrix { what, problem });
+        }
+        for i in 0..n {
+            for (j, _) in matrix.row(i) {
+                rows[i].push(j as u32);
+                rows[j].push(i as u32);
+            }
+        }
+    }
+    Ok(SparsePattern::from_rows(&rows))
+}
+
+/// M + K must be positive definite: every motion has inertia or meets a spring.
+fn check_definite(mass: &SymmetricMatrix, linear: &LinearPart) -> Result<(), ElastodynamicError> {
+    let mut sum = mass.clone();
+    if let Some(stiffness) = &linear.stiffness {
+        sum.add_scaled(1.0, stiffness);
+    }
+    let factored = CholeskyFactor::default().factor(&sum);
+    factored.map_err(|row| ElastodynamicError::Matrix {
+        what: "M + K",
+        problem: format!("not positive definite at row {}", row + 1),
+    })
 }
 
 #[cfg(test)]

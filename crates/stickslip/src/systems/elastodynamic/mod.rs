@@ -43,10 +43,10 @@ pub mod shapes;
 mod stress;
 mod surface_load;
 mod system;
-mod vtu;
+pub(crate) mod vtu;
 
 pub use body::Body;
-pub use builder::{Damping, ElastodynamicBuilder, LoadFactor};
+pub use builder::{Damping, ElastodynamicBuilder};
 pub(crate) use coordinate_bound::bounded_coordinate;
 pub use element::ElementKind;
 pub use element_matrices::MassKind;
@@ -56,11 +56,10 @@ pub use material::{Formulation, Material};
 pub use matrix_market::{MatrixMarketError, read_matrix_market};
 pub use mesh::{ALL, Group, Mesh};
 pub use modes::natural_modes;
-pub use nodes::Motion;
-pub use obstacle::{Obstacle, ObstacleMotion, ObstacleShape};
+pub use obstacle::{Obstacle, ObstacleShape};
 pub use stress::ElementStress;
 pub use system::{ContactSurface, ElastodynamicSystem};
-pub use vtu::{ContactFields, VtuSeries, contact_columns, write_vtu};
+pub(crate) use vtu::ContactFields;
 
 #[cfg(test)]
 mod tests;

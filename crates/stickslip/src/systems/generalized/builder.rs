@@ -16,6 +16,17 @@ use crate::systems::{
 };
 
 /// A mechanical system in generalized coordinates.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// let pendulum = GeneralizedSystem::builder(["angle"])
+///     .mass_diagonal(&[1.0])
+///     .potential(|q| -q[0].cos() * 9.81)
+///     .build(&[1.0])?;
+/// assert_eq!(pendulum.dof(), 1);
+/// # Ok::<(), stickslip::systems::SystemError>(())
+/// ```
 pub struct GeneralizedSystem {
     names: Vec<String>,
     velocity_names: Vec<String>,

@@ -33,10 +33,9 @@ mod tests;
 
 pub use history::InitialHistory;
 pub use kernel::Kernel;
-pub(crate) use motion::PastSnapshot;
-pub use motion::{Interpolation, PastMotion};
-pub use reading::{
-    FunctionIntegral, PastError, PastFunction, PastIntegral, PastReading, Psi, WindowMaximum,
-};
+pub use motion::PastMotion;
+pub(crate) use motion::{Interpolation, PastSnapshot};
+pub(crate) use reading::{FunctionIntegral, PastFunction, PastIntegral, WindowMaximum};
+pub use reading::{PastError, PastReading, Psi};
 pub use view::PastView;
 pub(crate) use with_past::SystemWithPast;

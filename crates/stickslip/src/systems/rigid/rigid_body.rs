@@ -38,6 +38,21 @@ use crate::algebra::cross;
 ///
 /// # Tested by
 /// `tests/truth_rigid_body.rs`, family gyroscopic_midpoint of `validate`.
+///
+/// # Example
+/// ```
+/// use std::ops::ControlFlow;
+/// use stickslip::prelude::*;
+/// use stickslip::systems::rigid::UnitQuaternion;
+///
+/// // A ball falls from the height of one metre.
+/// let q = RigidBody::configuration([0.0, 0.0, 1.0], UnitQuaternion::IDENTITY);
+/// let ball = RigidBody::builder(1.0, [0.4; 3]).gravity([0.0, 0.0, -9.81]).build(&q)?;
+/// let mut run = Simulation::of(ball, (&q, &[0.0; 6]), 1e-3)?;
+/// run.run_until(0.1, |_| ControlFlow::Continue(()));
+/// assert!((run.state().q[2] - (1.0 - 9.81 * 0.005)).abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RigidBody {
     mass: f64,
     moments: [f64; 3],

@@ -19,7 +19,7 @@ mod pose;
 mod recording;
 mod shape;
 mod state;
-mod vtp;
+pub(crate) mod vtp;
 #[allow(clippy::module_inception)]
 mod world;
 
@@ -31,14 +31,14 @@ pub use error::WorldError;
 pub use fill::{Fill, FillAmount, FillError, FillShape, FillSize};
 pub(crate) use geometry::separating_direction;
 pub use geometry::{
-    CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError,
-    ShapeMeasure, Surface, Weight,
+    CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError, Surface,
+    Weight,
 };
 pub use grid::Grid;
-pub use laws::{PairLaw, PairTable};
+pub use laws::PairLaw;
+pub(crate) use laws::PairTable;
 pub use pose::{Pose, Twist};
 pub use recording::{BodyGroup, ForceSums, Monitor, MonitorQuantity, Recording};
 pub use shape::{PlacedShape, Shape};
 pub use state::WorldState;
-pub use vtp::{ContactGlyph, VtpSeries, WorldShot};
 pub use world::{Dimension, World};

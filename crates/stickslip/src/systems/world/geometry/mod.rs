@@ -32,6 +32,6 @@ pub(crate) use gjk::separating_direction;
 pub use mass::MassProperties;
 pub use mesh_file::{MeshFile, MeshFileError};
 pub use polyhedron::Polyhedron;
-pub use shape::{ShapeError, ShapeMeasure};
+pub use shape::ShapeError;
 pub use shaped_body::Weight;
 pub use surface::Surface;
