@@ -25,7 +25,7 @@ const PITCH: f64 = 2.3 * R;
 const THROW: f64 = 0.01;
 /// Rate of the drag.
 const DRAG: f64 = 20.0;
-/// Steps of 1 ms in which a quarter falls and comes to rest: the balls are 10⁻⁴ m/s fast then. In 2,000 they are not.
+/// Steps of 1 ms in which a quarter falls and comes to rest but for single balls on top: after 2,000 whole layers still slide.
 const FALL: usize = 3000;
 /// Coarse steps with friction.
 const FRICTION: usize = 100;
