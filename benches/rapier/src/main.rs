@@ -1,7 +1,7 @@
 //! Time per step of worlds, ours beside Rapier's (f64, its settings for accuracy), from the same start, in one run.
 //!
 //! `cargo run --release [-- SCENE ... ours]` in this folder. Scenes: pack1000 compacting pack5000 pyramid wall towers heavy column drum
-//! growth-packs growth-flow; without one the table of all but growth. CPU time of the process, both on one thread. Rapier is compiled for this machine with
+//! growth-flow; without one the table of all but growth. Growth of settled packs: the bench `pack_growth` of the engine. CPU time of the process, both on one thread. Rapier is compiled for this machine with
 //! `RUSTFLAGS=-Ctarget-cpu=native`.
 
 mod ours;
@@ -131,7 +131,6 @@ fn main() {
             "heavy" => _ = run(scene::heavy_tower(10), compare),
             "column" => _ = run(scene::column(1000), compare),
             "drum" => _ = run(scene::drum(1000), compare),
-            "growth-packs" => growth("packs", scene::pack),
             "growth-flow" => growth("flow", |count| scene::Scene {
                 steps: 60,
                 ..scene::column(count)

@@ -282,6 +282,7 @@ fn trust(summary: &RunSummary) -> String {
     let positions = &summary.positions;
     if !summary.certified && !positions.hold && certificate.worst <= certificate.limit {
         let what = match positions.crossings {
+            0 if positions.overlap.value > 1.0 => "lets bodies overlap",
             0 => "drifts",
             _ => "goes through an obstacle",
         };

@@ -33,7 +33,7 @@ pub use key::ContactKey;
 pub(crate) use normal_stage::{GeneralizedOutcome, NormalStage};
 pub(crate) use problem::BodyFill;
 pub use problem::ContactProblem;
-pub(crate) use residual::rounding_floor;
 pub use residual::{BlockResidual, ContactResidual, Judgement};
+pub(crate) use residual::{SPEED_ROUNDING, rounding_floor};
 pub use solution::{ContactSolution, SolveCost, SolveStatus};
 pub use solver::ContactSolver;

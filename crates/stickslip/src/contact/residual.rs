@@ -325,6 +325,9 @@ fn add_driven(mut sum: f64, q: &[f64], rho: f64, noise: f64) -> f64 {
     sum
 }
 
+/// Part of the speeds a run has seen that velocities are rounded to: what is smaller says nothing.
+pub(crate) const SPEED_ROUNDING: f64 = 32.0 * f64::EPSILON;
+
 /// The floor of rounding of a figure, one for every solver and the judge: 8 ε of what cancels in it, the sizes of |W||p| + |q| and of
 /// p in its scale, over its yardstick.
 #[inline]

@@ -11,6 +11,9 @@ use super::{PhaseTimes, StepRecord};
 pub struct WorldWatch {
     /// Largest overlap of two bodies with its time and contact; none where no bodies overlapped.
     pub penetration: Option<(f64, f64, ContactKey)>,
+    /// The same in parts of the slop of the two, below which bodies touch.
+    #[serde(default)]
+    pub overlap: Option<(f64, f64, ContactKey)>,
     /// Largest number of contacts of a step.
     pub contacts_most: u64,
     /// Contacts of all steps.
@@ -34,8 +37,8 @@ pub struct WorldWatch {
 }
 
 impl WorldWatch {
-    /// Takes note of one step.
-    pub fn observe(&mut self, record: &StepRecord) {
+    /// Takes note of one step; `slop` is that of two bodies.
+    pub fn observe(&mut self, record: &StepRecord, slop: impl Fn([u32; 2]) -> f64) {
         self.steps += 1;
         let count = record.present.len() as u64;
         self.contacts_most = self.contacts_most.max(count);
@@ -46,10 +49,17 @@ impl WorldWatch {
         self.second_order += u64::from(record.second_order);
         self.unsolved += u64::from(!record.outcome.is_solved());
         for contact in &record.present {
-            let overlap = -contact.gap;
-            let worst = self.penetration.map_or(0.0, |(worst, ..)| worst);
-            if overlap > worst {
-                self.penetration = Some((overlap, record.t, contact.key));
+            if !(contact.gap < 0.0) {
+                continue;
+            }
+            let deep = -contact.gap;
+            for (worst, value) in [
+                (&mut self.penetration, deep),
+                (&mut self.overlap, deep / slop(contact.key.owners)),
+            ] {
+                if worst.is_none_or(|(worst, ..)| value > worst) {
+                    *worst = Some((value, record.t, contact.key));
+                }
             }
         }
         self.times.find += record.phases.find;
@@ -57,5 +67,33 @@ impl WorldWatch {
         self.times.solve += record.phases.solve;
         self.times.certify += record.phases.certify;
         self.times.finish += record.phases.finish;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PresentContact;
+    use super::*;
+
+    #[test]
+    fn overlaps_are_kept_as_depths_and_in_parts_of_the_slop_of_their_bodies() {
+        let mut watch = WorldWatch::default();
+        let contact = |body: u32, gap: f64| PresentContact {
+            key: ContactKey::found(body, 9, 0),
+            gap,
+            ..PresentContact::default()
+        };
+        let mut record = StepRecord::default();
+        // Body 1 is small: its slop is 10⁻⁴, that of body 2 10⁻².
+        let slop = |[body, _]: [u32; 2]| if body == 1 { 1e-4 } else { 1e-2 };
+        record.present = vec![contact(1, 0.0), contact(2, 1e-3)];
+        watch.observe(&record, slop);
+        assert_eq!((watch.penetration, watch.overlap), (None, None));
+        record.t = 0.5;
+        record.present = vec![contact(1, -2e-4), contact(2, -5e-3)];
+        watch.observe(&record, slop);
+        let (deepest, steepest) = (watch.penetration.unwrap(), watch.overlap.unwrap());
+        assert_eq!(deepest, (5e-3, 0.5, ContactKey::found(2, 9, 0)));
+        assert_eq!(steepest, (2.0, 0.5, ContactKey::found(1, 9, 0)));
     }
 }

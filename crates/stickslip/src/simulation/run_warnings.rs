@@ -123,6 +123,17 @@ fn position_warnings(summary: &RunSummary) -> Vec<String> {
             quantity(positions.joint_drift.t, "s")
         ));
     }
+    if !(positions.overlap.value <= 1.0) {
+        warnings.push(format!(
+            "bodies overlap by {} times the slop (contact {}, t = {}; deepest penetration {} of contact {}): a \
+             smaller step makes this smaller",
+            digits(positions.overlap.value, 2),
+            positions.overlap.contact,
+            quantity(positions.overlap.t, "s"),
+            digits(positions.penetration.value, 3),
+            positions.penetration.contact
+        ));
+    }
     if positions.crossings > 0 {
         let first = &positions.first_crossing;
         warnings.push(format!(

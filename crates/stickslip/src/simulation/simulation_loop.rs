@@ -386,8 +386,8 @@ impl Simulation {
         }
         self.stick_jitter = self.stick_jitter.max(self.record.stick_jitter);
         self.ledger.enter(&self.record);
-        if let Some((accounts, _)) = &mut self.world {
-            accounts.enter(&self.record);
+        if let (Some((accounts, _)), Some(world)) = (&mut self.world, self.system.as_world()) {
+            accounts.enter(&self.record, world);
         }
         self.fill_monitors();
         self.record.energy_totals = self.ledger.totals;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::records::{PhaseTimes, StepRecord, WorldWatch};
-use crate::systems::world::Dimension;
+use crate::systems::world::{Dimension, World};
 
 use super::Simulation;
 use super::summary::nan_if_null;
@@ -16,9 +16,10 @@ pub struct WorldAccounts {
 }
 
 impl WorldAccounts {
-    /// Enters a step.
-    pub(super) fn enter(&mut self, record: &StepRecord) {
-        self.watch.observe(record);
+    /// Enters a step of a world.
+    pub(super) fn enter(&mut self, record: &StepRecord, world: &World) {
+        self.watch
+            .observe(record, |[a, b]| world.slop_of(a as usize, b as usize));
     }
 }
 

@@ -335,9 +335,25 @@ pub(crate) fn finish_by_newton(
     finish: Finish,
 ) -> Option<Vec<f64>> {
     let settings = &CascadeSettings::default();
+    let scaled = ScaledProblem::new(problem, StoppingTest::Natural)?;
+    let mut system = NewtonSystem::new(&scaled, None);
+    find_reduced_form(&mut system, &scaled, problem, settings);
+    let operations = system.operations();
+    let mut costs = Costs::new(&scaled);
+    costs.set_operations(&scaled, operations);
+    let too_dear = match finish {
+        Finish::Early => operations > settings.finish_operations * scaled.contacts() as f64,
+        Finish::Last => settings.last_steps * costs.newton > settings.last_effort,
+    };
+    if too_dear {
+        return None;
+    }
     let (iterations, effort) = match finish {
         Finish::Early => (settings.finish_products, f64::INFINITY),
-        Finish::Last => (SolverLimits::default().iterations, settings.last_effort),
+        Finish::Last => (
+            SolverLimits::default().iterations,
+            f64::min(settings.last_effort, settings.last_steps_max * costs.newton),
+        ),
     };
     let limits = SolverLimits {
         // A little ahead, since the answer is measured by other code.
@@ -347,24 +363,9 @@ pub(crate) fn finish_by_newton(
         effort,
         ..SolverLimits::default()
     };
-    let scaled = ScaledProblem::new(problem, limits.test)?;
     let start = scaled.variables(guess);
     let mut progress = Progress::new(&scaled, &limits, start.clone());
     progress.bodies = problem.delassus().body_form();
-    let mut system = NewtonSystem::new(&scaled, None);
-    find_reduced_form(&mut system, &scaled, problem, settings);
-    let operations = system.operations();
-    let too_dear = match finish {
-        Finish::Early => operations > settings.finish_operations * scaled.contacts() as f64,
-        Finish::Last => {
-            let mut costs = Costs::new(&progress);
-            costs.set_operations(&progress, operations);
-            settings.last_steps * costs.newton > settings.last_effort
-        }
-    };
-    if too_dear {
-        return None;
-    }
     if !progress.done() {
         let strategies = vec![
             Strategy::Newton(NewtonRun::from_sweeps(settings)),

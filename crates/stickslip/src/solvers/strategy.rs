@@ -10,6 +10,7 @@ use super::newton_system::NewtonSystem;
 use super::progress::Progress;
 use super::projected_gradient::ProjectedGradientIteration;
 use super::proximal_newton::ProximalNewtonIteration;
+use super::scaled_problem::ScaledProblem;
 
 /// Nanoseconds, roughly, of the parts of an iteration.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +20,7 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    pub fn new(progress: &Progress<'_>) -> Self {
-        let p = progress.problem;
+    pub fn new(p: &ScaledProblem) -> Self {
         Self {
             product: 2.0 * p.column.len() as f64 + 30.0 * p.contacts() as f64,
             newton: f64::INFINITY,
@@ -37,8 +37,7 @@ impl Costs {
     }
 
     /// Cost of one Newton step once the operations of a factorisation are known.
-    pub fn set_operations(&mut self, progress: &Progress<'_>, operations: f64) {
-        let p = progress.problem;
+    pub fn set_operations(&mut self, p: &ScaledProblem, operations: f64) {
         self.newton = operations / 12.0 + 6.0 * self.product + 1250.0 * p.contacts() as f64;
     }
 }

@@ -1,14 +1,13 @@
 //! The contact problem of a step with its solver, residual and certificate.
 
 use crate::contact::{
-    Certificate, ContactProblem, ContactResidual, ContactSolution, ContactSolver, SolveStatus,
+    Certificate, ContactProblem, ContactResidual, ContactSolution, ContactSolver, SPEED_ROUNDING,
+    SolveStatus,
 };
 use crate::records::StepOutcome;
 
 use super::ContactScales;
 
-/// Rounding of a local velocity, relative to the largest one of the run.
-const ROUNDING: f64 = 32.0 * f64::EPSILON;
 /// Slip slower than this part of the largest local velocity of the run is none: below the residual that a solver leaves.
 const RESTING: f64 = 1e-10;
 
@@ -94,7 +93,7 @@ impl ContactStage {
             }
         }
         self.certificate.speed = speed;
-        self.residual.set_noise(ROUNDING * speed);
+        self.residual.set_noise(SPEED_ROUNDING * speed);
         self.residual
             .measure_solution(&self.problem, &self.solution);
         self.certificate.enter(t, &self.problem, &self.residual);

@@ -3,7 +3,7 @@
 use crate::contact::{Certificate, ContactKey, Worst};
 use crate::laws::generalized_set;
 use crate::quantity::typed;
-use crate::records::{EventKind, EventLog, StepOutcome, painleve_watch};
+use crate::records::{EventKind, EventLog, StepOutcome, WorldWatch, painleve_watch};
 use crate::simulation::positions::{DRIFT_LIMIT, LargestOf};
 use crate::simulation::run_warnings::run_warnings;
 use crate::simulation::{Hypotheses, RunEnd, SceneFacts, Simulation, WorldSummary};
@@ -237,10 +237,18 @@ fn positions(simulation: &Simulation) -> PositionSummary {
     };
     let contact = |c: usize| system.constraints()[c].name().to_string();
     let joint = |i: usize| system.joints()[i].name().to_string();
+    let of_world = |worst: fn(&WorldWatch) -> Option<(f64, f64, ContactKey)>| {
+        let (value, t, key) = worst(&simulation.world_accounts()?.watch)?;
+        let contact = system.as_world()?.contact_name(key);
+        Some(WorstOf { value, t, contact })
+    };
+    let overlap = of_world(|watch| watch.overlap).unwrap_or_default();
     PositionSummary {
-        hold: !verdict.drifts() && verdict.crossings == 0,
+        hold: !verdict.drifts() && verdict.crossings == 0 && overlap.value <= 1.0,
         limit: DRIFT_LIMIT,
-        penetration: worst(&verdict.penetration, &contact),
+        penetration: of_world(|watch| watch.penetration)
+            .unwrap_or_else(|| worst(&verdict.penetration, &contact)),
+        overlap,
         drift: worst(&verdict.drift, &contact),
         joint: worst(&verdict.joint, &joint),
         joint_drift: worst(&verdict.joint_drift, &joint),

@@ -27,6 +27,7 @@
 //! `solvers/bodies/tests.rs`.
 
 use super::batch::{Bodies, Sums, place, stride};
+use super::rest::felt;
 use crate::algebra::{PivotedCholesky, dot};
 use crate::contact::{BlockKind, BodyOperator, ContactBlock, NO_BODY};
 use crate::laws::FlowRule;
@@ -45,6 +46,8 @@ pub(super) struct Alone {
     jacobian: Vec<f64>,
     sides: [u32; 2],
     q: Vec<f64>,
+    /// Rounding of velocities.
+    noise: f64,
     /// W_ii, row-major, and ρ = rows/trace (0 where nothing can move).
     w: Vec<f64>,
     pub(super) rho: f64,
@@ -73,7 +76,7 @@ impl Alone {
         contact: usize,
         before: usize,
         block: &ContactBlock,
-        free: &[f64],
+        (free, noise): (&[f64], f64),
         impulse: &[f64],
     ) -> Self {
         let mut w = Vec::new();
@@ -90,6 +93,7 @@ impl Alone {
                 .collect(),
             sides: operator.sides(contact),
             q: free[rows.clone()].to_vec(),
+            noise,
             w,
             rho: if trace > 0.0 {
                 rows.len() as f64 / trace
@@ -288,7 +292,13 @@ impl Alone {
                 // −(u + s d) ∈ N_K(x): Coulomb d = n, s = σ_D(−u_T); kinetic d = W n, s from x·(u + s d) = 0.
                 scratch.z.extend(u[1..].iter().map(|u| -u));
                 let support = if m > 1 {
-                    section.support(&scratch.z)
+                    let slip = dot(&scratch.z, &scratch.z).sqrt();
+                    let support = section.support(&scratch.z);
+                    if felt(slip, support / slip, self.noise) > 0.0 {
+                        support
+                    } else {
+                        0.0
+                    }
                 } else {
                     0.0
                 };

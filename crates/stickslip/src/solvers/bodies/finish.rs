@@ -31,7 +31,7 @@
 
 use super::newton_krylov::NewtonKrylov;
 use super::packing::batch_friction;
-use super::rest::{or_part, worst_part};
+use super::rest::{felt, or_part, worst_part};
 use super::workspace::Problem;
 use crate::algebra::dot;
 use crate::contact::delassus::{BlockDelassus, BodyForm, BodyLink};
@@ -59,6 +59,8 @@ pub(super) struct IslandProblem {
     pub(super) free: Vec<f64>,
     pub(super) blocks: Vec<ContactBlock>,
     pub(super) impulse: Vec<f64>,
+    /// Rounding of velocities.
+    pub(super) noise: f64,
 }
 
 impl IslandProblem {
@@ -74,6 +76,7 @@ impl IslandProblem {
         self.free.clear();
         self.blocks.clear();
         self.impulse.clear();
+        self.noise = problem.noise;
         self.operator
             .begin(problem.operator.freedoms(), bodies.len());
         for &contact in contacts {
@@ -195,7 +198,7 @@ impl IslandProblem {
             let mu = block.section.support(&unit(block.size - 1));
             z.clear();
             z.extend(r.iter().zip(u).map(|(r, u)| r - rho * u));
-            z[0] -= rho * mu * dot(&u[1..], &u[1..]).sqrt();
+            z[0] -= rho * mu * felt(dot(&u[1..], &u[1..]).sqrt(), mu, self.noise);
             projected.clear();
             projected.resize(block.size, 0.0);
             block.section.project_on_cone(&z, &mut projected);

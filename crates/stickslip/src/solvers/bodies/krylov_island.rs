@@ -2,7 +2,7 @@
 
 use super::finish::IslandProblem;
 use super::packing::batch_friction;
-use super::rest::{on_cone, or_part, worst_part};
+use super::rest::{felt, on_cone, or_part, worst_part};
 
 pub(super) type Vector = [f64; 3];
 pub(super) type Matrix = [[f64; 3]; 3];
@@ -110,7 +110,7 @@ impl Island {
         for (index, (r, c)) in r.iter().zip(&self.contacts).enumerate() {
             let u = sum(&self.product(index, v), &self.free[index]);
             let mut z: Vector = std::array::from_fn(|k| r[k] - c.rho * u[k]);
-            z[0] -= c.rho * c.mu * slip(&u);
+            z[0] -= c.rho * c.mu * felt(slip(&u), c.mu, self.problem.noise);
             let d = difference(r, &on_cone::<3>(&z, c.mu));
             let error = dot(&d, &d);
             each(error);

@@ -47,6 +47,8 @@ pub(super) struct LocalBlocks {
     pub(super) s: [[f64; 4]; 2],
     pub(super) inverse_s: [[f64; 4]; 2],
     pub(super) mu: [f64; 4],
+    /// Slip that friction does not feel, [`felt`](super::rest::felt): zero where μ ≤ 1.
+    pub(super) noise: [f64; 4],
     /// tr W_ii/rows, the inverse of ρ.
     pub(super) weight: [f64; 4],
     pub(super) rho: [f64; 4],
@@ -61,6 +63,7 @@ impl LocalBlocks {
         s: [[1.0; 4]; 2],
         inverse_s: [[0.0; 4]; 2],
         mu: [0.0; 4],
+        noise: [0.0; 4],
         weight: [0.0; 4],
         rho: [0.0; 4],
     };
@@ -76,6 +79,7 @@ impl LocalBlocks {
             self.inverse_s[k][lane] = empty.inverse_s[k][lane];
         }
         self.mu[lane] = empty.mu[lane];
+        self.noise[lane] = empty.noise[lane];
         self.weight[lane] = empty.weight[lane];
         self.rho[lane] = empty.rho[lane];
     }
@@ -225,6 +229,7 @@ impl LocalBlocks {
         let (mu, rho) = (V::load(&self.mu), V::load(&self.rho));
         let zero = V::zero();
         let slip = tangential(u);
+        let slip = V::select(slip.at_most(V::load(&self.noise)), zero, slip);
         let mut z = *u;
         for k in 0..R {
             z[k] = rho.neg_mul_add(u[k], r[k]);

@@ -1,8 +1,10 @@
 //! Contacts of a problem written into the lanes of batches.
 
 use super::batch::Batch;
+use super::rest::STEEP;
+use super::workspace::Problem;
 use crate::algebra::dot;
-use crate::contact::{BlockKind, BodyOperator, ContactBlock, NO_BODY};
+use crate::contact::{BlockKind, ContactBlock, NO_BODY};
 use crate::laws::{FlowRule, FrictionSection};
 
 /// A tangential Schur complement whose determinant is below this part of the product of the diagonal of W_TT counts as singular.
@@ -36,19 +38,17 @@ pub(super) struct Prepared<const R: usize, const F: usize> {
     s: [f64; 2],
     weight: f64,
     mu: f64,
+    /// Slip that friction does not feel.
+    noise: f64,
     /// Rotation of the tangents, 1 and 0 in the plane.
     pub(super) turn: [f64; 2],
 }
 
 impl<const R: usize, const F: usize> Prepared<R, F> {
-    /// Prepares a contact of friction μ with free velocity `q`; `None` where nothing can move along its normal or the tangential
+    /// Prepares a contact of friction μ; `None` where nothing can move along its normal or the tangential
     /// Schur complement is singular to rounding.
-    pub(super) fn new(
-        operator: &BodyOperator,
-        contact: usize,
-        mu: f64,
-        free: &[f64],
-    ) -> Option<Self> {
+    pub(super) fn new(problem: &Problem, contact: usize, mu: f64) -> Option<Self> {
+        let (operator, free) = (problem.operator, problem.free);
         let rows = operator.rows_of(contact);
         let mut sides = operator.sides(contact);
         let mut jacobian = [[[0.0; F]; 2]; R];
@@ -92,6 +92,7 @@ impl<const R: usize, const F: usize> Prepared<R, F> {
             s: [1.0; 2],
             weight: w,
             mu,
+            noise: if mu > STEEP { problem.noise } else { 0.0 },
             turn: [1.0, 0.0],
         };
         if size == 1 {
@@ -175,6 +176,7 @@ impl<const R: usize, const F: usize> Prepared<R, F> {
             local.inverse_s[k][lane] = if active { 1.0 / self.s[k] } else { 0.0 };
         }
         local.mu[lane] = self.mu;
+        local.noise[lane] = self.noise;
         local.weight[lane] = self.weight;
         local.rho[lane] = 1.0 / self.weight;
         batch.lambda[lane] = 0.0;

@@ -226,6 +226,7 @@ impl Patches {
             operator: &problem.operator,
             free: &self.free,
             blocks: &problem.blocks,
+            noise: problem.noise,
         };
         let (contacts, bodies) = (&self.contacts, &self.bodies);
         self.patch

@@ -124,11 +124,7 @@ impl BodySweepSolver {
         assert_eq!(free.len(), operator.rows(), "one free velocity per row");
         assert_eq!(impulse.len(), operator.rows(), "one impulse per row");
         assert_eq!(blocks.len(), operator.contacts(), "one block per contact");
-        let problem = Problem {
-            operator,
-            free,
-            blocks,
-        };
+        let problem = Problem::new(operator, free, blocks);
         if operator.freedoms() == 6 {
             self.space
                 .solve(&problem, &self.settings, self.how, impulse)
@@ -175,11 +171,7 @@ impl BodySweepSolver {
         sweeps: &OnlySweeps,
         impulse: &mut [f64],
     ) -> BodySweepOutcome {
-        let problem = Problem {
-            operator,
-            free,
-            blocks,
-        };
+        let problem = Problem::new(operator, free, blocks);
         if operator.freedoms() == 6 {
             self.space.only_sweep(&problem, sweeps, self.how, impulse)
         } else {

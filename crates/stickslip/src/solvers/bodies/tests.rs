@@ -278,6 +278,51 @@ fn one_contact_is_solved_as_the_scalar_solver_does() {
     assert!(sweeps <= 40, "{sweeps}");
 }
 
+/// A⁻¹ b of a matrix of three rows, by Cramer's rule.
+fn cramer(a: &[f64], b: &[f64]) -> [f64; 3] {
+    let column = |k: usize| [a[k], a[3 + k], a[6 + k]];
+    let determinant = |c: [[f64; 3]; 3]| dot(&c[0], &cross(&c[1], &c[2]));
+    let columns = [column(0), column(1), column(2)];
+    let whole = determinant(columns);
+    std::array::from_fn(|k| {
+        let mut columns = columns;
+        columns[k].copy_from_slice(b);
+        determinant(columns) / whole
+    })
+}
+
+#[test]
+fn contacts_that_stick_are_solved_at_once_whatever_their_friction() {
+    let mut random = Random(31);
+    let mut stuck = 0;
+    for _ in 0..400 {
+        let mut sample = Sample::new(6, 2);
+        sample.push(&mut random, [0, 1], disc(1e3, 2));
+        // What brings the contact to rest lies in the cone, and no large terms cancel in it.
+        let w = sample.operator.dense();
+        let exact = cramer(&w, &sample.free).map(|r| -r);
+        let size = dot(&exact, &exact).sqrt();
+        let trace = w[0] + w[4] + w[8];
+        let speed = dot(&sample.free, &sample.free).sqrt();
+        if !(sample.free[0] < 0.0 && exact[0] > 0.01 * size && trace * size < 10.0 * speed) {
+            continue;
+        }
+        stuck += 1;
+        for mu in [1e3, 1e6, 1e9, 1e12] {
+            sample.blocks[0].section = disc(mu, 2);
+            let (impulse, outcome) = sample.solve(&mut solver(1e-8));
+            assert!(
+                outcome.unsolved == 0 && outcome.newton == 0 && outcome.sweeps <= 2,
+                "{mu}: {outcome:?}"
+            );
+            for (r, exact) in impulse.iter().zip(exact) {
+                assert!((r - exact).abs() <= 1e-12 * size, "{mu}: {r} {exact}");
+            }
+        }
+    }
+    assert!(stuck > 50, "{stuck}");
+}
+
 #[test]
 fn plain_and_vector_instructions_give_the_same_bits() {
     for freedoms in [6, 3] {
@@ -564,6 +609,7 @@ fn newtons_method_without_a_matrix_solves_sliding_bodies_from_zero_impulses() {
                 free: sample.free.clone(),
                 blocks: sample.blocks.clone(),
                 impulse: vec![0.0; sample.free.len()],
+                noise: 0.0,
             };
             let (map, size) = method.run(1e-9, 20).expect("discs");
             let impulse = method.flat;
@@ -658,6 +704,7 @@ fn a_ray_leads_impulses_that_drift_to_their_cones() {
         free: sample.free,
         blocks: sample.blocks,
         impulse,
+        noise: 0.0,
     };
     island.prepare().expect("discs");
     let mut r = vec![[1.0, 0.0, 0.5 * FALL]; 2];

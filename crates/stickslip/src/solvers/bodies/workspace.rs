@@ -15,7 +15,7 @@ use super::shared::{Part, Shared, Stage};
 use super::solver::{BodySweepOutcome, BodySweepSettings, OnlySweeps};
 use super::team::SpinBarrier;
 use super::track::{NEARLY_AT_REST, Track};
-use crate::contact::{BodyOperator, ContactBlock};
+use crate::contact::{BodyOperator, ContactBlock, SPEED_ROUNDING};
 use crate::solvers::sweep::Instructions;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,6 +24,24 @@ pub(super) struct Problem<'a> {
     pub(super) operator: &'a BodyOperator,
     pub(super) free: &'a [f64],
     pub(super) blocks: &'a [ContactBlock],
+    /// Rounding of its velocities.
+    pub(super) noise: f64,
+}
+
+impl<'a> Problem<'a> {
+    pub(super) fn new(
+        operator: &'a BodyOperator,
+        free: &'a [f64],
+        blocks: &'a [ContactBlock],
+    ) -> Self {
+        let speed = free.iter().fold(0.0, |speed, q| q.abs().max(speed));
+        Self {
+            operator,
+            free,
+            blocks,
+            noise: SPEED_ROUNDING * speed,
+        }
+    }
 }
 
 /// One cache line.
@@ -322,7 +340,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                         contact,
                         place.batch,
                         &problem.blocks[contact],
-                        problem.free,
+                        (problem.free, problem.noise),
                         impulse,
                     );
                     track.free_size += alone.free_size();
@@ -622,5 +640,5 @@ fn prepare<const R: usize, const F: usize>(
     contact: usize,
 ) -> Option<Prepared<R, F>> {
     let mu = batch_friction(&problem.blocks[contact], R)?;
-    Prepared::new(problem.operator, contact, mu, problem.free)
+    Prepared::new(problem, contact, mu)
 }

@@ -81,7 +81,7 @@ impl<'a, 'b, 'c> Schedule<'a, 'b, 'c> {
         let strategies = strategies.into_iter();
         let turns: Vec<Turn> = strategies.map(|s| Turn::new(s, progress)).collect();
         Self {
-            costs: Costs::new(progress),
+            costs: Costs::new(progress.problem),
             initial: progress.best_error,
             name: turns[0].strategy.name(),
             pivoted: false,
@@ -150,7 +150,7 @@ impl<'a, 'b, 'c> Schedule<'a, 'b, 'c> {
         let settings = &progress.limits.cascade;
         find_reduced_form(self.system, progress.problem, self.problem, settings);
         let operations = self.system.operations();
-        self.costs.set_operations(progress, operations);
+        self.costs.set_operations(progress.problem, operations);
         // From a poor start Newton's method mostly fails, the interior point does not mind.
         if progress.best_error > settings.fair_start {
             for turn in &mut self.turns {

@@ -63,6 +63,8 @@ pub struct CascadeSettings {
     pub last_effort: f64,
     /// Newton steps that this must allow: 22 steps of a bin of boxes and balls took 70 to 650.
     pub last_steps: f64,
+    /// Newton steps at most there: every κ of both methods has its patience. A few contacts that jam would else be tried a million times.
+    pub last_steps_max: f64,
     /// Weight of the interior point beside Newton's method there: from its own start it needed twice the time on the same steps.
     pub last_interior_weight: f64,
 }
@@ -99,6 +101,7 @@ impl Default for CascadeSettings {
             finish_products: 600,
             last_effort: 2e9,
             last_steps: 150.0,
+            last_steps_max: 4000.0,
             last_interior_weight: 0.9,
         }
     }

@@ -122,8 +122,9 @@ impl Judge<'_> {
         let gained = read(gained);
         let trace: f64 = (0..n).map(|i| response[i][i]).sum();
         let rho = n as f64 / trace;
-        // What rounding of the speeds of the run makes of an impulse.
-        let noise = rho * ROUNDING_OF_SPEED * self.speed;
+        // Velocities that are rounding of the speeds of the run, and what that makes of an impulse. Steep friction would make slip of them.
+        let still = ROUNDING_OF_SPEED * self.speed;
+        let noise = rho * still;
         let theta = if self.settings.theta == 0.0 {
             0.5
         } else {
@@ -132,7 +133,8 @@ impl Judge<'_> {
         let impact = law.contact.impact();
         let judged = |reading: Reading| {
             let bias = law::bias(impact, theta, reading, &before[..n]);
-            let w: Vec<f64> = (0..n).map(|i| after[i] + bias[i]).collect();
+            let heard = |w: f64| if w.abs() <= still { 0.0 } else { w };
+            let w: Vec<f64> = (0..n).map(|i| heard(after[i] + bias[i])).collect();
             let free: f64 = (0..n)
                 .map(|i| (before[i] + gained[i] + bias[i]).powi(2))
                 .sum();
