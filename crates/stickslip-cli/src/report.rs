@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use stickslip::records::EventKind;
-use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary, Status, TheoremCover};
+use stickslip::simulation::{
+    EnergySummary, RunOutcome, RunSummary, Status, TURN_LIMIT, TheoremCover,
+};
 
 use stickslip::quantity::{count, digits, number, quantity};
 
@@ -282,6 +284,7 @@ fn trust(summary: &RunSummary) -> String {
     let positions = &summary.positions;
     if !summary.certified && !positions.hold && certificate.worst <= certificate.limit {
         let what = match positions.crossings {
+            0 if positions.turn.value > TURN_LIMIT => "turns a body too far within a step",
             0 => "drifts",
             _ => "goes through an obstacle",
         };

@@ -58,7 +58,7 @@ pub use elastic_ledger::{
 };
 pub use hypotheses::{Hypotheses, Hypothesis, SceneFacts, Status, TheoremCover};
 pub use passage_watch::Crossing;
-pub use positions::{DRIFT_LIMIT, Largest, LargestOf, PositionVerdict};
+pub use positions::{DRIFT_LIMIT, Largest, LargestOf, PositionVerdict, TURN_LIMIT};
 pub use run_folder::{RunFolder, RunFolderError};
 pub(crate) use run_lock::RunLock;
 pub use simulation_loop::Simulation;

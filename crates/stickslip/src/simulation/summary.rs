@@ -273,7 +273,8 @@ pub struct CertificateSummary {
 /// How far the positions of a run left their constraints.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PositionSummary {
-    /// Whether drift and joint violation stay below `limit` and no obstacle was crossed within a step.
+    /// Whether drift and joint violation stay below `limit`, no obstacle was crossed within a step, and none turned a body by more than
+    /// half a turn.
     pub hold: bool,
     /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
     pub limit: f64,
@@ -289,6 +290,9 @@ pub struct PositionSummary {
     pub crossings: u64,
     /// The first of them: most negative gap on the way.
     pub first_crossing: WorstOf,
+    /// Largest angle by which a step turned a body whose orientation matters, in radians.
+    #[serde(default)]
+    pub turn: WorstOf,
 }
 
 /// Contact rows that depend on each other: their impulses are not unique.

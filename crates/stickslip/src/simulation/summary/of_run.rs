@@ -233,7 +233,7 @@ fn positions(simulation: &Simulation) -> PositionSummary {
     let contact = |c: usize| system.constraints()[c].name().to_string();
     let joint = |i: usize| system.joints()[i].name().to_string();
     PositionSummary {
-        hold: !verdict.drifts() && verdict.crossings == 0,
+        hold: !verdict.drifts() && verdict.crossings == 0 && !verdict.whirls(),
         limit: DRIFT_LIMIT,
         penetration: worst(&verdict.penetration, &contact),
         drift: worst(&verdict.drift, &contact),
@@ -247,6 +247,11 @@ fn positions(simulation: &Simulation) -> PositionSummary {
                 t: crossing.t,
                 contact: contact(crossing.constraint),
             }),
+        turn: WorstOf {
+            value: verdict.turn.value,
+            t: verdict.turn.t,
+            contact: String::new(),
+        },
     }
 }
 
