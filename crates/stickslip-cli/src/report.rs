@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use stickslip::records::EventKind;
 use stickslip::simulation::{EnergySummary, RunOutcome, RunSummary, Status, TheoremCover};
 
+use stickslip::internals::TURN_LIMIT;
 use stickslip::internals::quantity::{count, digits, number, quantity};
 
 /// What happened, where the energy went, how far the certificate can be trusted, what to beware of.
@@ -283,6 +284,7 @@ fn trust(summary: &RunSummary) -> String {
     if !summary.certified && !positions.hold && certificate.worst <= certificate.limit {
         let what = match positions.crossings {
             0 if positions.overlap.value > 1.0 => "lets bodies overlap",
+            0 if positions.turn.value > TURN_LIMIT => "turns a body too far within a step",
             0 => "drifts",
             _ => "goes through an obstacle",
         };

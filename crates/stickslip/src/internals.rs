@@ -19,6 +19,7 @@ pub use crate::scene::edit::is_setting;
 pub use crate::scene::gallery::nearest_in_gallery;
 pub use crate::simulation::elastic_ledger::contact_fields;
 pub use crate::simulation::hypotheses::SceneFacts;
+pub use crate::simulation::positions::TURN_LIMIT;
 pub use crate::solvers::body_sweep::BodySweep;
 pub use crate::solvers::coloured_sweep::ColouredSweep;
 pub use crate::solvers::generalized_reaction::{project, support};

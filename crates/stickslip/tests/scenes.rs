@@ -11,6 +11,7 @@ mod verify_exact_motions;
 mod verify_gallery;
 mod verify_motions;
 mod verify_passages;
+mod verify_runs;
 mod verify_worlds;
 mod view_data;
 mod world_builder;

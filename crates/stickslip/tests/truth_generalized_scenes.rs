@@ -378,3 +378,54 @@ fn kane_pendulum_under_newton_and_coulomb_is_refused_by_the_dissipative_laws() {
         assert!(report.violations.iter().any(|v| gains(&v)), "{report:?}");
     }
 }
+
+/// Round a ring the normal force is m v²/R and friction takes v' = -mu v²/R, so that v = v0/(1 + mu v0 t/R): with corrected positions the
+/// generalized law keeps the speed of a smooth ring to rounding after its first chord, which is a tangent, and the law of a rough one to the
+/// order of the step.
+#[test]
+fn a_ring_under_the_generalized_law_takes_what_friction_takes() {
+    for mu in [0.0, 0.1] {
+        let text = format!(
+            r#"
+title = "Ring"
+step = 0.002
+until = 5
+law = "generalized"
+projection = "combined"
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+[[contacts]]
+name = "ring"
+gap = "2 - hypot(x, y)"
+point = ["x", "y"]
+normal = ["-x", "-y"]
+friction = {mu}
+[initial]
+x = 2
+y_dot = 3
+"#
+        );
+        let scene = Scene::parse(SourceText::new("ring", text)).unwrap_or_else(|e| panic!("{e}"));
+        let rule = scene.discretisation().expect("steps");
+        let correction = scene.simulation().expect("valid").position_correction();
+        let mut motion = Motion::of_run(rule).with_correction(correction);
+        let mut first = 0.0;
+        let run = run(&scene, |record| {
+            motion.push(record);
+            if record.step == 1 {
+                first = record.velocity[0].hypot(record.velocity[1]);
+            }
+        });
+        let v = run.state().v[0].hypot(run.state().v[1]);
+        let exact = 3.0 / (1.0 + mu * 3.0 * 5.0 / 2.0);
+        // A tangent leaves the ring by the angle h v/(2 R) in its middle.
+        let tangent = (0.002f64 * 3.0 / 2.0).powi(2);
+        let tolerance = if mu == 0.0 { tangent } else { 2e-3 };
+        assert!(mu > 0.0 || (v - first).abs() <= 1e-9 * v, "{v} {first}");
+        assert!((v - exact).abs() <= tolerance * exact, "{mu}: {v} {exact}");
+        assert!(!run.positions().drifts(), "{mu}: {:?}", run.positions());
+        let report = scene.verify(&motion, None).expect("a formulation");
+        assert!(report.accepted(), "{mu}: {:?}", report.violations);
+    }
+}

@@ -1,8 +1,11 @@
 //! Joints: constrained and reduced descriptions of one mechanism move alike.
 
+use std::ops::ControlFlow;
+
 use crate::common::{self, Scheme, run};
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
+use stickslip::scene::{Scene, SourceText};
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{
     BilateralConstraint, ContactFrame, GeneralizedSystem, UnilateralConstraint,
@@ -138,4 +141,58 @@ fn friction_cannot_hold_a_pinned_bar_that_it_cannot_turn() {
         .expect("valid");
     let sim = common::simulation(system, Scheme::MoreauJean(None), (&[0.0], &[-1.0]), 1e-3);
     assert!((sim.state().v[0] - 0.5).abs() < 1e-15);
+}
+
+/// A joint that moves a particle as x = A sin(w t) gives it its kinetic energy and momentum, under every scheme: the work is that of the joint.
+#[test]
+fn the_work_of_a_driven_joint_is_booked_as_that_of_the_joint() {
+    let text = |scheme: &str| {
+        format!(
+            r#"
+title = "Drive"
+step = 0.01
+until = 0.4
+scheme = "{scheme}"
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "3*(x'^2 + y'^2)/2"
+potential = "3*9.81*y"
+[[joints]]
+name = "drive"
+equation = "x - 0.2*sin(3*t)"
+[[contacts]]
+name = "floor"
+gap = "y"
+restitution = 0.5
+[initial]
+y = 0.1
+x_dot = 0.6
+"#
+        )
+    };
+    let speed = 0.6 * (3.0f64 * 0.4).cos();
+    let (work, impulse) = (1.5 * (speed * speed - 0.36), 3.0 * (speed - 0.6));
+    for (scheme, tolerance) in [("event-driven", 1e-9), ("moreau-jean", 2e-2)] {
+        let scene = Scene::parse(SourceText::new("drive", text(scheme))).expect("valid");
+        let mut run = scene.simulation().expect("valid");
+        let (mut joints, mut numerical, mut pushed) = (0.0, 0.0, 0.0);
+        run.run_until(scene.settings.until, |record| {
+            joints += record.energy.joints;
+            numerical += record.energy.numerical_mass;
+            pushed += record.joint_impulses[0];
+            ControlFlow::Continue(())
+        });
+        assert!(
+            (joints - work).abs() <= tolerance * work.abs(),
+            "{scheme}: {joints} {work}"
+        );
+        assert!(
+            (pushed - impulse).abs() <= tolerance * impulse.abs(),
+            "{scheme}: {pushed} {impulse}"
+        );
+        assert!(
+            numerical.abs() <= tolerance * work.abs(),
+            "{scheme}: {numerical}"
+        );
+    }
 }

@@ -299,3 +299,18 @@ fn contacts_that_touch_between_events_are_examined() {
         assert_eq!(certificate.uniqueness_not_examined, 0, "{law} {scheme}");
     }
 }
+
+/// Painlevé's start from event to event: separation, sliding and a jam are told of, as by the schemes of steps; with less friction there is one motion.
+#[test]
+fn the_start_of_an_event_driven_run_with_several_futures_is_told() {
+    let counted = |mu: f64| {
+        let changes = Changes::new()
+            .key("scheme", "event-driven")
+            .key("on_several", "choose")
+            .parameter("mu", mu);
+        let source = find_in_gallery("painleve-start").unwrap().source();
+        run(&Scene::parse(changes.apply(&source).unwrap()).unwrap()).several_solutions
+    };
+    assert!(counted(2.0) > 0);
+    assert_eq!(counted(0.5), 0);
+}

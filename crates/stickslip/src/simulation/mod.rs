@@ -37,7 +37,7 @@ mod frame_watch;
 mod gap_zero;
 pub(crate) mod hypotheses;
 mod passage_watch;
-mod positions;
+pub(crate) mod positions;
 mod run_folder;
 mod run_lock;
 mod run_warnings;

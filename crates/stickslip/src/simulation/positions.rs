@@ -1,4 +1,5 @@
-//! Whether the positions of a run can be believed: penetration, drift, joints, obstacles that were crossed.
+//! Whether the positions of a run can be believed: penetration, drift, joints, obstacles that were crossed, bodies that turn
+//! too far within a step.
 //!
 //! A scheme that meets a contact within a step may overshoot it by the approach of that step, h times the speed at
 //! which the contact closed (below a flat obstacle: at which it closed again and again without having left it). What lies beyond is drift: the scheme left a constraint that its velocities obeyed. A run is
@@ -17,6 +18,10 @@ use super::passage_watch::{Crossing, PassageWatch, ROUNDING_UNITS, gradient};
 
 /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
 pub const DRIFT_LIMIT: f64 = 1e-6;
+
+/// Largest angle by which a step of a certified run turns a body, where its orientation matters: half a turn, beyond which the
+/// ends of the step are those of a smaller turn the other way.
+pub const TURN_LIMIT: f64 = std::f64::consts::PI;
 
 /// Largest value of one function of the position, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +68,12 @@ pub struct PositionWatch {
     upper: Vec<f64>,
     /// Per velocity: length of the path, where coordinates are not those of the velocities.
     path: Vec<f64>,
+    /// Angle by which a step turned a body.
+    #[serde(default)]
+    turn: Largest,
+    /// Whether orientations matter, once the system was asked.
+    #[serde(skip)]
+    turns: bool,
     /// Obstacles on the way from position to position.
     #[serde(flatten)]
     passages: PassageWatch,
@@ -74,6 +85,12 @@ impl PositionWatch {
     pub fn observe(&mut self, system: &dyn MechanicalSystem, record: &StepRecord, from: &State) {
         if !self.prepared {
             self.prepare(system, record);
+        }
+        // A scheme from event to event resolves what happens between its records.
+        if self.turns && record.located.is_none() {
+            let spin = record.velocity.iter().skip(3);
+            let spin = spin.map(|w| w * w).sum::<f64>().sqrt();
+            self.turn.update(record.h * spin, record.t);
         }
         // Contacts that are found have a watch of their own.
         if self.flat.is_empty() && self.joints.is_empty() {
@@ -162,6 +179,8 @@ impl PositionWatch {
         self.prepared = true;
         let gaps = system.constraints().iter().map(|c| c.gap());
         self.flat = gaps.map(ScalarFunction::is_affine).collect();
+        // The spins of a ball with equal moments, held at its centre, do not know how it is turned.
+        self.turns = system.turns() && (system.has_covariant_force() || self.flat.contains(&false));
         let count = self.flat.len();
         if count == 0 && system.joints().is_empty() {
             return;
@@ -222,6 +241,7 @@ impl PositionWatch {
         let mut verdict = PositionVerdict {
             crossings: self.passages.crossings,
             first_crossing: self.passages.first_crossing,
+            turn: self.turn,
             ..PositionVerdict::default()
         };
         for (c, constraint) in system.constraints().iter().enumerate() {
@@ -297,6 +317,8 @@ pub struct PositionVerdict {
     pub crossings: u64,
     /// The first of them.
     pub first_crossing: Option<Crossing>,
+    /// Largest angle by which a step turned a body whose orientation matters.
+    pub turn: Largest,
 }
 
 impl PositionVerdict {
@@ -304,5 +326,10 @@ impl PositionVerdict {
     pub fn drifts(&self) -> bool {
         let within = |worst: &LargestOf| worst.largest.value <= DRIFT_LIMIT;
         !within(&self.drift) || !within(&self.joint_drift)
+    }
+
+    /// Whether a step turns a body by more than [`TURN_LIMIT`].
+    pub fn whirls(&self) -> bool {
+        !(self.turn.value <= TURN_LIMIT)
     }
 }

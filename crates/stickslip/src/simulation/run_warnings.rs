@@ -1,5 +1,8 @@
 //! What a user should know after a run: few sentences, each with its number.
 
+use std::f64::consts::PI;
+
+use super::positions::TURN_LIMIT;
 use super::uniqueness_watch::COMPARED_ROWS;
 use super::{RunSummary, SummaryEvent};
 use crate::quantity::{digits, quantity};
@@ -145,6 +148,16 @@ fn position_warnings(summary: &RunSummary) -> Vec<String> {
             digits(-first.value, 3)
         ));
     }
+    if !(positions.turn.value <= TURN_LIMIT) {
+        let angle = positions.turn.value;
+        warnings.push(format!(
+            "a step turns the body by {} turns (t = {}), and what its contacts meet on the way is not seen: beyond half a turn its ends \
+             are those of a smaller turn the other way; steps {} times as short turn it by an eighth",
+            digits(angle / (2.0 * PI), 3),
+            quantity(positions.turn.t, "s"),
+            digits(angle / (0.25 * PI), 2)
+        ));
+    }
     warnings
 }
 
@@ -173,9 +186,22 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
     let energy = |e: &&SummaryEvent| e.energy.unwrap_or(0.0);
     let largest = gains().max_by(|a, b| energy(a).total_cmp(&energy(b)))?;
     let total: f64 = gains().map(|e| energy(&e)).sum();
+    let why = if summary.settings.law == "frictionless" {
+        "without friction no impact does, but a step may keep a contact closed that opens already: a smaller step makes this smaller"
+            .to_string()
+    } else {
+        format!(
+            "with friction, {} law of impact can create energy; Fremond's and the energetic law cannot (--impact fremond)",
+            match summary.settings.impact.as_str() {
+                "newton" => "Newton's",
+                "poisson" => "Poisson's",
+                "moreau" => "Moreau's",
+                _ => "this",
+            }
+        )
+    };
     Some(format!(
-        "{} {} gained energy, {} in all (largest {} at t = {}, contact {}): with friction, {} law of \
-         impact can create energy; Fremond's and the energetic law cannot (--impact fremond)",
+        "{} {} gained energy, {} in all (largest {} at t = {}, contact {}): {why}",
         gains().count(),
         if gains().count() == 1 {
             "impact"
@@ -185,13 +211,7 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
         quantity(total, "J"),
         quantity(energy(&largest), "J"),
         quantity(largest.t, "s"),
-        largest.contact,
-        match summary.settings.impact.as_str() {
-            "newton" => "Newton's",
-            "poisson" => "Poisson's",
-            "moreau" => "Moreau's",
-            _ => "this",
-        }
+        largest.contact
     ))
 }
 

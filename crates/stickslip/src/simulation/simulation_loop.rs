@@ -12,7 +12,7 @@ use crate::records::{
     EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepOutcome, StepRecord,
 };
 use crate::stepping::{
-    ContactLayout, ContactScales, ContactStage, MoreauJean, State, TimeSteppingScheme,
+    ContactLayout, ContactScales, ContactStage, MoreauContactDynamics, State, TimeSteppingScheme,
 };
 use crate::systems::past_motion::{Interpolation, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem};
@@ -478,14 +478,14 @@ impl Simulation {
         }
     }
 
-    /// The same for a scheme that goes from event to event: several contacts that touch at the start of the step are examined by
-    /// the problem that a short time step poses there; several that met within it are not.
+    /// The same for a scheme that goes from event to event: contacts that touch at the start of the step are examined by
+    /// the problem that a short time step poses there; those that met within it are not.
     fn examine_between_events(&mut self, h: f64) {
         let watch = &mut self.uniqueness;
         let certificate = &mut self.stage.certificate;
         let touching = watch.touching().iter().filter(|&&t| t).count();
         // The normal forces of springs are known.
-        if self.scheme.is_compliant() || touching.max(self.record.active_contacts()) < 2 {
+        if self.scheme.is_compliant() || touching == 0 && self.record.active_contacts() < 2 {
             return;
         }
         if self.control.is_some() || self.system.past_reading().is_some() {
@@ -495,7 +495,8 @@ impl Simulation {
         let state = &self.saved;
         let posed = touching_problem(
             self.system.as_ref(),
-            &mut MoreauJean::default(),
+            // Frames at its end: normals turn, and what they turn may lift a contact.
+            &mut MoreauContactDynamics::default(),
             (state.t, &state.q, &state.v),
             SHORT * h,
             watch.touching(),

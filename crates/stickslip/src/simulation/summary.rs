@@ -273,8 +273,8 @@ pub struct CertificateSummary {
 /// How far the positions of a run left their constraints.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PositionSummary {
-    /// Whether drift and joint violation stay below `limit`, no obstacle was crossed within a step and bodies of a world overlap by no
-    /// more than their slop.
+    /// Whether drift and joint violation stay below `limit`, no obstacle was crossed within a step, none turned a body by more than half a
+    /// turn, and bodies of a world overlap by no more than their slop.
     pub hold: bool,
     /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
     pub limit: f64,
@@ -293,6 +293,9 @@ pub struct PositionSummary {
     /// Worlds: largest overlap where contacts are stated, in parts of the slop of the two bodies.
     #[serde(default)]
     pub overlap: WorstOf,
+    /// Largest angle by which a step turned a body whose orientation matters, in radians.
+    #[serde(default)]
+    pub turn: WorstOf,
 }
 
 /// Contact rows that depend on each other: their impulses are not unique.

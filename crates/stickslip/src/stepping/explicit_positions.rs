@@ -74,10 +74,6 @@ impl ExplicitPositions {
             place.resize(q.len(), 0.0);
             system.displace(q, v, -back, place);
         }
-        // The generalized law is stated on true velocities at the place of contact.
-        if problem.generalized_rule().is_some() {
-            return;
-        }
         // Open contacts have no approach but that at q. Gradients stay those of q, of which the normal rows are multiples.
         for contact in &assembly.active {
             let c = assembly.layout.slots()[contact.slot].key.constraint();

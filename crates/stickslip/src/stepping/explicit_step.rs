@@ -263,8 +263,9 @@ impl ExplicitStep {
                 ..Instant::new(t, &self.q, v0)
             },
             h,
-            weight: |contact, mean| match contact.impact {
-                ImpactLaw::Fremond { .. } => mean,
+            // Frémond's law reads the mean where there is an impact, and so does the friction that goes with it.
+            weight: |contact, approach, mean| match contact.impact {
+                ImpactLaw::Fremond { .. } if approach < 0.0 => mean,
                 _ => 1.0,
             },
             theta: 0.5,

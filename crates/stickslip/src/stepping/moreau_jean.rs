@@ -274,7 +274,7 @@ impl MoreauJean {
                 ..Instant::new(state.t, &state.q, &state.v)
             },
             h: frame.h,
-            weight: |contact, theta| match contact.impact {
+            weight: |contact, _, theta| match contact.impact {
                 ImpactLaw::Fremond { .. } => theta,
                 _ => 1.0,
             },

@@ -61,8 +61,9 @@ pub(crate) struct SlipReading<'a> {
     pub system: &'a dyn MechanicalSystem,
     pub at: Instant<'a>,
     pub h: f64,
-    /// Weight of the velocity after in the mean that a contact reads; one for the velocity after itself.
-    pub weight: fn(&ActiveContact, f64) -> f64,
+    /// Weight of the velocity after in the mean that a contact with this normal velocity before reads, from θ; one for the velocity
+    /// after itself.
+    pub weight: fn(&ActiveContact, f64, f64) -> f64,
     pub theta: f64,
     pub v0: &'a [f64],
     pub t: f64,
@@ -180,8 +181,8 @@ impl SlipSpeeds {
         reading: &SlipReading,
         stage: &ContactStage,
     ) -> f64 {
-        let weight = (reading.weight)(contact, reading.theta);
         let range = stage.problem.blocks()[contact.block].range();
+        let weight = (reading.weight)(contact, assembly.before[range.start], reading.theta);
         (range.start + 1..range.end)
             .map(|i| (1.0 - weight) * assembly.before[i] + weight * self.local[i])
             .map(|u| u * u)

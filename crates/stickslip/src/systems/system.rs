@@ -166,6 +166,11 @@ pub trait MechanicalSystem: Send + Sync {
         }
     }
 
+    /// Writes the rates of the coordinates, which are the velocities unless rotations are quaternions.
+    fn coordinate_rates(&self, _q: &[f64], v: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(v);
+    }
+
     /// Controllers in discrete time whose outputs the forces find in [`Instant::held`], in this order.
     fn controllers(&self) -> &[Arc<dyn SampledController>] {
         &[]

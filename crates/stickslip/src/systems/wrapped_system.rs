@@ -113,6 +113,9 @@ impl<S: WrappedSystem> MechanicalSystem for S {
     fn displace(&self, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
         self.system().displace(q, v, h, out);
     }
+    fn coordinate_rates(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        self.system().coordinate_rates(q, v, out);
+    }
     fn controllers(&self) -> &[Arc<dyn SampledController>] {
         WrappedSystem::controllers(self)
     }

@@ -244,7 +244,10 @@ fn positions(simulation: &Simulation) -> PositionSummary {
     };
     let overlap = of_world(|watch| watch.overlap).unwrap_or_default();
     PositionSummary {
-        hold: !verdict.drifts() && verdict.crossings == 0 && overlap.value <= 1.0,
+        hold: !verdict.drifts()
+            && verdict.crossings == 0
+            && !verdict.whirls()
+            && overlap.value <= 1.0,
         limit: DRIFT_LIMIT,
         penetration: of_world(|watch| watch.penetration)
             .unwrap_or_else(|| worst(&verdict.penetration, &contact)),
@@ -260,6 +263,11 @@ fn positions(simulation: &Simulation) -> PositionSummary {
                 t: crossing.t,
                 contact: contact(crossing.constraint),
             }),
+        turn: WorstOf {
+            value: verdict.turn.value,
+            t: verdict.turn.t,
+            contact: String::new(),
+        },
     }
 }
 

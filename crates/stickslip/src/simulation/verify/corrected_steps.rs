@@ -126,11 +126,8 @@ impl Judge<'_> {
         let chord = if begins && !rule.at_end() { 0.0 } else { h };
         system.displace(&end.q, v, -0.5 * chord, &mut q);
         let middle = Place::at(system, end.t - 0.5 * chord, &q, v);
-        let mut points = system.constraints().iter().flat_map(|c| c.points());
-        if !points.any(|point| point.law.flow_rule().generalized().is_some()) {
-            let gradients = place.gradients.clone();
-            place.split_turning(v, &rates(&middle, v), &gradients);
-        }
+        let gradients = place.gradients.clone();
+        place.split_turning(v, &rates(&middle, v), &gradients);
         place.judge_gaps_of(tested);
         place
     }

@@ -12,6 +12,7 @@ mod formulation;
 mod friction;
 mod generalized;
 mod judge;
+mod left_velocity;
 mod motion;
 mod motion_source;
 mod passages;

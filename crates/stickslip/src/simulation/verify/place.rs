@@ -298,7 +298,7 @@ pub(super) fn remove(x: &mut [f64], rows: &[Vec<f64>]) {
             direction.iter_mut().zip(b).for_each(|(d, b)| *d -= c * b);
         }
         let length = dot(&direction, &direction).sqrt();
-        if length > 1e-12 {
+        if length > 1e-12 * dot(row, row).sqrt() {
             direction.iter_mut().for_each(|d| *d /= length);
             basis.push(direction);
         }

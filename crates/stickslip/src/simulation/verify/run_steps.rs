@@ -9,6 +9,7 @@ use crate::simulation::positions::DRIFT_LIMIT;
 
 use super::friction::Reads;
 use super::judge::Judge;
+use super::left_velocity::ImplicitStep;
 use super::past::Past;
 use super::place::{Place, force, force_beside, remove};
 use super::reactions::Reaction;
@@ -67,6 +68,12 @@ impl Judge<'_> {
         if rule.at_end() || first.atom.iter().any(|&p| p != 0.0) {
             self.close(&mut here, rule, 0.0, &first.v_left);
             self.impact_equation(&here, first, report);
+            let before = MotionNode {
+                v_right: first.v_left.clone(),
+                ..first.clone()
+            };
+            let ends = (&before, first);
+            past.reading(|s| self.read_slip(s, &mut here, Step { rule, ends }));
             self.contact_laws(&here, rule, &first.v_left, first, report);
         }
         Walk {
@@ -311,6 +318,13 @@ impl Judge<'_> {
         let none = vec![0.0; n];
         let whole = defect(&b.v_right, &a.v_right, h, &impulse);
         if whole <= 0.0 && rule.implicit() {
+            let step = ImplicitStep {
+                ends: (a, b),
+                middle: (t, q, v),
+                h,
+                theta,
+            };
+            self.left_velocity(system, place, &step, report);
             return;
         }
         // Which part of the step is to blame.
@@ -389,7 +403,7 @@ impl Judge<'_> {
         }
         let rebound = |e: f64, u: f64| rule.rebound(e, u);
         self.impact_law(place, &reaction, &before, &rebound, report);
-        // The work of an impulse is that of the jump. An implicit step has two accounts besides, of its displacement and
+        // The work of an impulse is that of the jump. A step has other accounts besides, an implicit one of its displacement and
         // of its kinetic energy, whose difference is the damping of the scheme: contact gives energy if all say so. Over
         // a step in which friction stops a body that forces would have turned back, the jump alone knows that. Laws of an
         // explicit step read the velocity of its start, and so does its account.
@@ -399,27 +413,20 @@ impl Judge<'_> {
         let jump = dot(&impulse, &mean(&left, &after, 0.5));
         let step = |weight: f64| dot(&impulse, &mean(&before, &after, weight));
         let least = match rule.implicit() {
-            true if self.is_jump(place, b, &impulse) => {
-                jump.min(step(0.5)).min(step(rule.weight()))
-            }
-            true => step(0.5).min(step(rule.weight())),
-            false => jump.min(step(0.5)),
+            true => jump.min(step(0.5)).min(step(rule.weight())),
+            false => jump.min(step(0.5)) - self.opened(place, &before, &impulse),
         };
         self.dissipation(b.t, least, report);
     }
 
-    /// Whether the left velocity of a node is that before its impulse, M (v⁺ − v⁻) = H p.
-    fn is_jump(&self, place: &Place, node: &MotionNode, impulse: &[f64]) -> bool {
-        let change: Vec<f64> = (node.v_right.iter().zip(&node.v_left))
-            .map(|(a, b)| a - b)
-            .collect();
-        let mut momentum = vec![0.0; change.len()];
-        place.mass.multiply(&change, &mut momentum);
-        let impulse = place.generalized_impulse(impulse);
-        let parts = momentum.iter().zip(&impulse).enumerate();
-        parts.into_iter().all(|(i, (m, p))| {
-            (m - p).abs() <= self.settings.tolerance * self.momentum_scale(place, i)
-        })
+    /// Work that an explicit step itself does. No exact motion comes to a closed contact that opens, a step does: below its surface
+    /// after an overshoot, or along a chord whose middle is not its start. Where the impulses of others, or forces, would close it, its own
+    /// stops it, `½ p u⁻` is what that takes of its opening, and vanishes with the step.
+    fn opened(&self, place: &Place, before: &[f64], impulse: &[f64]) -> f64 {
+        let closed = place.contacts.iter().filter(|c| c.closed);
+        closed
+            .map(|c| 0.5 * impulse[c.start].max(0.0) * before[c.start].max(0.0))
+            .sum()
     }
 }
 

@@ -202,7 +202,7 @@ fn towards(x: &[f64], entering: &[f64], ray: bool) -> Vec<f64> {
     x.iter().zip(&way).map(|(x, w)| x + part * w).collect()
 }
 
-/// Support point of the sum relative to the target, or a ray of length 1.
+/// Support point of the sum relative to the target, or a ray as long as the target: any other length would be a unit.
 fn support_of_sum(parts: &[Part], target: &[f64], direction: &[f64]) -> (Vec<f64>, bool) {
     let mut point: Vec<f64> = target.iter().map(|t| -t).collect();
     for part in parts {
@@ -213,7 +213,8 @@ fn support_of_sum(parts: &[Part], target: &[f64], direction: &[f64]) -> (Vec<f64
                 part.image(&s, 1.0, &mut ray);
                 let length = norm(&ray);
                 if length > 0.0 {
-                    ray.iter_mut().for_each(|x| *x /= length);
+                    let scale = norm(target) / length;
+                    ray.iter_mut().for_each(|x| *x *= scale);
                     return (ray, true);
                 }
             }
@@ -373,15 +374,18 @@ mod tests {
     #[test]
     fn rays_of_unbounded_sets_are_found() {
         let disc = FrictionSection::disc(1.0).expect("valid");
-        // |s| − 2 s_x ≤ 1: a hyperbola around the axis x.
-        let sum = [part(disc, [-2.0, 0.0], 1.0, FLAT)];
-        for target in [[1e3, 0.0, 0.0], [1e3, 1.5e3, 0.0], [7.0, 3.0, 0.0]] {
-            let x = nearest_in_sum(&sum, &target);
-            let off = norm(&[x[0] - target[0], x[1] - target[1], x[2]]);
-            assert!(off < 1e-8 * norm(&target), "{target:?}: {x:?}");
+        // |s| − 2 s_x ≤ 1: a hyperbola around the axis x, in three units of impulse.
+        for unit in [1.0, 1e-12, 1e12] {
+            let sum = [part(disc.clone(), [-2.0, 0.0], unit, FLAT)];
+            for target in [[1e3, 0.0, 0.0], [1e3, 1.5e3, 0.0], [7.0, 3.0, 0.0]] {
+                let target = target.map(|x| unit * x);
+                let x = nearest_in_sum(&sum, &target);
+                let off = norm(&[x[0] - target[0], x[1] - target[1], x[2]]);
+                assert!(off < 1e-8 * norm(&target), "{target:?}: {x:?}");
+            }
+            // To the left it ends at s_x = −1/3.
+            let x = nearest_in_sum(&sum, &[-5.0 * unit, 0.0, 0.0]);
+            assert!((x[0] / unit + 1.0 / 3.0).abs() < 1e-8, "{x:?}");
         }
-        // To the left it ends at s_x = −1/3.
-        let x = nearest_in_sum(&sum, &[-5.0, 0.0, 0.0]);
-        assert!((x[0] + 1.0 / 3.0).abs() < 1e-8, "{x:?}");
     }
 }

@@ -70,20 +70,23 @@ impl ScaledSet {
             s[0] = clip(a[0], b[0], lower, upper);
             return;
         }
-        // As a contact with unit normal mass: p_n = λ − c·s on the slice u_n = 0.
+        // As a contact, p_n = λ − c·s on the slice u_n = 0, whose normal mass is as large as the tangential ones: a unit of its own would
+        // drown A in c cᵀ where masses are large numbers.
         let m = d + 1;
         let mut w = vec![0.0; m * m];
         let mut q = vec![0.0; m];
-        w[0] = 1.0;
-        q[0] = -self.budget;
+        let largest = (0..d).map(|i| a[i * d + i]).fold(0.0, f64::max);
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        w[0] = unit;
+        q[0] = -unit * self.budget;
         let tilt = |i: usize| self.tilt.get(i).copied().unwrap_or(0.0);
         for i in 0..d {
-            w[i + 1] = tilt(i);
-            w[(i + 1) * m] = tilt(i);
+            w[i + 1] = unit * tilt(i);
+            w[(i + 1) * m] = unit * tilt(i);
             for j in 0..d {
-                w[(i + 1) * m + j + 1] = a[i * d + j] + tilt(i) * tilt(j);
+                w[(i + 1) * m + j + 1] = a[i * d + j] + unit * tilt(i) * tilt(j);
             }
-            q[i + 1] = b[i] - tilt(i) * self.budget;
+            q[i + 1] = b[i] - unit * tilt(i) * self.budget;
         }
         let contact = OneContact {
             w: &w,

@@ -37,6 +37,8 @@ pub(super) struct Accelerations {
     sections: Vec<FrictionSection>,
     joint_rows: Vec<f64>,
     joint_rates: Vec<f64>,
+    /// Reactions of the joints, as multiples of their gradients.
+    pub joint_reaction: Vec<f64>,
     free: Vec<f64>,
     /// Acceleration.
     pub a: Vec<f64>,
@@ -83,6 +85,7 @@ impl Accelerations {
         self.gap_rounding.resize(system.constraints().len(), 0.0);
         self.joint_rows.resize(system.joints().len() * n, 0.0);
         self.joint_rates.resize(system.joints().len(), 0.0);
+        self.joint_reaction.resize(system.joints().len(), 0.0);
     }
 
     fn mass_at(&mut self, system: &dyn MechanicalSystem, q: &[f64]) {
@@ -172,8 +175,14 @@ impl Accelerations {
 
     /// d/dt of the local velocities at constant v, by differences of order four along the motion.
     fn evaluate_rates(&mut self, system: &dyn MechanicalSystem, at: &Instant) {
-        let fastest = at.v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        let step = 1e-3 / fastest.max(1.0);
+        let step = if system.turns() {
+            // Only the orientation of a body moves its rows: a thousandth of a radian.
+            let spin = at.v.iter().skip(3).fold(0.0f64, |m, w| m.max(w.abs()));
+            if spin > 0.0 { 1e-3 / spin } else { 1.0 }
+        } else {
+            let fastest = at.v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            1e-3 / fastest.max(1.0)
+        };
         let count = self.local.len();
         let mut rows = vec![0.0; self.rows.len()];
         let mut local = vec![0.0; count];
@@ -391,6 +400,13 @@ impl Accelerations {
         }
     }
 
+    /// Power of the reactions of the joints at the velocity v: not zero where a joint is driven.
+    pub fn joint_power(&self, v: &[f64]) -> f64 {
+        let rows = self.joint_rows.chunks(v.len().max(1));
+        let parts = rows.zip(&self.joint_reaction);
+        parts.map(|(row, reaction)| reaction * dot(row, v)).sum()
+    }
+
     /// What a reaction costs where there is a choice.
     fn weight(&self, held: &Held) -> f64 {
         let Some((slot, row)) = held.slot else {
@@ -430,6 +446,9 @@ impl Accelerations {
         let weights: Vec<f64> = held.iter().map(|h| self.weight(h)).collect();
         let (solution, rank) = solve_full_pivoting(&mut matrix, &mut right, Some(&weights));
         self.dependent |= rank < m;
+        // Joints come first.
+        let joints = self.joint_reaction.iter_mut().zip(&solution);
+        joints.for_each(|(reaction, x)| *reaction = *x);
         for ((h, response), &x) in held.iter().zip(&responses).zip(&solution) {
             for (a, r) in self.a.iter_mut().zip(response) {
                 *a += x * r;

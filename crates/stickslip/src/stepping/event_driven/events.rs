@@ -139,6 +139,8 @@ impl Integrator {
                         at
                     }
                 }
+                // A slip in several tangents that begins from rest is slower than one that stops until it has gathered speed.
+                Watch::Stop(s, g) if self.gathers_speed((s, g), (start, stop)) => None,
                 _ if stop < 0.0 => self.crossing(system, watch, start, h),
                 _ => None,
             };
@@ -149,6 +151,11 @@ impl Integrator {
             }
         }
         first
+    }
+
+    /// Whether a group of several tangents is below the speed at which its slip stops and gets faster.
+    fn gathers_speed(&self, (s, g): (usize, usize), (start, stop): (f64, f64)) -> bool {
+        self.accelerations.groups[s][g].size > 1 && start < 0.0 && stop > start
     }
 
     /// Open constraints that dip below zero inside the step, with the time of the dip and whether it leads to another side: on the cubic through

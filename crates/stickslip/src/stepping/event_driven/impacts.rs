@@ -76,6 +76,10 @@ impl Integrator {
         for (total, p) in self.y[nq + n + 2..].iter_mut().zip(&record.impulses) {
             *total += p;
         }
+        let works = record.joint_impulses.iter().chain([&record.energy.joints]);
+        for (total, added) in self.joint_quadratures().iter_mut().zip(works) {
+            *total += added;
+        }
         for (work, contact) in self.impact_work.iter_mut().zip(&record.contacts) {
             let [normal, tangential] = contact.relative_works();
             let [along, across] = contact.work_support;

@@ -103,9 +103,16 @@ impl Integrator {
     }
 
     /// The quadratures: works of external forces and damping, impulses, works of friction and of
-    /// normal forces on the velocities relative to the obstacles, works of the obstacles through both.
+    /// normal forces on the velocities relative to the obstacles, works of the obstacles through both, impulses and work of the joints.
     pub fn quadratures(&mut self) -> &mut [f64] {
         &mut self.y[self.nq + self.n..]
+    }
+
+    /// The part of the quadratures that belongs to joints: an impulse of each, and the work of all.
+    pub fn joint_quadratures(&mut self) -> &mut [f64] {
+        let layout = &self.accelerations.layout;
+        let first = 2 + layout.rows() + 4 * layout.slots().len();
+        &mut self.y[self.nq + self.n + first..]
     }
 
     /// Everything that depends on the system alone.
@@ -129,8 +136,11 @@ impl Integrator {
         self.y.clear();
         self.y.extend_from_slice(q);
         self.y.extend_from_slice(v);
-        self.y
-            .resize(self.nq + self.n + 2 + layout.rows() + 4 * count, 0.0);
+        let joints = system.joints().len() + 1;
+        self.y.resize(
+            self.nq + self.n + 2 + layout.rows() + 4 * count + joints,
+            0.0,
+        );
         self.step_limit = self.settings.step_max;
         if let Some(reading) = system.past_reading().filter(|reading| !reading.is_empty()) {
             self.past = Some(PastMotion::start(
@@ -225,7 +235,7 @@ impl Integrator {
         let rates = self.modes.iter().any(|mode| mode.closed) || !system.joints().is_empty();
         acc.place(system, &at, rates);
         acc.solve(&self.modes);
-        coordinate_rates(system, q, v, &mut out[..nq]);
+        system.coordinate_rates(q, v, &mut out[..nq]);
         out[nq..nq + n].copy_from_slice(&acc.a);
         let rest = &mut out[nq + n..];
         (rest[0], rest[1]) = (acc.external, acc.damping);
@@ -247,6 +257,12 @@ impl Integrator {
             rest[2 + rows + 2 * count + s] = supports[0];
             rest[2 + rows + 3 * count + s] = supports[1];
         }
+        let joints = &mut rest[2 + rows + 4 * acc.layout.slots().len()..];
+        let (work, impulses) = joints
+            .split_last_mut()
+            .expect("room for the work of joints");
+        impulses.copy_from_slice(&acc.joint_reaction);
+        *work = acc.joint_power(v);
         if !acc.valid {
             out.fill(f64::NAN);
         }
@@ -360,23 +376,5 @@ impl Integrator {
             }
         }
         StepOutcome::Solved
-    }
-}
-
-/// Rates of the stored coordinates; they differ from the velocity where rotations are quaternions.
-fn coordinate_rates(system: &dyn MechanicalSystem, q: &[f64], v: &[f64], out: &mut [f64]) {
-    if q.len() == v.len() {
-        out.copy_from_slice(v);
-        return;
-    }
-    let fastest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let step = 1e-3 / fastest.max(1.0);
-    out.fill(0.0);
-    let mut moved = vec![0.0; q.len()];
-    for (k, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
-        system.displace(q, v, k * step, &mut moved);
-        for (o, x) in out.iter_mut().zip(&moved) {
-            *o += weight * x / (12.0 * step);
-        }
     }
 }

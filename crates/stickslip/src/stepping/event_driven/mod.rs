@@ -272,11 +272,17 @@ impl TimeSteppingScheme for EventDriven {
         let kinetic = step_energy::kinetic(&mass, &v);
         let potential = step_energy::potential(system, &q);
         let contacts = ContactWork::of(&record.contacts);
+        let joints = integrator.joint_quadratures();
+        let joint_work = joints[joints.len() - 1];
+        record.joint_impulses.clear();
+        let impulses = &joints[..joints.len() - 1];
+        record.joint_impulses.extend_from_slice(impulses);
         let mut entry = EnergyEntry {
             kinetic_change: kinetic - state.kinetic,
             potential_change: potential - state.potential,
             external: integrator.quadratures()[0],
             damping: integrator.quadratures()[1],
+            joints: joint_work,
             contact_normal: contacts.normal,
             contact_tangential: contacts.tangential,
             supports: contacts.supports,
@@ -294,8 +300,6 @@ impl TimeSteppingScheme for EventDriven {
         record.q.clone_from(&q);
         record.velocity_left.clone_from(&v);
         record.velocity.clone_from(&v);
-        record.joint_impulses.clear();
-        record.joint_impulses.resize(system.joints().len(), 0.0);
         record.energy = entry;
         record.kinetic = kinetic;
         record.potential = potential;

@@ -11,6 +11,11 @@ impl Integrator {
     /// Puts the state back on its closed contacts and joints (rounding and tolerance only).
     pub(super) fn project(&mut self, system: &dyn MechanicalSystem) {
         let (nq, n) = (self.nq, self.n);
+        if nq != n {
+            // The integration leaves the norm of a quaternion by its error.
+            let (old, still) = (self.y[..nq].to_vec(), vec![0.0; n]);
+            system.displace(&old, &still, 0.0, &mut self.y[..nq]);
+        }
         let rigid = self.settings.compliance.is_none();
         let closed = rigid && self.modes.iter().any(|mode| mode.closed);
         let sticks = self

@@ -252,6 +252,14 @@ impl MechanicalSystem for RigidBody {
             .normalized();
         out[3..].copy_from_slice(&moved.0);
     }
+    fn coordinate_rates(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        out[..3].copy_from_slice(&v[..3]);
+        let spin = UnitQuaternion([0.0, v[3], v[4], v[5]]);
+        let turning = UnitQuaternion([q[3], q[4], q[5], q[6]]).times(spin);
+        for (o, x) in out[3..].iter_mut().zip(turning.0) {
+            *o = 0.5 * x;
+        }
+    }
     fn turns(&self) -> bool {
         true
     }

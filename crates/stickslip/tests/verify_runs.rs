@@ -1,0 +1,375 @@
+//! What a certificate vouches for, the judge accepts: runs of small scenes as their folders hold them.
+
+use std::fs;
+use std::ops::ControlFlow;
+
+use stickslip::scene::{Changes, Scene, SceneRun, SourceText, find_in_gallery};
+use stickslip::simulation::RunSummary;
+use stickslip::simulation::verify::{Line, Motion, Verification};
+
+fn parse(text: &str) -> Scene {
+    Scene::parse(SourceText::new("scene.toml", text.to_string())).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn of_gallery(name: &str, changes: &Changes) -> Scene {
+    let source = find_in_gallery(name).expect("a scene").source();
+    let source = changes.apply(&source).unwrap_or_else(|e| panic!("{e}"));
+    Scene::parse(source).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Summary and verdict of a run in a folder.
+fn judged(name: &str, scene: &Scene) -> (RunSummary, Verification) {
+    let path = std::env::temp_dir().join(format!("stickslip-run-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    let mut run = SceneRun::start(name, scene.clone(), &path).unwrap();
+    let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+    let summary = run.finish(end).unwrap();
+    let (report, _) = scene.verify_folder(&path, None).unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    (summary, report)
+}
+
+fn assert_accepted(name: &str, scene: &Scene) {
+    let (summary, report) = judged(name, scene);
+    assert!(summary.certified, "{name}: {:?}", summary.warnings);
+    assert!(report.accepted(), "{name}: {:?}", report.violations);
+}
+
+fn motion(scene: &Scene) -> Motion {
+    let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    let mut motion = Motion::of_run(scene.discretisation().expect("a scheme of steps"))
+        .with_correction(run.position_correction());
+    motion.push(run.record());
+    run.run_until(scene.settings.until, |record| {
+        motion.push(record);
+        ControlFlow::Continue(())
+    });
+    motion
+}
+
+/// Impacts of a chain under Moreau's S, one after the other, with positions corrected at each.
+#[test]
+fn a_chain_under_moreaus_s_is_accepted() {
+    let changes = Changes::new().key("law", "argmin").key("until", "0.6");
+    assert_accepted("chain", &of_gallery("chain", &changes));
+}
+
+/// Where friction holds everything the only speed is the one it holds back.
+#[test]
+fn modes_of_a_run_that_never_moves_are_those_of_its_records() {
+    assert_accepted("wedge", &of_gallery("wedge", &Changes::new()));
+}
+
+const SPRING: &str = r#"
+title = "Mass on a spring, dragged by a drive on a rough floor"
+step = 0.01
+until = 2
+law = "argmin"
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*y + 400*x^2/2"
+forces = { x = "9*sin(5*t) - 0.3*x'" }
+[[contacts]]
+name = "floor"
+gap = "y"
+point = ["x", "y"]
+friction = 0.4
+[initial]
+x = 0.1
+"#;
+
+const DRIVEN: &str = r#"
+title = "Particle that a joint drags over a rough floor"
+step = 0.002
+until = 1
+law = "argmin"
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[joints]]
+name = "drive"
+equation = "x - 0.2*sin(3*t)"
+[[contacts]]
+name = "floor"
+gap = "y + 0.8"
+point = ["x", "y"]
+friction = 0.6
+[initial]
+y = -0.7
+x_dot = 0.6
+"#;
+
+/// Moreau's S takes energy in every jump, whatever springs and drives do in its step.
+#[test]
+fn contacts_beside_springs_and_driven_joints_give_no_energy() {
+    assert_accepted("spring", &parse(SPRING));
+    assert_accepted("driven", &parse(DRIVEN));
+}
+
+/// A left velocity is the one without the impulses of the step: any other one is refused, in flight, in lasting contact, on springs, beside
+/// joints and of bodies that turn.
+#[test]
+fn left_velocities_are_judged_by_the_mechanics() {
+    let cases = [
+        ("sliding-block", Changes::new()),
+        ("slender-rod", Changes::new().key("until", "0.6")),
+        ("slider-crank", Changes::new().key("until", "0.2")),
+        ("joint-pendulum", Changes::new().key("until", "0.3")),
+        ("spinning-top", Changes::new().key("until", "0.1")),
+        ("bouncing-ball", Changes::new().key("scheme", "moreau")),
+    ];
+    let mut scenes: Vec<(&str, Scene)> = cases
+        .iter()
+        .map(|(name, changes)| (*name, of_gallery(name, changes)))
+        .collect();
+    scenes.push(("spring", parse(SPRING)));
+    scenes.push(("driven", parse(DRIVEN)));
+    for (name, scene) in scenes {
+        let motion = motion(&scene);
+        let report = scene.verify(&motion, None).unwrap();
+        assert!(report.accepted(), "{name}: {:?}", report.violations);
+        let pressed = |k: &usize| motion.nodes[*k].atom.iter().any(|&p| p != 0.0);
+        let count = motion.nodes.len();
+        let contact = (count / 2..count).find(pressed);
+        let flight = (1..count).find(|k| !pressed(k));
+        for k in contact.into_iter().chain(flight) {
+            let mut spoiled = motion.clone();
+            let fastest = motion.nodes.iter().flat_map(|node| &node.v_right);
+            let fastest = fastest.fold(0.0f64, |m, v| m.max(v.abs()));
+            spoiled.nodes[k].v_left[0] += 0.02 * fastest;
+            let report = scene.verify(&spoiled, None).unwrap();
+            let lines: Vec<Line> = report.violations.iter().map(|v| v.line).collect();
+            let told = [Line::ImpactEquation, Line::EquationOfMotion];
+            assert!(
+                told.iter().any(|l| lines.contains(l)),
+                "{name} {k}: {lines:?}"
+            );
+        }
+    }
+}
+
+const BODY: &str = r#"
+title = "A spinning body falls on a smooth floor"
+step = 0.004
+until = 0.6
+law = "frictionless"
+impact = "inelastic"
+scheme = "SCHEME"
+[body]
+mass = 1.0
+moments = [0.0269, 0.0122, 0.0268]
+gravity = [0, 0, -9.81]
+position = [0, 0, 0.35]
+rotation = [-0.65944, -0.58989, -0.78091]
+velocity = [-0.63663, 0.87332, -0.606]
+spin = [-11.11, 13.1879, -15.054]
+[[contacts]]
+name = "c1"
+arm = [-0.0145, -0.0008, 0.0555]
+[[contacts]]
+name = "c3"
+arm = [-0.0676, 0.0972, -0.038]
+radius = 0.05
+"#;
+
+/// The first chord after an impact is no tangent: what its contact opens in the middle is work of the scheme, not of the contact.
+#[test]
+fn explicit_steps_of_spinning_bodies_are_accepted() {
+    for scheme in ["moreau", "sweeping-process"] {
+        let name = format!("body-{scheme}");
+        assert_accepted(&name, &parse(&BODY.replace("SCHEME", scheme)));
+    }
+}
+
+/// Newton's law at a corner that opens below its surface while another one strikes: the step gives energy, and the run says so.
+#[test]
+fn a_contact_that_opens_below_its_surface_is_told_and_accepted() {
+    let scene = parse(
+        r#"
+title = "A box that lands on two corners"
+step = 0.002
+until = 0.6
+scheme = "moreau"
+law = "frictionless"
+impact = "newton"
+projection = "none"
+[system]
+coordinates = ["x", "y", "a"]
+kinetic_energy = "(x'^2 + y'^2)/2 + 0.03147049393867273*a'^2/2"
+potential = "9.81*y"
+[[contacts]]
+name = "right"
+gap = "y + 0.5*sin(a) - 0.2*cos(a)"
+restitution = 0.3
+[[contacts]]
+name = "left"
+gap = "y - 0.5*sin(a) - 0.2*cos(a)"
+restitution = 0.8
+[initial]
+a = 0.144828019946601
+y = 0.75
+x_dot = -0.038684592655954916
+y_dot = -0.9975966281591933
+a_dot = -2.7701182443568717
+"#,
+    );
+    let (summary, report) = judged("corners", &scene);
+    assert!(
+        summary.certified && report.accepted(),
+        "{:?}",
+        report.violations
+    );
+    let told = summary.warnings.iter();
+    assert!(
+        told.clone().any(|w| w.contains("opens already")),
+        "{told:?}"
+    );
+}
+
+/// Frémond's law reads a mean at impacts only, and the coefficient of friction is that of the same speed.
+#[test]
+fn friction_of_the_slip_speed_is_read_where_fremonds_law_reads() {
+    let scene = |scheme: &str, y: f64| {
+        parse(&format!(
+            r#"
+title = "A particle lands and slides"
+step = 0.0005
+until = 0.3
+scheme = "{scheme}"
+law = "coulomb"
+impact = "fremond"
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[contacts]]
+name = "floor"
+gap = "y"
+point = ["x", "y"]
+friction = "0.088*(1 + 0.3*exp(-s/0.1))"
+[initial]
+y = {y}
+x_dot = -0.4
+y_dot = -0.63
+"#
+        ))
+    };
+    for scheme in ["moreau", "sweeping-process", "moreau-jean"] {
+        for y in [0.0, 0.05] {
+            assert_accepted(&format!("fremond-{scheme}-{y}"), &scene(scheme, y));
+        }
+    }
+}
+
+/// Beyond half a turn the ends of a step are those of another turn: no result, whatever the scheme, unless nothing depends on how the
+/// body is turned.
+#[test]
+fn a_body_that_turns_more_than_half_around_in_a_step_is_told() {
+    let fast = BODY.replace("-15.054]", "1e6]");
+    for scheme in ["moreau-jean", "sweeping-process"] {
+        let scene = parse(
+            &fast
+                .replace("SCHEME", scheme)
+                .replace("until = 0.6", "until = 0.012"),
+        );
+        let (summary, _) = judged(&format!("fast-{scheme}"), &scene);
+        assert!(!summary.certified && !summary.positions.hold, "{scheme}");
+        assert!(summary.positions.turn.value > 1e3, "{scheme}");
+        let told = summary.warnings.iter();
+        assert!(
+            told.clone().any(|w| w.contains("turns the body")),
+            "{told:?}"
+        );
+    }
+    let ball = r#"
+title = "A ball that spins fast"
+step = 0.001
+until = 0.5
+[body]
+mass = 1
+moments = [0.01, 0.01, 0.01]
+gravity = [0, 0, -9.81]
+position = [0, 0, 0.2]
+spin = [0, 0, 1e6]
+[[contacts]]
+name = "floor"
+arm = [0, 0, 0]
+radius = 0.1
+friction = 0.3
+"#;
+    assert_accepted("ball", &parse(ball));
+}
+
+/// A body that bounces and slides under the generalized law, in these units of length and mass.
+fn generalized_body(length: f64, mass: f64) -> Scene {
+    let list = |unit: f64, values: [f64; 3]| format!("{:?}", values.map(|x| unit * x));
+    let inertia = mass * length * length;
+    parse(&format!(
+        r#"
+title = "A body under the generalized law"
+step = 0.001
+until = 0.4
+law = "generalized"
+impact = "newton"
+projection = "combined"
+[body]
+mass = {mass:?}
+moments = {}
+gravity = {}
+position = {}
+rotation = [-0.659, -0.59, -0.781]
+velocity = {}
+spin = [-1.1, 3.2, -1.5]
+[[contacts]]
+name = "corner"
+arm = {}
+friction = {{ disc = 0.6 }}
+restitution = 0.5
+[[contacts]]
+name = "ball"
+arm = {}
+radius = {:?}
+friction = {{ ellipse = [0.5, 0.3] }}
+restitution = 0.2
+"#,
+        list(inertia, [0.0269, 0.0122, 0.0268]),
+        list(length, [0.0, 0.0, -9.81]),
+        list(length, [0.0, 0.0, 0.2]),
+        list(length, [-0.63, 0.87, -0.6]),
+        list(length, [-0.0145, -0.0008, 0.0555]),
+        list(length, [-0.0676, 0.0972, -0.038]),
+        0.05 * length
+    ))
+}
+
+/// The set of a contact in space is tilted by the coupling of its rows, a pure number, and its inverse mass is not one.
+#[test]
+fn the_generalized_law_in_space_does_not_know_the_units_of_length_and_mass() {
+    let run = |length: f64, mass: f64| {
+        let scene = generalized_body(length, mass);
+        let motion = motion(&scene);
+        let report = scene.verify(&motion, None).unwrap();
+        assert!(
+            report.accepted(),
+            "{length} {mass}: {:?}",
+            report.violations
+        );
+        let last = motion.nodes.last().expect("nodes").q.clone();
+        let units = [length, length, length, 1.0, 1.0, 1.0, 1.0];
+        last.iter()
+            .zip(units)
+            .map(|(q, unit)| q / unit)
+            .collect::<Vec<f64>>()
+    };
+    let here = run(1.0, 1.0);
+    for (length, mass) in [(1e6, 1e9), (1e-6, 1e12), (1e-3, 1e-6)] {
+        let there = run(length, mass);
+        let off = here
+            .iter()
+            .zip(&there)
+            .fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        assert!(off <= 1e-9, "{length} {mass}: {off}");
+    }
+}
