@@ -22,7 +22,7 @@
 //! integration.
 //!
 //! ```
-//! use stickslip::scene::expression::{parse, Graph, Scope, Tape};
+//! use stickslip::internals::expression::{parse, Graph, Scope, Tape};
 //!
 //! let mut graph = Graph::new();
 //! let mut scope = Scope::new();
