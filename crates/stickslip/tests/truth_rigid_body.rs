@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::MomentumLedger;
-use stickslip::simulation::{Simulation, SimulationSettings};
+use stickslip::scene::{Scene, SourceText};
+use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{MoreauJean, MoreauJeanSettings, Projection};
 use stickslip::systems::rigid::UnitQuaternion;
@@ -278,4 +279,41 @@ fn momentum_of_a_tumbling_box_is_accounted_for_with_projection() {
     let positions = sim.positions();
     assert!(!positions.drifts(), "{positions:?}");
     assert!(sim.ledger().is_closed(), "{:?}", sim.ledger());
+}
+
+/// A corner strikes and begins to slip over the floor: from event to event the slip gathers speed, and the motion is that to which steps of a
+/// time-stepping scheme converge.
+#[test]
+fn slip_in_space_begins_from_rest_from_event_to_event() {
+    let end = |scheme: &str, step: f64| {
+        let text = format!(
+            r#"
+title = "Corner"
+scheme = "{scheme}"
+step = {step}
+until = 0.4
+[body]
+mass = 1
+moments = [0.017808555611216838, 0.017808555611216838, 0.02814868282966492]
+gravity = [0, 0, -9.81]
+position = [0, 0, 0.35]
+rotation = [-0.15581768000113905, 0.32538777176087197, -0.6365373517926491]
+velocity = [-0.6822791669031445, -0.6526533337631604, -0.7401295019054952]
+spin = [1.6585716466405056, -1.6754377136563492, -2.9414360608120496]
+[[contacts]]
+name = "corner"
+arm = [-0.06562026255182599, 0.044444518083131546, -0.05819891847725538]
+friction = 0.484
+"#
+        );
+        let scene = Scene::parse(SourceText::new("corner", text)).expect("valid");
+        let mut run = scene.simulation().expect("valid");
+        let reached = run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+        assert_eq!(reached, RunEnd::Finished, "{scheme}");
+        run.state().q[..3].to_vec()
+    };
+    let (exact, near) = (end("event-driven", 0.01), end("moreau-jean", 1e-4));
+    for (a, b) in exact.iter().zip(&near) {
+        assert!((a - b).abs() <= 1e-3, "{exact:?} {near:?}");
+    }
 }

@@ -154,7 +154,9 @@ impl Judge<'_> {
             let Some(point) = points.next().filter(|point| point.slip.is_some()) else {
                 continue;
             };
-            let weight = mean(before[contact.start]);
+            // What the normal turns along the step is no approach.
+            let turning = place.turning.get(contact.start).copied().unwrap_or(0.0);
+            let weight = mean(before[contact.start] - turning);
             let square: f64 = (contact.start + 1..contact.start + contact.size)
                 .map(|i| (1.0 - weight) * before[i] + weight * after[i])
                 .map(|u| u * u)
