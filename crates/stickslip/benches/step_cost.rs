@@ -7,8 +7,9 @@
 //! All judging inside a run (residual and certificate, uniqueness, positions, passages) is counted in instructions, which
 //! do not depend on what else a machine does. Of one row, chosen by its name and run once (`STEP_COST_ONCE=1`) under
 //! `valgrind --tool=callgrind --toggle-collect='*Simulation::step_towards'`, it is the inclusive cost of
-//! `ContactStage::certify`, `UniquenessWatch::begin`, `UniquenessWatch::is_settled`, `Simulation::examine_uniqueness`,
-//! `Simulation::watch_passages` and `PositionWatch::observe` over that of `Simulation::step_towards`.
+//! `ContactStage::certify`, `UniquenessWatch::is_settled`, `Simulation::examine_uniqueness`,
+//! `Simulation::watch_passages` and `PositionWatch::observe` over that of `Simulation::step_towards`. Instructions of the rows
+//! that compare projections are had in the same way, one kind at a time (`rod ..., ratio, none`, `rod ..., ratio, combined`).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -186,18 +187,21 @@ fn chosen(name: &str) -> bool {
     words.all(|word| word.starts_with('-') || name.contains(&word))
 }
 
+/// So many rounds, or one.
+fn rounds(most: usize) -> usize {
+    match std::env::var_os("STEP_COST_ONCE") {
+        Some(_) => 1,
+        None => most,
+    }
+}
+
 fn measure(name: &str, make: impl Fn() -> Parts, limit: f64) {
     if !chosen(&format!("{name}, step")) {
         return;
     }
     let (mut best, mut allocations) = (f64::INFINITY, 0);
     let (mut alone, mut residual) = (f64::INFINITY, f64::INFINITY);
-    let rounds = if std::env::var_os("STEP_COST_ONCE").is_some() {
-        1
-    } else {
-        15
-    };
-    for _ in 0..rounds {
+    for _ in 0..rounds(15) {
         let mut simulation = make().simulation();
         for _ in 0..WARM {
             simulation.step_towards(f64::INFINITY);
@@ -280,15 +284,17 @@ fn ratios(y: f64) {
         ),
     ];
     for (name, make) in rows {
-        if !chosen(&format!("{name}, ratio")) {
-            continue;
-        }
-        let mut best = [f64::INFINITY; 2];
-        for _ in 0..9 {
-            for (k, projection) in [Projection::None, Projection::Combined]
-                .into_iter()
-                .enumerate()
-            {
+        let kinds = [
+            (Projection::None, "none"),
+            (Projection::Combined, "combined"),
+        ];
+        let wanted = kinds.map(|(_, kind)| chosen(&format!("{name}, ratio, {kind}")));
+        let mut best = [f64::NAN; 2];
+        for _ in 0..rounds(9) {
+            for (k, (projection, _)) in kinds.into_iter().enumerate() {
+                if !wanted[k] {
+                    continue;
+                }
                 let mut run = make(projection);
                 for _ in 0..6_000 {
                     run.step_towards(f64::INFINITY);
@@ -299,6 +305,9 @@ fn ratios(y: f64) {
                 }
                 best[k] = best[k].min(start.elapsed().as_secs_f64());
             }
+        }
+        if wanted == [false; 2] {
+            continue;
         }
         println!(
             "{name:<44} ratio projection combined/none {:.2}",

@@ -172,6 +172,7 @@ impl Covectors {
         out
     }
 
+    #[inline(never)] // Dense rows have no need of its frame.
     fn sparse_dot(&self, i: usize, x: &[f64]) -> f64 {
         let (index, value) = self.sparse(i);
         let products = index.iter().zip(value).map(|(&j, a)| a * x[j as usize]);
@@ -188,6 +189,7 @@ impl Covectors {
         }
     }
 
+    #[inline(never)] // Dense rows have no need of its frame.
     fn sparse_dot_row(&self, i: usize, other: &Self, j: usize) -> f64 {
         let ((a, x), (b, y)) = (self.sparse(i), other.sparse(j));
         let same = |k: &u32| {
@@ -201,7 +203,7 @@ impl Covectors {
     }
 
     /// `Σ_j |row_ij x_j|`, the size of the numbers that cancel in the product.
-    #[inline]
+    #[inline(always)] // Short rows cost less than a call.
     pub fn absolute_dot(&self, i: usize, x: &[f64]) -> f64 {
         if self.sparse {
             return self.sparse_absolute_dot(i, x);
@@ -209,6 +211,7 @@ impl Covectors {
         absolute_dot(self.dense(i), x)
     }
 
+    #[inline(never)] // Dense rows have no need of its frame.
     fn sparse_absolute_dot(&self, i: usize, x: &[f64]) -> f64 {
         let (index, value) = self.sparse(i);
         let products = index.iter().zip(value).map(|(&j, a)| a * x[j as usize]);

@@ -42,6 +42,7 @@ pub use sparse_rows::{SparseRows, SparseRowsError};
 pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::SymmetricMatrix;
 pub(crate) use vectors::{
-    absolute_dot, add_scaled, assign, assign_difference, assign_middle, assign_zeros, copy, cross,
-    dot, weighted_distance_square, weighted_square, write_between,
+    absolute_dot, add_scaled, assign, assign_difference, assign_middle, assign_scaled,
+    assign_zeros, copy, cross, dot, largest_size, weighted_distance_square, weighted_square, widen,
+    write_between,
 };

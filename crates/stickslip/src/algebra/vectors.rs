@@ -2,7 +2,7 @@
 //! velocities, for which a call or the start of a vectorised loop costs more than the work.
 
 /// Scalar product, summed from the first to the last entry.
-#[inline]
+#[inline(always)] // Short vectors cost less than a call.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     match (a, b) {
         ([a], [x]) => a * x,
@@ -10,19 +10,32 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
         ([a, b, c], [x, y, z]) => a * x + b * y + c * z,
         // Rows of two contacts of the plane.
         ([a, b, c, d], [x, y, z, w]) => a * x + b * y + c * z + d * w,
-        _ => a.iter().zip(b).map(|(x, y)| x * y).sum(),
+        // Rows of three of them, of two in space, and velocities of a body.
+        ([a, b, c, d, e, f], [x, y, z, w, v, u]) => a * x + b * y + c * z + d * w + e * v + f * u,
+        _ => long_dot(a, b),
     }
 }
 
+/// The same for vectors of any length, out of the way of short ones.
+#[inline(never)]
+fn long_dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
 /// `Σ |a_i x_i|`, summed from the first to the last entry that both have.
-#[inline]
+#[inline(always)] // Short vectors cost less than a call.
 pub(crate) fn absolute_dot(a: &[f64], x: &[f64]) -> f64 {
     match (a, x) {
         ([a], [x]) => (a * x).abs(),
         ([a, b], [x, y]) => (a * x).abs() + (b * y).abs(),
         ([a, b, c], [x, y, z]) => (a * x).abs() + (b * y).abs() + (c * z).abs(),
-        _ => a.iter().zip(x).fold(0.0, |sum, (a, x)| sum + (a * x).abs()),
+        _ => long_absolute_dot(a, x),
     }
+}
+
+#[inline(never)]
+fn long_absolute_dot(a: &[f64], x: &[f64]) -> f64 {
+    a.iter().zip(x).fold(0.0, |sum, (a, x)| sum + (a * x).abs())
 }
 
 /// `Σ m_i x_i²`, summed from the first to the last entry that both have.
@@ -32,8 +45,13 @@ pub(crate) fn weighted_square(m: &[f64], x: &[f64]) -> f64 {
         ([a], [x]) => a * x * x,
         ([a, b], [x, y]) => a * x * x + b * y * y,
         ([a, b, c], [x, y, z]) => a * x * x + b * y * y + c * z * z,
-        _ => m.iter().zip(x).map(|(m, x)| m * x * x).sum(),
+        _ => long_weighted_square(m, x),
     }
+}
+
+#[inline(never)]
+fn long_weighted_square(m: &[f64], x: &[f64]) -> f64 {
+    m.iter().zip(x).map(|(m, x)| m * x * x).sum()
 }
 
 /// `Σ m_i (a_i − b_i)²`, summed from the first to the last entry that all have.
@@ -45,9 +63,55 @@ pub(crate) fn weighted_distance_square(m: &[f64], a: &[f64], b: &[f64]) -> f64 {
             let (x, y, z) = (a - b, c - d, e - f);
             m * x * x + n * y * y + o * z * z
         }
-        _ => {
-            let differences = a.iter().zip(b).map(|(a, b)| a - b);
-            m.iter().zip(differences).map(|(m, x)| m * x * x).sum()
+        _ => long_weighted_distance_square(m, a, b),
+    }
+}
+
+#[inline(never)]
+fn long_weighted_distance_square(m: &[f64], a: &[f64], b: &[f64]) -> f64 {
+    let differences = a.iter().zip(b).map(|(a, b)| a - b);
+    m.iter().zip(differences).map(|(m, x)| m * x * x).sum()
+}
+
+/// Largest of a size and those of all entries; entries that are no numbers do not count.
+#[inline]
+pub(crate) fn largest_size(size: f64, x: &[f64]) -> f64 {
+    let larger = |size: f64, x: &f64| if x.abs() > size { x.abs() } else { size };
+    match x {
+        [x] => larger(size, x),
+        [x, y] => larger(larger(size, x), y),
+        [x, y, z] => larger(larger(larger(size, x), y), z),
+        [x, y, z, w] => larger(larger(larger(larger(size, x), y), z), w),
+        _ => long_largest_size(size, x),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn long_largest_size(size: f64, x: &[f64]) -> f64 {
+    x.iter()
+        .fold(size, |size, x| if x.abs() > size { x.abs() } else { size })
+}
+
+/// Widens the box between two corners so that it holds a point, over the coordinates that all have; what is no number
+/// moves nothing.
+#[inline]
+pub(crate) fn widen(lower: &mut [f64], upper: &mut [f64], x: &[f64]) {
+    let hold = |lower: &mut f64, upper: &mut f64, x: f64| {
+        *lower = if x < *lower { x } else { *lower };
+        *upper = if x > *upper { x } else { *upper };
+    };
+    match (lower, upper, x) {
+        ([a], [b], [x]) => hold(a, b, *x),
+        ([a, b, c], [d, e, f], [x, y, z]) => {
+            hold(a, d, *x);
+            hold(b, e, *y);
+            hold(c, f, *z);
+        }
+        (lower, upper, x) => {
+            for ((lower, upper), x) in lower.iter_mut().zip(upper).zip(x) {
+                hold(lower, upper, *x);
+            }
         }
     }
 }
@@ -141,15 +205,42 @@ pub(crate) fn add_scaled(to: &mut [f64], factor: f64, x: &[f64]) {
     }
 }
 
+/// Makes `to` a multiple of a vector and `change` what that changes of it.
+#[inline]
+pub(crate) fn assign_scaled(to: &mut [f64], change: &mut [f64], factor: f64, x: &[f64]) {
+    let assign = |to: &mut f64, change: &mut f64, x: f64| {
+        // From zero, as sums of several multiples are: a zero has no sign.
+        let scaled = 0.0 + factor * x;
+        (*change, *to) = (scaled - *to, scaled);
+    };
+    match (to, change, x) {
+        ([a, b, c], [d, e, f], [x, y, z]) => {
+            assign(a, d, *x);
+            assign(b, e, *y);
+            assign(c, f, *z);
+        }
+        (to, change, x) => {
+            for ((to, change), x) in to.iter_mut().zip(change).zip(x) {
+                assign(to, change, *x);
+            }
+        }
+    }
+}
+
 /// Makes a buffer a copy of a vector.
 #[inline]
 pub(crate) fn assign(to: &mut Vec<f64>, from: &[f64]) {
     if to.len() == from.len() {
         copy(to, from);
     } else {
-        to.clear();
-        to.extend_from_slice(from);
+        assign_anew(to, from);
     }
+}
+
+#[inline(never)]
+fn assign_anew(to: &mut Vec<f64>, from: &[f64]) {
+    to.clear();
+    to.extend_from_slice(from);
 }
 
 /// Makes a buffer a vector of `n` zeros.
@@ -173,7 +264,8 @@ mod tests {
 
     #[test]
     fn short_vectors_have_the_bits_of_long_ones() {
-        let (a, b) = ([0.1, -0.7, 1e-3, 5.5, 0.3], [3.3, 0.9, -7e2, 0.2, -1.1]);
+        let a = [0.1, -0.7, 1e-3, 5.5, 0.3, -2.6, 4.1];
+        let b = [3.3, 0.9, -7e2, 0.2, -1.1, 0.6, 1e-2];
         for n in 0..=a.len() {
             let sum: f64 = a[..n].iter().zip(&b[..n]).map(|(x, y)| x * y).sum();
             assert_eq!(dot(&a[..n], &b[..n]).to_bits(), sum.to_bits());
@@ -214,6 +306,20 @@ mod tests {
             add_scaled(&mut buffer, 0.3, &a[..n]);
             let sum = |i: usize| b[i] + 0.3 * a[i];
             assert_eq!(buffer, (0..n).map(sum).collect::<Vec<_>>());
+            let (mut total, mut change) = (b, [0.0; 7]);
+            assign_scaled(&mut total[..n], &mut change[..n], 0.3, &a[..n]);
+            for i in 0..n {
+                assert_eq!((total[i], change[i]), (0.3 * a[i], 0.3 * a[i] - b[i]));
+            }
+            assert_eq!(total[n..], b[n..]);
+            let size = b[..n].iter().fold(0.4f64, |size, x| size.max(x.abs()));
+            assert_eq!(largest_size(0.4, &b[..n]), size);
+            let (mut lower, mut upper) = (a, a);
+            widen(&mut lower[..n], &mut upper[..n], &b[..n]);
+            for i in 0..a.len() {
+                let other = if i < n { b[i] } else { a[i] };
+                assert_eq!((lower[i], upper[i]), (a[i].min(other), a[i].max(other)));
+            }
             assign_zeros(&mut buffer, 4);
             assert_eq!(buffer, [0.0; 4]);
             assign_zeros(&mut buffer, n);

@@ -5,6 +5,7 @@
 use crate::algebra::dot;
 use crate::laws::{FlowRule, FrictionSection};
 
+use super::residual::sum;
 use super::{BlockKind, BlockResidual, ContactBlock, ContactProblem};
 
 /// How friction flows on a disc.
@@ -22,6 +23,12 @@ pub(super) struct Disc {
 }
 
 impl Disc {
+    /// No friction.
+    const NONE: Self = Self {
+        mu: 0.0,
+        flow: DiscFlow::Coulomb,
+    };
+
     /// The disc of a block, if that is its law.
     #[inline]
     pub fn of(block: &ContactBlock) -> Option<Self> {
@@ -74,9 +81,9 @@ fn tangential<const N: usize>(x: &[f64; N]) -> f64 {
 
 /// Distance of two vectors.
 #[inline]
-fn distance<const N: usize>(a: [f64; N], b: [f64; N], first: usize) -> f64 {
+fn distance<const N: usize>(a: [f64; N], b: [f64; N]) -> f64 {
     let mut sum = 0.0;
-    for k in first..N {
+    for k in 0..N {
         sum += (a[k] - b[k]) * (a[k] - b[k]);
     }
     sum.sqrt()
@@ -112,7 +119,7 @@ fn coulomb<const N: usize>(p: [f64; N], w: [f64; N], mu: f64, rho: f64) -> [f64;
         }
     }
     [
-        distance(p, nearest, 0),
+        distance(p, nearest),
         (-p[0]).max(0.0) + outside,
         (p[0] - (p[0] - rho * w[0]).max(0.0)).abs(),
         tangential(&defect),
@@ -128,7 +135,6 @@ fn kinetic<const N: usize>(
     mu: f64,
     rho: f64,
 ) -> [f64; 4] {
-    let norm = |x: &[f64; N]| dot(&x[1..], &x[1..]).sqrt();
     let natural_map = if p == [0.0; N] {
         // S(q, v) leaves a velocity that does not approach as it is, whatever friction would do.
         rho * (-w[0]).max(0.0)
@@ -144,7 +150,7 @@ fn kinetic<const N: usize>(
         for k in 0..N {
             z[k] = p[k] - rho * (w[k] + s * column[k]);
         }
-        let size = norm(&z);
+        let size = tangential(&z);
         let mut nearest = [0.0; N];
         if size <= mu * z[0] {
             nearest = z;
@@ -154,64 +160,77 @@ fn kinetic<const N: usize>(
                 nearest[k] = mu * nearest[0] * z[k] / size;
             }
         }
-        distance(p, nearest, 0)
+        distance(p, nearest)
     };
-    let (radius, size) = (mu * p[0].max(0.0), norm(&p));
-    let shrink = if size > radius { radius / size } else { 1.0 };
-    let within = p.map(|x| shrink * x);
+    let radius = mu * p[0].max(0.0);
+    let outside = (tangential(&p) - radius).max(0.0);
     [
         natural_map,
-        (-p[0]).max(0.0) + distance(p, within, 1),
+        (-p[0]).max(0.0) + outside,
         (p[0] - (p[0] - rho * w[0]).max(0.0)).abs(),
         0.0,
     ]
 }
 
 /// Few contacts with discs of friction, the problem of most steps of small systems: the measures that they have among
-/// others, written to `out`. False where something else is to be measured.
-#[inline]
+/// others, written to `out`, and what they come to together. False where something else is to be measured, impulses that
+/// are no numbers among it.
+#[inline(always)]
 pub(super) fn few(
     problem: &ContactProblem,
     p: &[f64],
     noise: f64,
     out: &mut Vec<BlockResidual>,
+    total: &mut BlockResidual,
 ) -> bool {
-    let Some(w) = problem.delassus().entries() else {
-        return false;
-    };
-    match (problem.blocks().len(), p.len()) {
-        (1, 2) => few_with::<2, 1, 2>(problem, w, p, noise, out),
-        (2, 4) => few_with::<2, 2, 4>(problem, w, p, noise, out),
-        (3, 6) => few_with::<2, 3, 6>(problem, w, p, noise, out),
-        (1, 3) => few_with::<3, 1, 3>(problem, w, p, noise, out),
-        (2, 6) => few_with::<3, 2, 6>(problem, w, p, noise, out),
+    let contacts = problem.blocks().len();
+    if out.len() != contacts {
+        make_room(out, contacts);
+    }
+    match (contacts, p.len()) {
+        (1, 2) => few_with::<2, 1, 2>(problem, p, noise, out, total),
+        (2, 4) => few_with::<2, 2, 4>(problem, p, noise, out, total),
+        (3, 6) => few_with::<2, 3, 6>(problem, p, noise, out, total),
+        (1, 3) => few_with::<3, 1, 3>(problem, p, noise, out, total),
+        (2, 6) => few_with::<3, 2, 6>(problem, p, noise, out, total),
         _ => false,
     }
 }
 
+/// Room for the measures of so many contacts, which are written next.
+#[cold]
+fn make_room(out: &mut Vec<BlockResidual>, contacts: usize) {
+    out.resize(contacts, BlockResidual::default());
+}
+
 /// The same for K contacts of N rows, M in all.
-#[inline]
+#[inline(never)] // Each has registers enough of its own.
 fn few_with<const N: usize, const K: usize, const M: usize>(
     problem: &ContactProblem,
-    w: &[f64],
     p: &[f64],
     noise: f64,
-    out: &mut Vec<BlockResidual>,
+    out: &mut [BlockResidual],
+    total: &mut BlockResidual,
 ) -> bool {
-    let (rows, []) = w.as_chunks::<M>() else {
+    let Some(w) = problem.delassus().entries() else {
         return false;
     };
-    let (Ok(rows), Ok(p), Ok(q), Ok(blocks)) = (
-        <&[[f64; M]; M]>::try_from(rows),
+    let (Ok(rows), Ok(p), Ok(q), Ok(blocks), Ok(out)) = (
+        <&[[f64; M]; M]>::try_from(w.as_chunks().0),
         <&[f64; M]>::try_from(p),
         <&[f64; M]>::try_from(problem.free()),
         <&[ContactBlock; K]>::try_from(problem.blocks()),
+        <&mut [BlockResidual; K]>::try_from(out),
     ) else {
         return false;
     };
+    let square = dot(p, p);
+    if !(square < f64::INFINITY) {
+        return false;
+    }
     let silent = |x: f64| if x.abs() <= noise { 0.0 } else { x };
     let mut driven = 0.0;
-    let mut contacts = [None; K];
+    let (mut discs, mut rhos) = ([Disc::NONE; K], [0.0; K]);
     for (k, block) in blocks.iter().enumerate() {
         let (Some(disc), true) = (Disc::of(block), block.size == N) else {
             return false;
@@ -228,24 +247,28 @@ fn few_with<const N: usize, const K: usize, const M: usize>(
         for &q in &q[first..first + N] {
             driven += (rho * silent(q)) * (rho * silent(q));
         }
-        contacts[k] = Some((disc, rho));
+        (discs[k], rhos[k]) = (disc, rho);
     }
-    let scale = dot(p, p).max(driven).sqrt();
-    if out.len() != K {
-        out.resize(K, BlockResidual::default());
+    let square = if driven > square { driven } else { square };
+    if !(square > 0.0) {
+        out.fill(BlockResidual::default());
+        *total = BlockResidual::default();
+        return true;
     }
-    for (k, (contact, out)) in contacts.into_iter().zip(out).enumerate() {
-        let Some((disc, rho)) = contact.filter(|_| scale > 0.0) else {
-            *out = BlockResidual::default();
-            continue;
-        };
+    let scale = square.sqrt();
+    for k in 0..K {
         let (first, mut own, mut velocity) = (k * N, [0.0; N], [0.0; N]);
         for i in 0..N {
             own[i] = p[first + i];
             velocity[i] = silent(q[first + i] + dot(&rows[first + i], p));
         }
         let column = || std::array::from_fn(|i| rows[first + i][first]);
-        *out = disc.measure(own, velocity, column, (rho, scale));
+        let measures = discs[k].measure(own, velocity, column, (rhos[k], scale));
+        out[k] = measures;
+        *total = measures;
+    }
+    if K > 1 {
+        *total = sum(out.iter());
     }
     true
 }
@@ -292,9 +315,12 @@ mod tests {
                 for k in 0..60 {
                     let (problem, p) = contacts(sizes, k, flow_rule);
                     let mut own = Vec::new();
-                    assert!(few(&problem, &p, 1e-3, &mut own), "discs");
+                    let mut total = BlockResidual::default();
+                    assert!(few(&problem, &p, 1e-3, &mut own, &mut total), "discs");
                     let mut among = ContactResidual::default();
                     among.set_noise(1e-3);
+                    let square: f64 = own.iter().map(|own| own.natural_map.powi(2)).sum();
+                    assert!(close(total.natural_map, square.sqrt()), "{sizes:?}");
                     for closed in [true, false] {
                         for (b, own) in own.iter().enumerate() {
                             let any = among.one_among_others(&problem, &p, b, closed);
@@ -310,5 +336,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_measure_that_is_no_number_survives_and_such_impulses_are_refused() {
+        let none = BlockResidual::default();
+        for k in 0..4 {
+            let mut measures = [0.5, 0.5, 0.5, 0.5];
+            measures[k] = f64::NAN;
+            let [natural_map, cone, signorini, dissipation] = measures;
+            let lost = BlockResidual {
+                natural_map,
+                cone,
+                signorini,
+                dissipation,
+            };
+            assert!(lost.worst().is_nan(), "{k}");
+            for order in [[lost, none], [none, lost]] {
+                assert!(sum(&order).worst().is_nan(), "{k}");
+            }
+        }
+        let (problem, p) = contacts((2, 2), 1, FlowRule::Coulomb);
+        let mut residual = ContactResidual::default();
+        for other in [
+            vec![f64::NAN; 4],
+            vec![0.1, 0.0, f64::INFINITY, 0.0],
+            p[1..].to_vec(),
+        ] {
+            residual.measure(&problem, &other);
+            assert_eq!(residual.worst(), f64::INFINITY);
+            assert_eq!(residual.blocks().len(), 2);
+        }
+        residual.measure(&problem, &p);
+        assert!(residual.worst().is_finite());
     }
 }

@@ -63,24 +63,28 @@ pub struct BlockResidual {
 
 impl BlockResidual {
     /// Largest of all measures.
+    #[inline]
     pub fn worst(&self) -> f64 {
-        largest([
-            self.natural_map,
-            self.cone,
-            self.signorini,
-            self.dissipation,
-        ])
+        let own = larger(self.natural_map, self.cone);
+        let others = larger(self.signorini, self.dissipation);
+        or_nan(
+            larger(own, others),
+            self.natural_map + self.cone + self.signorini + self.dissipation,
+        )
     }
 }
 
-/// Largest value; `max` would drop a NaN, which must survive.
-fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
-    values.into_iter().fold(0.0, larger)
-}
-
+/// The larger of two measures; one that is no number may be lost ([`or_nan`]).
 #[inline]
 fn larger(m: f64, x: f64) -> f64 {
-    if x.is_nan() || x > m { x } else { m }
+    if x > m { x } else { m }
+}
+
+/// The largest of some measures, or their sum where it is no number: measures are sizes, so that one of them is none then,
+/// which must survive.
+#[inline]
+fn or_nan(largest: f64, sum: f64) -> f64 {
+    if sum.is_nan() { sum } else { largest }
 }
 
 /// Residual of a whole problem, with the measures of its blocks.
@@ -118,16 +122,28 @@ impl ContactResidual {
     }
 
     /// Measures `impulse` against `problem`.
-    #[inline]
+    #[inline(always)] // A choice among few sizes.
     pub fn measure(&mut self, problem: &ContactProblem, impulse: &[f64]) {
+        if !few(
+            problem,
+            impulse,
+            self.noise,
+            &mut self.blocks,
+            &mut self.total,
+        ) {
+            self.measure_any(problem, impulse);
+        }
+    }
+
+    /// The same for any number of contacts, rows and laws.
+    #[inline(never)] // Few contacts have no need of its frame.
+    fn measure_any(&mut self, problem: &ContactProblem, impulse: &[f64]) {
         if impulse.len() != problem.size() || impulse.iter().any(|p| !p.is_finite()) {
             self.refuse(problem.blocks().len());
             return;
         }
-        if !few(problem, impulse, self.noise, &mut self.blocks) {
-            self.read_velocity(problem, impulse);
-            self.measure_blocks(problem, impulse);
-        }
+        self.read_velocity(problem, impulse);
+        self.measure_blocks(problem, impulse);
         match self.blocks[..] {
             [only] => self.total = only,
             _ => self.add_up(),
@@ -172,7 +188,6 @@ impl ContactResidual {
 
     /// Measures a solution with everything its law needs: the impulses, and for the generalized
     /// law also the friction budgets of its normal stage.
-    #[inline]
     pub fn measure_solution(&mut self, problem: &ContactProblem, solution: &ContactSolution) {
         match problem.generalized_rule() {
             Some(rule) => {
@@ -262,16 +277,23 @@ impl ContactResidual {
 
 /// The natural map over all blocks, the other parts at their worst block.
 #[inline]
-fn sum<'a>(blocks: impl IntoIterator<Item = &'a BlockResidual>) -> BlockResidual {
-    let mut total = BlockResidual::default();
+pub(super) fn sum<'a>(blocks: impl IntoIterator<Item = &'a BlockResidual>) -> BlockResidual {
+    let (mut total, mut sums) = (BlockResidual::default(), [0.0; 3]);
     for block in blocks {
         total.natural_map += block.natural_map * block.natural_map;
         total.cone = larger(total.cone, block.cone);
         total.signorini = larger(total.signorini, block.signorini);
         total.dissipation = larger(total.dissipation, block.dissipation);
+        sums[0] += block.cone;
+        sums[1] += block.signorini;
+        sums[2] += block.dissipation;
     }
-    total.natural_map = total.natural_map.sqrt();
-    total
+    BlockResidual {
+        natural_map: total.natural_map.sqrt(),
+        cone: or_nan(total.cone, sums[0]),
+        signorini: or_nan(total.signorini, sums[1]),
+        dissipation: or_nan(total.dissipation, sums[2]),
+    }
 }
 
 /// Whether friction of a block can be larger than its normal impulse.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::algebra::{
     Covectors, assign, assign_difference, assign_middle, weighted_distance_square, weighted_square,
 };
-use crate::records::{ContactMode, ContactRecord, StepRecord};
+use crate::records::StepRecord;
 use crate::stepping::State;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
@@ -82,6 +82,14 @@ impl Way<'_> {
     }
 }
 
+/// How far a step went, in kinetic length.
+pub(super) struct WayLength {
+    /// All of the way, a projection at its end forth and back.
+    step: f64,
+    /// Whether the projection leaves it the way of a contact that slides.
+    slides: bool,
+}
+
 /// What the gradients at both ends of a way tell of it.
 struct Normals {
     /// Size of the larger one.
@@ -94,25 +102,42 @@ struct Normals {
 }
 
 impl PassageWatch {
-    /// Reads a record of a step that began in the state `from` with the gaps `gaps`, one per constraint; `range` are the
-    /// least and largest coordinates of the run.
+    /// How far the step of a record went that began at `from`; none where its way is not watched.
     #[inline]
-    pub fn observe(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        record: &StepRecord,
-        from: (&State, &[f64]),
-        range: (&[f64], &[f64]),
-    ) {
+    pub fn begin(&mut self, record: &StepRecord, from: &[f64]) -> Option<WayLength> {
         if self.curved.is_empty() {
-            return;
+            return None;
         }
         // What locates its events by itself is no straight way from record to record.
-        if record.h > 0.0 && record.located.is_none() {
-            self.look_between(system, record, from, range);
-        } else {
+        if !(record.h > 0.0 && record.located.is_none()) {
             self.seen.clear();
+            return None;
         }
+        if self.seen.len() != self.curved.len() {
+            self.forget();
+        }
+        // Coordinates of bodies that turn do not add.
+        let length = if adds(record) {
+            weighted_distance_square(&self.weights, &record.q, from).sqrt()
+        } else {
+            write_moved(record, (from, &record.q), &mut self.moved);
+            self.length(&self.moved)
+        };
+        let projection = match record.projection.as_slice() {
+            [] => 0.0,
+            projection => self.length(projection),
+        };
+        Some(WayLength {
+            // Forth and back.
+            step: length + 2.0 * projection,
+            slides: projection <= BESIDE * length,
+        })
+    }
+
+    /// Nothing is known of any gap.
+    #[cold]
+    fn forget(&mut self) {
+        self.seen.resize(self.curved.len(), SeenGap::default());
     }
 
     /// Asks once what the system is like; weights that were resumed stay those of the start.
@@ -127,71 +152,52 @@ impl PassageWatch {
         self.curved = (0..flat.len()).filter(|&c| !flat[c]).collect();
     }
 
-    /// Looks for obstacles on the way from the last position.
+    /// Whether what was seen of gap number `k` of the curved ones excludes an obstacle on the way of a record, between the
+    /// gaps `gaps` at its ends.
     #[inline]
-    fn look_between(
+    pub fn is_settled(
         &mut self,
         system: &dyn MechanicalSystem,
         record: &StepRecord,
-        (from, gaps): (&State, &[f64]),
+        from: &State,
+        length: &WayLength,
+        k: usize,
+        gaps: [f64; 2],
+        acted: bool,
+    ) -> bool {
+        let middle = || middle(system, record, &from.q, self.curved[k], &mut self.between);
+        length.slides && self.seen[k].settles((length.step, record.h), gaps, acted, middle)
+    }
+
+    /// Looks closely for the obstacle of gap number `k` of the curved ones; `range` are the least and largest coordinates
+    /// of the run.
+    pub fn look_again(
+        &mut self,
+        (system, record, from): (&dyn MechanicalSystem, &StepRecord, &State),
         range: (&[f64], &[f64]),
+        k: usize,
+        (gaps, acted): ([f64; 2], bool),
     ) {
-        if self.seen.len() != self.curved.len() {
-            self.seen.resize(self.curved.len(), SeenGap::default());
-        }
-        // Coordinates of bodies that turn do not add.
-        let adds = record.q.len() == record.velocity.len();
-        let length = if adds {
-            weighted_distance_square(&self.weights, &record.q, &from.q).sqrt()
+        let constraint = self.curved[k];
+        let way = Way {
+            system,
+            record,
+            from,
+            gap: system.constraints()[constraint].gap(),
+            constraint,
+            gaps,
+            acted,
+        };
+        let seen = self.look_closely(&way);
+        self.seen[k] = if adds(record) {
+            seen.in_motion(weighted_distance_square(&self.weights, range.1, range.0).sqrt())
         } else {
-            write_moved(record, (&from.q, &record.q), &mut self.moved);
-            self.length(&self.moved)
+            seen
         };
-        let projection = match record.projection.as_slice() {
-            [] => 0.0,
-            projection => self.length(projection),
-        };
-        // Forth and back.
-        let steps = (length + 2.0 * projection, record.h);
-        let known = projection <= BESIDE * length;
-        let mut contacts = record.contacts.iter();
-        for k in 0..self.curved.len() {
-            let constraint = self.curved[k];
-            let (acted, after) = read_contacts(&mut contacts, constraint);
-            let gaps = [gaps[constraint], after];
-            let middle = || {
-                let (gap, q) = (system.constraints()[constraint].gap(), &mut self.between);
-                if adds {
-                    assign_middle(q, &from.q, &record.q);
-                } else {
-                    q.resize(record.q.len(), 0.0);
-                    straight(system, (&from.q, &record.q), 0.5, q);
-                }
-                gap.value(record.t - 0.5 * record.h, q)
-            };
-            if !(known && self.seen[k].settles(steps, gaps, acted, middle)) {
-                let way = Way {
-                    system,
-                    record,
-                    from,
-                    gap: system.constraints()[constraint].gap(),
-                    constraint,
-                    gaps,
-                    acted,
-                };
-                let seen = self.look_closely(&way);
-                self.seen[k] = if adds {
-                    seen.in_motion(weighted_distance_square(&self.weights, range.1, range.0).sqrt())
-                } else {
-                    seen
-                };
-            }
-        }
     }
 
     /// Looks at the gap at both ends of the way from the last position to the end of the step before it was projected, and
     /// along it where that does not exclude a passage.
-    #[cold]
     fn look_closely(&mut self, way: &Way) -> SeenGap {
         let Way {
             system,
@@ -390,21 +396,29 @@ impl PassageWatch {
     }
 }
 
-/// Whether a point of a constraint acted, and its gap, of contacts in the order of the constraints.
-fn read_contacts(contacts: &mut std::slice::Iter<ContactRecord>, constraint: usize) -> (bool, f64) {
-    let (mut acted, mut gap) = (false, f64::NAN);
-    while let Some(contact) = contacts.as_slice().first() {
-        let of = contact.key.constraint();
-        if of > constraint {
-            break;
-        }
-        if of == constraint {
-            acted |= contact.mode != ContactMode::Open;
-            gap = contact.gap;
-        }
-        contacts.next();
+/// Whether displacements of the coordinates of a record add: those of bodies that turn do not.
+#[inline]
+fn adds(record: &StepRecord) -> bool {
+    record.q.len() == record.velocity.len()
+}
+
+/// The gap of a constraint in the middle of the way from `from` to the position of a record.
+#[inline(never)] // Steps that do not ask for it have no need of its frame.
+fn middle(
+    system: &dyn MechanicalSystem,
+    record: &StepRecord,
+    from: &[f64],
+    constraint: usize,
+    q: &mut Vec<f64>,
+) -> f64 {
+    if adds(record) {
+        assign_middle(q, from, &record.q);
+    } else {
+        q.resize(record.q.len(), 0.0);
+        straight(system, (from, &record.q), 0.5, q);
     }
-    (acted, gap)
+    let gap = system.constraints()[constraint].gap();
+    gap.value(record.t - 0.5 * record.h, q)
 }
 
 /// The displacement from one position to another, as a velocity.

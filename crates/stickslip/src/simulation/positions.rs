@@ -8,13 +8,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::algebra::Covectors;
-use crate::records::{ContactMode, StepRecord};
+use crate::algebra::{Covectors, widen};
+use crate::records::{ContactMode, ContactRecord, StepRecord};
 use crate::stepping::State;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 
-use super::passage_watch::{Crossing, PassageWatch, ROUNDING_UNITS, gradient};
+use super::passage_watch::{Crossing, PassageWatch, ROUNDING_UNITS, WayLength, gradient};
 
 /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
 pub const DRIFT_LIMIT: f64 = 1e-6;
@@ -96,57 +96,28 @@ impl PositionWatch {
         if self.flat.is_empty() && self.joints.is_empty() {
             return;
         }
-        let bounds = self.lower.iter_mut().zip(&mut self.upper);
-        for ((lower, upper), &q) in bounds.zip(&record.q) {
-            if q < *lower {
-                *lower = q;
-            }
-            if q > *upper {
-                *upper = q;
+        widen(&mut self.lower, &mut self.upper, &record.q);
+        if !self.path.is_empty() {
+            for (path, v) in self.path.iter_mut().zip(&record.velocity) {
+                *path += record.h * v.abs();
             }
         }
-        for (path, v) in self.path.iter_mut().zip(&record.velocity) {
-            *path += record.h * v.abs();
-        }
-        let range = (self.lower.as_slice(), self.upper.as_slice());
-        self.passages
-            .observe(system, record, (from, &self.gaps), range);
+        let length = self.passages.begin(record, &from.q);
         if self.falls {
             self.falling.fill(false);
             self.falls = false;
         }
-        let mut next = 0;
-        for contact in &record.contacts {
-            // Points of a constraint share its gap.
-            let c = contact.key.constraint();
-            if c < next || c >= self.flat.len() {
-                continue;
-            }
-            next = c + 1;
-            let before = std::mem::replace(&mut self.gaps[c], contact.gap);
-            if contact.gap >= 0.0 {
-                self.overshoot[c] = 0.0;
-                if falls(contact.gap, before) {
-                    (self.falls, self.falling[c]) = (true, true);
+        match length {
+            Some(length) => self.follow_along(system, record, from, &length),
+            None => {
+                let mut next = 0;
+                for contact in &record.contacts {
+                    let c = contact.key.constraint();
+                    if c >= next {
+                        self.follow(c, contact, record);
+                        next = c + 1;
+                    }
                 }
-            } else {
-                // Forces speed a contact up within the step in which it closes.
-                let mut approach = 0.0;
-                if before >= 0.0 && before - contact.gap > approach {
-                    approach = before - contact.gap;
-                }
-                if -record.h * contact.approach > approach {
-                    approach = -record.h * contact.approach;
-                }
-                // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
-                let overshoot = &mut self.overshoot[c];
-                if self.flat[c] {
-                    *overshoot += approach;
-                } else if approach > *overshoot {
-                    *overshoot = approach;
-                }
-                self.drift[c].update(-contact.gap - *overshoot, record.t);
-                self.penetration[c].update(-contact.gap, record.t);
             }
         }
         if !self.joints.is_empty() {
@@ -155,6 +126,95 @@ impl PositionWatch {
                 worst.update(value.abs(), record.t);
             }
         }
+    }
+
+    /// Follows the gaps of a step whose way is watched.
+    #[inline(always)] // A part of `observe`, like the next.
+    fn follow_along(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        record: &StepRecord,
+        from: &State,
+        length: &WayLength,
+    ) {
+        let (mut contacts, mut curved) = (record.contacts.as_slice(), 0);
+        while let [contact, others @ ..] = contacts {
+            let c = contact.key.constraint();
+            let mut acted = contact.mode != ContactMode::Open;
+            contacts = others;
+            // Points of a constraint share its gap.
+            while let [point, others @ ..] = contacts
+                && point.key.constraint() == c
+            {
+                acted |= point.mode != ContactMode::Open;
+                contacts = others;
+            }
+            if self.flat.get(c) == Some(&false) {
+                let gaps = [self.gaps[c], contact.gap];
+                let passages = &mut self.passages;
+                if !passages.is_settled(system, record, from, length, curved, gaps, acted) {
+                    self.look_again(system, record, from, curved, gaps, acted);
+                }
+                curved += 1;
+            }
+            self.follow(c, contact, record);
+        }
+    }
+
+    /// Follows the gap of one constraint.
+    #[inline(always)]
+    fn follow(&mut self, c: usize, contact: &ContactRecord, record: &StepRecord) {
+        let Some(&flat) = self.flat.get(c) else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.gaps[c], contact.gap);
+        if contact.gap >= 0.0 {
+            self.overshoot[c] = 0.0;
+            if falls(contact.gap, before) {
+                (self.falls, self.falling[c]) = (true, true);
+            }
+            return;
+        }
+        // Forces speed a contact up within the step in which it closes.
+        let mut approach = 0.0;
+        if before >= 0.0 && before - contact.gap > approach {
+            approach = before - contact.gap;
+        }
+        if -record.h * contact.approach > approach {
+            approach = -record.h * contact.approach;
+        }
+        // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
+        let overshoot = &mut self.overshoot[c];
+        if flat {
+            *overshoot += approach;
+        } else if approach > *overshoot {
+            *overshoot = approach;
+        }
+        self.drift[c].update(-contact.gap - *overshoot, record.t);
+        self.penetration[c].update(-contact.gap, record.t);
+    }
+
+    /// Takes a close look at a gap on the way of a step that what was seen before does not settle.
+    #[cold]
+    #[inline(never)] // Steps that are settled have no need of its frame.
+    fn look_again(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        record: &StepRecord,
+        from: &State,
+        curved: usize,
+        gaps: [f64; 2],
+        acted: bool,
+    ) {
+        let range = (self.lower.as_slice(), self.upper.as_slice());
+        self.passages
+            .look_again((system, record, from), range, curved, (gaps, acted));
+    }
+
+    /// The gaps of the constraints at the last record.
+    #[inline]
+    pub fn gaps(&self) -> &[f64] {
+        &self.gaps
     }
 
     /// Whether [`Self::passed_over`] can have any.

@@ -23,7 +23,7 @@ use super::positions::PositionWatch;
 use super::simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 use super::step_control::{CoordinateSizes, StepControl};
 use super::studies::touching_problem;
-use super::uniqueness_watch::{UniquenessWatch, Wanted, may_jam};
+use super::uniqueness_watch::{StepStart, UniquenessWatch, Wanted, may_jam};
 use super::world_monitors::WorldMonitors;
 use super::{ControlLoop, ElasticLedger, WorldAccounts};
 
@@ -112,6 +112,14 @@ fn handed<'a>(
         past,
         held: control.map_or(&[], ControlLoop::held),
     })
+}
+
+/// The start of a step: the state before it, whose gaps are those of the last record.
+fn step_start<'a>(positions: &'a PositionWatch, state: &'a State) -> StepStart<'a> {
+    StepStart {
+        gaps: positions.gaps(),
+        q: &state.q,
+    }
 }
 
 impl Simulation {
@@ -337,16 +345,12 @@ impl Simulation {
         self.closing = None;
         let declared = self.world.is_none();
         self.saved.clone_from(&self.state);
-        if declared {
-            self.uniqueness.begin(&self.record);
-        }
         self.advance(h, t_next);
         if !self.record.outcome.is_fatal() {
-            let watch = &self.uniqueness;
+            let (watch, step) = (&self.uniqueness, (&self.stage.problem, &self.record));
             let settled = declared
-                && (watch.is_quiet(&self.record)
-                    || watch.is_settled(&self.stage.problem, &self.record)
-                        && self.scheme.poses_one_problem());
+                && watch.is_settled(step, &step_start(&self.positions, &self.saved))
+                && (watch.is_idle() || self.scheme.poses_one_problem());
             if !settled {
                 self.examine_uniqueness(h);
             }
@@ -448,7 +452,8 @@ impl Simulation {
             self.examine_between_events(h);
             return;
         }
-        let wanted = watch.wanted(problem, &self.record);
+        let start = step_start(&self.positions, &self.saved);
+        let wanted = watch.wanted((problem, &self.record), &start);
         // What the solver found by itself is counted already.
         let solver_knows = matches!(self.record.outcome, StepOutcome::SeveralSolutions { .. });
         let found = match wanted {
@@ -458,12 +463,13 @@ impl Simulation {
             Wanted::Touching => {
                 let state = &self.saved;
                 let posed = self.past.is_none().then(|| {
+                    let touching: Vec<bool> = start.touching().collect();
                     touching_problem(
                         self.system.as_ref(),
                         self.scheme.as_mut(),
                         (state.t, &state.q, &state.v),
                         h,
-                        watch.touching(),
+                        &touching,
                     )
                 });
                 // A past that has gone on with the step cannot be read at its start again.
@@ -483,7 +489,8 @@ impl Simulation {
     fn examine_between_events(&mut self, h: f64) {
         let watch = &mut self.uniqueness;
         let certificate = &mut self.stage.certificate;
-        let touching = watch.touching().iter().filter(|&&t| t).count();
+        let start = step_start(&self.positions, &self.saved);
+        let touching = start.touching().filter(|&touches| touches).count();
         // The normal forces of springs are known.
         if self.scheme.is_compliant() || touching == 0 && self.record.active_contacts() < 2 {
             return;
@@ -492,16 +499,16 @@ impl Simulation {
             certificate.uniqueness_not_examined += 1;
             return;
         }
-        let state = &self.saved;
+        let (state, touching) = (&self.saved, start.touching().collect::<Vec<bool>>());
         let posed = touching_problem(
             self.system.as_ref(),
             // Frames at its end: normals turn, and what they turn may lift a contact.
             &mut MoreauContactDynamics::default(),
             (state.t, &state.q, &state.v),
             SHORT * h,
-            watch.touching(),
+            &touching,
         );
-        let found = match watch.wanted(&posed, &self.record) {
+        let found = match watch.wanted((&posed, &self.record), &start) {
             Wanted::Nothing => None,
             Wanted::Problem => watch.examine(&posed, self.record.t, certificate),
             Wanted::Touching => {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::algebra::{assign, largest_size};
 use crate::contact::{Certificate, ContactKey, ContactProblem, RankDeficiency};
 use crate::records::{ContactMode, StepOutcome, StepRecord};
 use crate::solvers::uniqueness::{Examination, Uniqueness, examine, radius};
@@ -23,14 +24,31 @@ pub struct UniquenessWatch {
     /// The last problem whose motion was proved to be unique for every free velocity.
     #[serde(default)]
     proof: Proof,
-    /// Constraints that touched at the start of the present step.
-    #[serde(skip)]
-    touching: Vec<bool>,
-    /// Whether there are any.
-    #[serde(skip)]
-    touches: bool,
-    #[serde(skip)]
-    next: Vec<(ContactKey, u8)>,
+}
+
+/// The start of a step, as far as its contacts are concerned.
+#[derive(Clone, Copy)]
+pub(super) struct StepStart<'a> {
+    /// Gaps of the constraints.
+    pub gaps: &'a [f64],
+    pub q: &'a [f64],
+}
+
+impl StepStart<'_> {
+    /// Whether a constraint touched, up to the rounding of the coordinates, which open ones ask for once: it is none before.
+    #[inline(always)]
+    fn touches(&self, constraint: usize, rounding: &mut Option<f64>) -> bool {
+        let Some(&gap) = self.gaps.get(constraint) else {
+            return false;
+        };
+        gap <= 0.0 || gap <= *rounding.get_or_insert_with(|| 1e-12 * largest_size(0.0, self.q))
+    }
+
+    /// Which constraints touched.
+    pub fn touching(&self) -> impl Iterator<Item = bool> {
+        let mut rounding = None;
+        (0..self.gaps.len()).map(move |c| self.touches(c, &mut rounding))
+    }
 }
 
 /// A problem whose motion is unique whatever its free velocity, and so whatever the modes of its contacts.
@@ -87,112 +105,100 @@ pub(super) enum Wanted {
 }
 
 impl UniquenessWatch {
-    /// Takes note of the contacts that touch at the end of the last step, which is the start of the next.
-    #[inline(never)] // What judges a step is counted by its name.
-    pub(super) fn begin(&mut self, record: &StepRecord) {
-        let rounding = 1e-12 * record.q.iter().fold(0.0, largest);
-        self.touches = false;
-        for contact in &record.contacts {
-            // Points of a constraint share its gap.
-            let (c, touches) = (contact.key.constraint(), contact.gap <= rounding);
-            match self.touching.get_mut(c) {
-                Some(known) => *known = touches,
-                None => self.make_room(c, touches),
-            }
-            self.touches |= touches;
-        }
-    }
-
-    /// Whether nothing touched at the start of the step, nothing acts, and nothing is left to be told of the last examination.
-    #[inline]
-    pub(super) fn is_quiet(&self, record: &StepRecord) -> bool {
-        !self.touches
-            && self.signature.is_empty()
-            && self.found == Uniqueness::Unique
-            && record.is_idle()
-            && record.present.is_empty()
-    }
-
-    /// Makes room for a constraint.
-    #[cold]
-    fn make_room(&mut self, constraint: usize, touches: bool) {
-        self.touching.resize(constraint + 1, false);
-        self.touching[constraint] = touches;
-    }
-
-    /// The constraints that touched at the start of the step.
-    pub(super) fn touching(&self) -> &[bool] {
-        &self.touching
-    }
-
-    /// Contacts of a record that touched at the start or act, with their modes; in worlds all within reach.
-    fn signatures(&self, record: &StepRecord) -> impl Iterator<Item = (ContactKey, u8)> {
-        let declared = record.contacts.iter().filter_map(|contact| {
-            let touches = self.touching.get(contact.key.constraint()) == Some(&true);
-            (touches || contact.mode != ContactMode::Open)
-                .then(|| (contact.key, contact.mode.code()))
-        });
-        let present = record.present.iter();
-        declared.chain(present.map(|contact| (contact.key, contact.mode.code())))
-    }
-
     /// Whether a problem is small enough to be examined in every step of a world.
     pub(super) fn takes_world(problem: &ContactProblem) -> bool {
         problem.size() <= COMPARED_ROWS
     }
 
-    /// Whether they are those examined last.
-    #[inline]
-    fn is_signature_of(&self, record: &StepRecord) -> bool {
-        let mut known = self.signature.iter();
-        self.signatures(record).all(|s| known.next() == Some(&s)) && known.next().is_none()
+    /// Whether the contacts of a record that touched at the start or act, and their modes, are those examined last; in worlds
+    /// all within reach.
+    #[inline(always)] // A part of what asks for it.
+    fn is_signature_of(&self, record: &StepRecord, start: &StepStart) -> bool {
+        let (mut known, mut rounding) = (self.signature.as_slice(), None);
+        for contact in &record.contacts {
+            let c = contact.key.constraint();
+            if contact.mode == ContactMode::Open && !start.touches(c, &mut rounding) {
+                continue;
+            }
+            match known {
+                [(key, mode), rest @ ..] if *key == contact.key && *mode == contact.mode.code() => {
+                    known = rest;
+                }
+                _ => return false,
+            }
+        }
+        let present = record.present.iter().map(|c| (c.key, c.mode.code()));
+        known.len() == record.present.len() && present.zip(known).all(|(a, b)| a == *b)
     }
 
-    /// Whether contacts, modes and W are those examined last, of which all is told.
+    /// Takes note of them.
+    fn sign(&mut self, record: &StepRecord, start: &StepStart) {
+        self.signature.clear();
+        let mut rounding = None;
+        for contact in &record.contacts {
+            let c = contact.key.constraint();
+            if contact.mode != ContactMode::Open || start.touches(c, &mut rounding) {
+                self.signature.push((contact.key, contact.mode.code()));
+            }
+        }
+        let present = record.present.iter();
+        let present = present.map(|contact| (contact.key, contact.mode.code()));
+        self.signature.extend(present);
+    }
+
+    /// Whether contacts, modes and W are those examined last, of which all is told; without contacts there is nothing to tell.
     #[inline(never)] // What judges a step is counted by its name.
-    pub(super) fn is_settled(&self, problem: &ContactProblem, record: &StepRecord) -> bool {
+    pub(super) fn is_settled(
+        &self,
+        (problem, record): (&ContactProblem, &StepRecord),
+        start: &StepStart,
+    ) -> bool {
         self.found == Uniqueness::Unique
             && record.present.is_empty()
-            && self.is_signature_of(record)
-            && near(&self.delassus, problem)
+            && self.is_signature_of(record, start)
+            && (self.signature.is_empty() || near(&self.delassus, problem))
+    }
+
+    /// Whether nothing touched or acted in the step examined last.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.signature.is_empty()
     }
 
     /// Whether the set of contacts, their modes or W changed since the last examination.
-    pub(super) fn wanted(&mut self, problem: &ContactProblem, record: &StepRecord) -> Wanted {
+    pub(super) fn wanted(
+        &mut self,
+        (problem, record): (&ContactProblem, &StepRecord),
+        start: &StepStart,
+    ) -> Wanted {
         let small = problem.size() <= COMPARED_ROWS;
-        if self.is_signature_of(record) {
+        if self.is_signature_of(record, start) {
             let unchanged = || !small || near(&self.delassus, problem);
             if self.signature.is_empty() || unchanged() {
                 return Wanted::Nothing;
             }
         }
-        let blocks = problem.blocks();
-        let mut next = std::mem::take(&mut self.next);
-        next.clear();
-        next.extend(self.signatures(record));
-        self.next = next;
-        if self.next.is_empty() {
+        self.sign(record, start);
+        if self.signature.is_empty() {
             // The last proof stays: it holds for its W whatever happens in between.
-            self.signature.clear();
+            self.found = Uniqueness::Unique;
+            return Wanted::Nothing;
+        }
+        if small {
+            assign(&mut self.delassus, &problem.dense());
+        } else {
+            self.delassus.clear();
+        }
+        if self.proof.covers(&self.signature, problem) {
             self.found = Uniqueness::Unique;
             return Wanted::Nothing;
         }
         // Both lists are in the order of their keys.
-        let mut posed = blocks.iter().map(|b| b.key.owners).peekable();
-        let left_out = self.next.iter().any(|(key, _)| {
+        let mut posed = problem.blocks().iter().map(|b| b.key.owners).peekable();
+        let left_out = self.signature.iter().any(|(key, _)| {
             while posed.next_if(|&owners| owners < key.owners).is_some() {}
             posed.peek() != Some(&key.owners)
         });
-        let covered = self.proof.covers(&self.next, problem);
-        std::mem::swap(&mut self.signature, &mut self.next);
-        self.delassus.clear();
-        if small {
-            self.delassus.extend_from_slice(&problem.dense());
-        }
-        if covered {
-            self.found = Uniqueness::Unique;
-            return Wanted::Nothing;
-        }
         if left_out {
             Wanted::Touching
         } else {
@@ -296,8 +302,15 @@ fn enter_rank(
 fn near(known: &[f64], problem: &ContactProblem) -> bool {
     match problem.delassus().entries() {
         Some(w) => entries_are_near(known, w, problem.size()),
-        None => entries_are_near(known, &problem.dense(), problem.size()),
+        None => any_are_near(known, problem),
     }
+}
+
+/// The same where W is not kept.
+#[cold]
+#[inline(never)]
+fn any_are_near(known: &[f64], problem: &ContactProblem) -> bool {
+    entries_are_near(known, &problem.dense(), problem.size())
 }
 
 #[inline]
@@ -305,15 +318,38 @@ fn entries_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
     if known.len() != w.len() {
         return false;
     }
-    // Both halves say the same; one pass over all is shorter than one over half of each row.
-    let mut change: f64 = 0.0;
-    for (known, w) in known.iter().zip(w) {
-        let moved = (known - w).abs();
-        change = if moved > change { moved } else { change };
+    // One contact of the plane, or two: without loops.
+    match m {
+        2 => few_are_near::<2>(known, w),
+        4 => few_are_near::<4>(known, w),
+        _ => many_are_near(known, w, m),
     }
-    let mut size: f64 = 0.0;
-    for entry in w.iter().step_by(m + 1) {
-        size = largest(size, entry);
+}
+
+/// The same for any number of rows.
+#[inline(never)] // Few rows have no need of its frame.
+fn many_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
+    // Both halves say the same; one pass over all is shorter than one over half of each row.
+    let moved = known.iter().zip(w).map(|(known, w)| known - w);
+    let change = moved.fold(0.0, |change, x| largest(change, &x));
+    change <= CHANGE * w.iter().step_by(m + 1).fold(0.0, largest)
+}
+
+/// The same for M rows.
+#[inline]
+fn few_are_near<const M: usize>(known: &[f64], w: &[f64]) -> bool {
+    let (Ok(known), Ok(w)) = (
+        <&[[f64; M]; M]>::try_from(known.as_chunks().0),
+        <&[[f64; M]; M]>::try_from(w.as_chunks().0),
+    ) else {
+        return false;
+    };
+    let (mut change, mut size) = (0.0, 0.0);
+    for i in 0..M {
+        for j in 0..=i {
+            change = largest(change, &(known[i][j] - w[i][j]));
+        }
+        size = largest(size, &w[i][i]);
     }
     change <= CHANGE * size
 }

@@ -420,29 +420,34 @@ impl ContactAssembly {
         for contact in &self.active {
             let slot = self.layout.slots[contact.slot];
             let block = &problem.blocks()[contact.block];
-            let entry = &mut record.contacts[contact.slot];
-            for i in 0..slot.size {
-                let Some(row) = self.problem_row(problem, contact, i) else {
-                    continue;
+            let place = slot.start..slot.start + slot.size;
+            let own_impulses = &mut record.impulses[place.clone()];
+            let own_velocities = &mut record.local_velocities[place];
+            let (mut law, mut forces) = (0.0, 0.0);
+            let (mut normal, mut tangential, mut supports) = (0.0, 0.0, [0.0; 2]);
+            for i in usize::from(!contact.owns_normal)..slot.size {
+                let row = match i {
+                    0 => block.start,
+                    _ => contact.tangents + i - 1,
                 };
-                record.impulses[slot.start + i] = impulse[row];
-                record.local_velocities[slot.start + i] = sliding[row];
+                let (p, drift) = (impulse[row], self.drift[row]);
+                (own_impulses[i], own_velocities[i]) = (p, sliding[row]);
                 let [of_work, after, left] = problem.row_dots(row, [velocity_of_work, after, left]);
-                let work = impulse[row] * of_work;
-                let drift = self.drift[row];
                 // The turning of the normal belongs to the true velocity before the step.
                 let before = self.before[row] + self.turning.get(row).unwrap_or(&0.0);
-                let mean = 0.5 * (before + after + drift);
-                let forces = left + drift - before;
-                entry.work_law += impulse[row] * mean;
-                entry.work_support[usize::from(i > 0)] -= impulse[row] * drift;
-                entry.work_forces += (impulse[row] * forces).abs();
+                law += p * (0.5 * (before + after + drift));
+                forces += (p * (left + drift - before)).abs();
                 if i == 0 {
-                    entry.work_normal = work
+                    normal = p * of_work;
                 } else {
-                    entry.work_tangential += work
+                    tangential += p * of_work;
                 }
+                supports[usize::from(i > 0)] -= p * drift;
             }
+            let entry = &mut record.contacts[contact.slot];
+            (entry.work_normal, entry.work_tangential) = (normal, tangential);
+            (entry.work_law, entry.work_forces) = (law, forces);
+            entry.work_support = supports;
             entry.painleve = Some(painleve(problem, block));
             let rows = block.range();
             let slides = sliding[rows.clone()]
@@ -458,10 +463,11 @@ impl ContactAssembly {
 fn painleve(problem: &ContactProblem, block: &ContactBlock) -> PainleveMargin {
     let n = block.start;
     let (normal, minus) = (problem.w(n, n), |k: usize| -problem.w(n, n + 1 + k));
-    let mut stack = [0.0; 8];
     let gamma = match block.size - 1 {
         0 => normal,
-        d if d <= 8 => {
+        1 => normal - block.section.support(&[minus(0)]),
+        d @ 2..=8 => {
+            let mut stack = [0.0; 8];
             for (k, w) in stack[..d].iter_mut().enumerate() {
                 *w = minus(k);
             }

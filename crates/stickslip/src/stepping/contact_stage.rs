@@ -1,5 +1,6 @@
 //! The contact problem of a step with its solver, residual and certificate.
 
+use crate::algebra::largest_size;
 use crate::contact::{
     Certificate, ContactProblem, ContactResidual, ContactSolution, ContactSolver, SPEED_ROUNDING,
     SolveStatus,
@@ -86,23 +87,35 @@ impl ContactStage {
             return 0.0;
         }
         // Velocities at the rounding of the speeds this run has seen say nothing.
-        let mut speed = self.certificate.speed;
-        for w in self.problem.free() {
-            if w.abs() > speed {
-                speed = w.abs();
-            }
-        }
+        let speed = largest_size(self.certificate.speed, self.problem.free());
         self.certificate.speed = speed;
         self.residual.set_noise(SPEED_ROUNDING * speed);
+        if self.problem.generalized_rule().is_none() {
+            self.residual.measure(&self.problem, &self.solution.impulse);
+        } else {
+            self.measure_generalized(t);
+        }
+        self.certificate.enter(t, &self.problem, &self.residual);
+        if self.solution.status != SolveStatus::Converged {
+            self.count_status();
+        }
+        self.residual.worst()
+    }
+
+    /// Measures a solution of the generalized law, and enters what that law has besides.
+    #[inline(never)] // Other laws have no need of its frame.
+    fn measure_generalized(&mut self, t: f64) {
         self.residual
             .measure_solution(&self.problem, &self.solution);
-        self.certificate.enter(t, &self.problem, &self.residual);
-        if self.problem.generalized_rule().is_some() {
-            let outcome = &self.solution.generalized;
-            let (strict, power) = (outcome.strict_residual(), outcome.tangential_power);
-            let key = self.problem.blocks()[0].key;
-            self.certificate.enter_strict(t, strict, power, key);
-        }
+        let outcome = &self.solution.generalized;
+        let (strict, power) = (outcome.strict_residual(), outcome.tangential_power);
+        let key = self.problem.blocks()[0].key;
+        self.certificate.enter_strict(t, strict, power, key);
+    }
+
+    /// Counts a problem that was not plainly solved.
+    #[cold]
+    fn count_status(&mut self) {
         match self.solution.status {
             SolveStatus::Converged => {}
             SolveStatus::AtRoundingFloor => self.certificate.at_rounding_floor += 1,
@@ -110,7 +123,6 @@ impl ContactStage {
             SolveStatus::NoSolution { .. } => self.certificate.no_solution += 1,
             SolveStatus::Stalled | SolveStatus::LimitReached => self.certificate.not_converged += 1,
         }
-        self.residual.worst()
     }
 
     /// The outcome of the step, as far as the contact problem decides it.

@@ -1,5 +1,6 @@
 //! Positions of an explicit step: the path along which its normals turn, and the correction of its end.
 
+use crate::algebra::{assign, dot};
 use crate::contact::ContactProblem;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
@@ -130,6 +131,7 @@ impl ExplicitPositions {
         }
         self.held.clear();
         if correction == PositionCorrection::Path {
+            self.read_gaps(system, t, q);
             self.hold(system, (h, t), before, (q, v), (impulses, scales));
         } else if impulses.iter().all(|&p| !(p > 0.0))
             || !self.overshot(system, (h, t), (q, v), impulses)
@@ -141,13 +143,11 @@ impl ExplicitPositions {
                 self.displaced = false;
             }
             return;
+        } else {
+            self.read_gaps(system, t, q);
         }
         self.displaced = true;
-        self.free.clear();
-        self.free.extend_from_slice(q);
-        self.gaps.clear();
-        let constraints = system.constraints().iter();
-        self.gaps.extend(constraints.map(|c| c.gap().value(t, q)));
+        assign(&mut self.free, q);
         if self
             .projector
             .project(system, (t, &self.gaps), q, &self.held)
@@ -155,7 +155,15 @@ impl ExplicitPositions {
             self.work =
                 step_energy::potential(system, q) - step_energy::potential(system, &self.free);
         }
-        self.displacement.clone_from(&self.projector.displacement);
+        assign(&mut self.displacement, &self.projector.displacement);
+    }
+
+    /// All gaps at (t, q).
+    fn read_gaps(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) {
+        self.gaps.clear();
+        for constraint in system.constraints() {
+            self.gaps.push(constraint.gap().value(t, q));
+        }
     }
 
     /// Chooses the pressed contacts that rest below a flat obstacle; whether there are any. One that bounces leaves by
@@ -188,7 +196,7 @@ impl ExplicitPositions {
         !self.held.is_empty()
     }
 
-    /// Chooses the pressed contacts whose surface the chord misses by what their normal turns.
+    /// Chooses the pressed contacts whose surface the chord misses by what their normal turns; gaps at its end are known.
     fn hold(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -203,14 +211,18 @@ impl ExplicitPositions {
             for point in constraint.points() {
                 row += 1 + point.law.tangent_dimension();
             }
-            if impulses.get(first).is_some_and(|&p| p > 0.0) {
-                let gap = constraint.gap();
-                let (now, then) = (gap.value(t, q), gap.value(t - h, before));
-                let rounding = self.rounding(system, gap, (t, q));
-                let closed = rounding.max(scales.closed_gap(c));
+            let pressed = impulses.get(first).is_some_and(|&p| p > 0.0);
+            let (gap, now) = (constraint.gap(), self.gaps[c]);
+            // Most contacts are closed at the end: nothing else is asked of them.
+            if !(pressed && now > scales.closed_gap(c)) {
+                continue;
+            }
+            let rounding = self.rounding(system, gap, (t, q));
+            let closed = rounding.max(scales.closed_gap(c));
+            if now > closed && gap.value(t - h, before) <= closed {
                 let turned = rate(gap, (t, q), v, &mut self.row)
                     - rate(gap, (t - h, before), v, &mut self.row);
-                if then <= closed && now > closed && now <= MISSED * h * turned.abs() {
+                if now <= MISSED * h * turned.abs() {
                     self.held.push(c);
                 }
             }
@@ -222,5 +234,5 @@ impl ExplicitPositions {
 fn rate(gap: &dyn ScalarFunction, (t, q): (f64, &[f64]), v: &[f64], row: &mut Vec<f64>) -> f64 {
     row.resize(v.len(), 0.0);
     gap.gradient(t, q, row);
-    row.iter().zip(v).map(|(g, v)| g * v).sum::<f64>() + gap.rate(t, q)
+    dot(row, v) + gap.rate(t, q)
 }

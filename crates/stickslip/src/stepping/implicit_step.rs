@@ -5,7 +5,9 @@
 //! `M̂ (v_{j+1} − v_j) = h F_θ(v_j) − M(v_j − v_k) + H p + Gᵀλ`, `M̂ = M + hθC + h²θ²(K + V″)`, which is
 //! exact after one solve when all forces are linear.
 
-use crate::algebra::{CholeskyFactor, SymmetricMatrix, add_scaled, assign, copy, dot};
+use crate::algebra::{
+    CholeskyFactor, SymmetricMatrix, add_scaled, assign, copy, dot, write_between,
+};
 use crate::records::ROUNDING_UNITS;
 use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem};
 
@@ -113,11 +115,17 @@ pub(crate) struct ImplicitStep {
 }
 
 impl ImplicitStep {
-    /// Makes room and evaluates what is constant over the run.
+    /// Makes room and evaluates what is constant over the run, once.
+    #[inline]
     pub fn prepare(&mut self, system: &dyn MechanicalSystem, q: &[f64], coasting: bool) {
-        if self.prepared {
-            return;
+        if !self.prepared {
+            self.make_room(system, q, coasting);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, system: &dyn MechanicalSystem, q: &[f64], coasting: bool) {
         let n = system.dof();
         self.character = Character::of(system, coasting);
         self.mass = system.new_matrix();
@@ -229,10 +237,7 @@ impl ImplicitStep {
 
     /// v_θ for the end velocity `v`.
     fn mean_velocity(&mut self, frame: &StepFrame, v: &[f64]) {
-        let theta = frame.theta;
-        for ((vt, v0), v1) in self.v_theta.iter_mut().zip(frame.v).zip(v) {
-            *vt = (1.0 - theta) * v0 + theta * v1;
-        }
+        write_between(&mut self.v_theta, (frame.v, v), frame.theta);
     }
 
     /// Velocity and position at θ and position at the end for the end velocity `v`.

@@ -329,7 +329,7 @@ impl MoreauJean {
             let may_leave = self.positions.corrected
                 && self.positions.chosen.len() < system.constraints().len();
             if may_leave {
-                self.certificate.clone_from(&stage.certificate);
+                self.keep_certificate(stage);
             }
             let flies = self.step.character.known_forces
                 && stage.problem.blocks().is_empty()
@@ -357,6 +357,12 @@ impl MoreauJean {
             }
             stage.certificate.clone_from(&self.certificate);
         }
+    }
+
+    /// Keeps the certificate before a solve that may not be the last of its step.
+    #[inline(never)] // Steps with all contacts have no need of it.
+    fn keep_certificate(&mut self, stage: &ContactStage) {
+        self.certificate.clone_from(&stage.certificate);
     }
 
     /// The step whose frames are those of a place further along the path; false on a fatal outcome.

@@ -143,9 +143,9 @@ impl MoreauJean {
         }
         let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
         let scales = &stage.scales;
-        let touching = |c| {
-            let rounding = assembly.gap_rounding(c, frame.q);
-            rounding.max(floor).max(scales.closed_gap(c))
+        let touching = |c: usize| {
+            let gap = assembly.gaps[c];
+            gap <= floor || gap <= scales.closed_gap(c) || gap <= assembly.gap_rounding(c, frame.q)
         };
         self.positions.hold(assembly, touching, |contact| {
             let row = stage.problem.blocks()[contact.block].start;

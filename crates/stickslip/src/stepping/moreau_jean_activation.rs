@@ -29,20 +29,23 @@ impl MoreauJean {
         self.positions.chosen.clear();
         for c in 0..system.constraints().len() {
             let approach = self.assembly.approach[c];
-            let tolerance = self
-                .settings
-                .gap_tolerance
-                .max(self.assembly.gap_rounding(c, q))
-                .max(stage.scales.closed_gap(c));
-            let resting = stage.scales.resting_rate(c);
-            let closing = self.settings.activation != Activation::Paper
-                || approach <= self.settings.velocity_tolerance.max(resting);
-            let forecast = self.assembly.gaps[c] + h * approach <= tolerance && closing;
+            let (assembly, settings) = (&self.assembly, &self.settings);
+            let scales = &stage.scales;
+            let closing = || {
+                let resting = scales.resting_rate(c);
+                settings.activation != Activation::Paper
+                    || approach <= settings.velocity_tolerance.max(resting)
+            };
+            // A gap up to the largest of three sizes is closed; most contacts do not need all of them.
+            let closed = |gap: f64| {
+                gap <= settings.gap_tolerance
+                    || gap <= scales.closed_gap(c)
+                    || gap <= assembly.gap_rounding(c, q)
+            };
+            let forecast = closed(assembly.gaps[c] + h * approach) && closing();
             if forecast
                 || stage.takes_part(c)
-                || self
-                    .positions
-                    .stays(c, &self.assembly, &state.impulses, tolerance)
+                || self.positions.stays(c, assembly, &state.impulses, closed)
             {
                 self.positions.chosen.push(c);
             }

@@ -3,8 +3,8 @@
 mod one_projection;
 
 use crate::algebra::{
-    CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix, add_scaled, assign, assign_zeros,
-    copy,
+    CholeskyFactor, Covectors, PivotedCholesky, SymmetricMatrix, add_scaled, assign, assign_scaled,
+    assign_zeros, copy,
 };
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
@@ -168,6 +168,7 @@ impl PositionProjection {
     }
 
     /// The same whatever takes part.
+    #[inline(never)] // One contact has no need of its frame.
     fn project_all(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -239,6 +240,7 @@ impl PositionProjection {
     }
 
     /// Back to the start.
+    #[cold]
     fn give_up(&mut self, q: &mut [f64]) {
         q.copy_from_slice(&self.start);
         self.displacement.fill(0.0);
@@ -441,12 +443,8 @@ impl PositionProjection {
         self.step.resize(n, 0.0);
         self.pushed.clear();
         self.pushed.push(true);
-        let sums = self.step.iter_mut().zip(&mut self.displacement);
-        for ((step, total), response) in sums.zip(&self.responses) {
-            // From zero, as sums of several members are: a zero has no sign.
-            let sum = 0.0 + self.multipliers[0] * response;
-            (*step, *total) = (sum - *total, sum);
-        }
+        let sums = (&mut self.displacement, &mut self.step);
+        assign_scaled(sums.0, sums.1, self.multipliers[0], &self.responses);
         true
     }
 

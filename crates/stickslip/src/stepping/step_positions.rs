@@ -81,12 +81,13 @@ impl StepPositions {
 
     /// Whether a contact that the forecast lets open takes part all the same: it touches and was pressed until now, or
     /// the step went through it without.
+    #[inline]
     pub fn stays(
         &self,
         c: usize,
         assembly: &ContactAssembly,
         impulses: &[f64],
-        tolerance: f64,
+        closed: impl Fn(f64) -> bool,
     ) -> bool {
         if !self.corrected {
             return false;
@@ -99,7 +100,7 @@ impl StepPositions {
                 .take_while(|slot| slot.key.constraint() == c);
             own.any(|slot| impulses[slot.start] > 0.0)
         };
-        self.crossed[c] || (assembly.gaps[c] <= tolerance && pressed())
+        self.crossed[c] || (closed(assembly.gaps[c]) && pressed())
     }
 
     /// Gaps at the end of the step; `Err` names one that is no number.
@@ -141,13 +142,13 @@ impl StepPositions {
     pub fn hold(
         &mut self,
         assembly: &ContactAssembly,
-        touching: impl Fn(usize) -> f64,
+        touching: impl Fn(usize) -> bool,
         steady: impl Fn(&ActiveContact) -> bool,
     ) {
         self.held.clear();
         for contact in assembly.active.iter().filter(|c| c.owns_normal) {
             let c = assembly.layout.slots()[contact.slot].key.constraint();
-            if assembly.gaps[c] <= touching(c) && self.held.last() != Some(&c) && steady(contact) {
+            if touching(c) && self.held.last() != Some(&c) && steady(contact) {
                 self.held.push(c);
             }
         }
@@ -193,6 +194,7 @@ impl StepPositions {
     }
 
     /// Gaps at the end and the displacement of the projection.
+    #[inline]
     pub fn fill_record(&self, record: &mut StepRecord) {
         for contact in &mut record.contacts {
             contact.gap = self.gaps[contact.key.constraint()];

@@ -1,6 +1,6 @@
 //! The projection on one contact, the one of most steps of small systems, without lists.
 
-use crate::algebra::{absolute_dot, assign, copy, dot};
+use crate::algebra::{absolute_dot, assign, assign_scaled, copy, dot};
 use crate::systems::MechanicalSystem;
 
 use super::{GAP_ROUNDING, Member, PASSES_MAX, PositionProjection};
@@ -36,9 +36,12 @@ impl PositionProjection {
         let (n, constraints) = (self.displacement.len(), system.constraints());
         let gap = constraints[c].gap();
         assign(&mut self.gaps, gaps);
-        self.dense.resize(n, 0.0);
-        self.step.resize(n, 0.0);
-        self.moved.resize(q.len(), 0.0);
+        if self.dense.len() != n || self.step.len() != n || self.moved.len() != q.len() {
+            self.dense.resize(n, 0.0);
+            self.step.resize(n, 0.0);
+            self.moved.resize(q.len(), 0.0);
+        }
+        let turns = system.turns();
         let (mut moved, mut size) = (false, 0.0f64);
         let (mut first, mut previous) = (None, f64::INFINITY);
         for _ in 0..PASSES_MAX + constraints.len() {
@@ -69,7 +72,7 @@ impl PositionProjection {
             if !self.push_one(member, value) {
                 break;
             }
-            if system.turns() {
+            if turns {
                 system.displace(&self.start, &self.displacement, 1.0, &mut self.moved);
             } else {
                 system.displace(q, &self.step, 1.0, &mut self.moved);
@@ -102,12 +105,8 @@ impl PositionProjection {
         if pulls || !multiplier.is_finite() {
             return false;
         }
-        let sums = self.step.iter_mut().zip(&mut self.displacement);
-        for ((step, total), response) in sums.zip(&self.responses) {
-            // From zero, as sums of several members are: a zero has no sign.
-            let sum = 0.0 + multiplier * response;
-            (*step, *total) = (sum - *total, sum);
-        }
+        let sums = (&mut self.displacement, &mut self.step);
+        assign_scaled(sums.0, sums.1, multiplier, &self.responses);
         true
     }
 }
