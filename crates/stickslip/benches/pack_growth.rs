@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::{Simulation, SimulationSettings};
-use stickslip::solvers::bodies::{BodySweepSettings, BodySweepSolver};
+use stickslip::solvers::{BodySweepSettings, BodySweepSolver};
 use stickslip::stepping::WorldStepping;
 use stickslip::systems::World;
 use stickslip::systems::world::{CollisionDetection, Load, Pose, Twist, WorldBody};
@@ -25,8 +25,12 @@ const PITCH: f64 = 2.3 * R;
 const THROW: f64 = 0.01;
 /// Rate of the drag.
 const DRAG: f64 = 20.0;
-/// Steps of 1 ms in which a quarter falls and comes to rest but for single balls on top: after 2,000 whole layers still slide.
-const FALL: usize = 3000;
+/// A quarter has come to rest when its balls move slower than this, root mean square; looked at every so many steps of 1 ms, of which a
+/// shaft of 35 layers makes some thousands.
+const REST: f64 = 3e-3;
+const LOOK: usize = 250;
+/// What does not come to rest is taken as it is after so many steps.
+const FALL: usize = 8000;
 /// Coarse steps with friction.
 const FRICTION: usize = 100;
 /// Exact steps before the clock runs: they find what coarse ones have left.
@@ -138,12 +142,24 @@ impl Pack {
     }
 
     /// Makes coarse steps without friction in the drag, and keeps where the balls are then.
-    fn settle(&mut self, steps: usize) {
-        let mut run = simulation(self.world(0.0, DRAG), Box::new(coarse()));
-        for _ in 0..steps {
-            run.step_towards(1e9);
+    fn settle(&mut self) {
+        let (mut run, walls) = (simulation(self.world(0.0, DRAG), Box::new(coarse())), 5);
+        for step in 1..=FALL {
+            let velocities = &run.step_towards(1e9).velocity[6 * walls..];
+            let square: f64 = velocities
+                .chunks(6)
+                .map(|v| v[..3].iter().map(|v| v * v).sum::<f64>())
+                .sum();
+            // Balls in the air still fall.
+            if step % LOOK == 0
+                && step >= 4 * LOOK
+                && square <= REST * REST * self.balls.len() as f64
+            {
+                println!("  a quarter at rest after {step} steps");
+                break;
+            }
         }
-        let (state, walls) = (run.state(), 5);
+        let state = run.state();
         for (i, ball) in self.balls.iter_mut().enumerate() {
             ball.place.copy_from_slice(&state.q[7 * (walls + i)..][..3]);
             ball.velocity
@@ -241,7 +257,7 @@ fn measure(count: usize, steps: usize) -> Row {
     // As deep as the packs of `benches/rapier`: columns of 1.3 times their number.
     let columns = (0.5 * (count as f64 / 1.3).cbrt()).round() as usize;
     let mut quarter = Pack::lattice(count / 4, columns.max(2));
-    quarter.settle(FALL);
+    quarter.settle();
     let pack = quarter.mirrored().thrown();
     let exact = Arc::new(AtomicBool::new(false));
     let solver = Either {
