@@ -98,13 +98,11 @@ impl Certificate {
     pub fn enter(&mut self, t: f64, problem: &ContactProblem, residual: &ContactResidual) {
         self.problems += 1;
         let total = residual.total();
-        let known = [
-            (total.natural_map, &self.natural_map),
-            (total.cone, &self.cone),
-            (total.signorini, &self.signorini),
-            (total.dissipation, &self.dissipation),
-        ];
-        if !known.iter().all(|(value, worst)| *value <= worst.value) {
+        let within = total.natural_map <= self.natural_map.value
+            && total.cone <= self.cone.value
+            && total.signorini <= self.signorini.value
+            && total.dissipation <= self.dissipation.value;
+        if !within {
             self.enter_worse(t, problem, residual);
         }
     }

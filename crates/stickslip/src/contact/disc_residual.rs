@@ -262,7 +262,13 @@ fn few_with<const N: usize, const K: usize, const M: usize>(
             own[i] = p[first + i];
             velocity[i] = silent(q[first + i] + dot(&rows[first + i], p));
         }
-        let column = || std::array::from_fn(|i| rows[first + i][first]);
+        let column = || {
+            let mut column = [0.0; N];
+            for i in 0..N {
+                column[i] = rows[first + i][first];
+            }
+            column
+        };
         let measures = discs[k].measure(own, velocity, column, (rhos[k], scale));
         out[k] = measures;
         *total = measures;

@@ -45,6 +45,7 @@ impl FrameWatch {
     }
 
     /// The first contact of the step just made whose normal is not that of its gap.
+    #[inline]
     pub fn observe(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -54,6 +55,17 @@ impl FrameWatch {
         if self.material.is_empty() {
             return None;
         }
+        self.look(system, (step, record), scales)
+    }
+
+    /// The same where there are such points.
+    #[inline(never)] // Others have no need of its frame.
+    fn look(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (step, record): (u64, &StepRecord),
+        scales: &ContactScales,
+    ) -> Option<ContactKey> {
         let pressed = record.active_contacts();
         let due = pressed != self.pressed || step.is_multiple_of(STEPS);
         self.pressed = pressed;

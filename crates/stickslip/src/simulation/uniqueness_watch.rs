@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::algebra::{assign, largest_size};
 use crate::contact::{Certificate, ContactKey, ContactProblem, RankDeficiency};
+use crate::laws::FrictionSection;
 use crate::records::{ContactMode, StepOutcome, StepRecord};
 use crate::solvers::uniqueness::{Examination, Uniqueness, examine, radius};
 
@@ -68,6 +69,34 @@ impl Proof {
             self.contacts.extend(contacts(problem));
             self.delassus.extend_from_slice(&problem.dense());
         }
+    }
+
+    /// Whether it is one of all contacts of the system and of the present W, or of no contacts that act: modes do not matter then.
+    #[inline(always)] // A part of what asks for it.
+    fn settles(&self, problem: &ContactProblem, record: &StepRecord) -> bool {
+        let (known, blocks) = (self.contacts.as_slice(), problem.blocks());
+        if known.len() != record.contacts.len() {
+            return false;
+        }
+        if blocks.is_empty() {
+            return true;
+        }
+        // As many blocks as the system has contacts are those of all, in their order.
+        if known.len() != blocks.len() {
+            return false;
+        }
+        for (known, block) in known.iter().zip(blocks) {
+            // Other sections are compared by what was examined last.
+            let radius = match block.section {
+                FrictionSection::None => 0.0,
+                FrictionSection::Disc { mu, .. } => mu,
+                _ => return false,
+            };
+            if !((known.1 - radius).abs() <= CHANGE * known.1) {
+                return false;
+            }
+        }
+        near(&self.delassus, problem)
     }
 
     /// Whether it covers contacts that are those of `problem` or have just left it without opening: parts of a problem
@@ -146,7 +175,8 @@ impl UniquenessWatch {
         self.signature.extend(present);
     }
 
-    /// Whether contacts, modes and W are those examined last, of which all is told; without contacts there is nothing to tell.
+    /// Whether contacts, modes and W are those examined last, of which all is told, or a proof covers them whatever their modes; without
+    /// contacts there is nothing to tell.
     #[inline(never)] // What judges a step is counted by its name.
     pub(super) fn is_settled(
         &self,
@@ -155,7 +185,17 @@ impl UniquenessWatch {
     ) -> bool {
         self.found == Uniqueness::Unique
             && record.present.is_empty()
-            && self.is_signature_of(record, start)
+            && (self.proof.settles(problem, record) || self.is_known((problem, record), start))
+    }
+
+    /// Whether contacts, modes and W are those examined last.
+    #[inline(never)] // Proofs have no need of its frame.
+    fn is_known(
+        &self,
+        (problem, record): (&ContactProblem, &StepRecord),
+        start: &StepStart,
+    ) -> bool {
+        self.is_signature_of(record, start)
             && (self.signature.is_empty() || near(&self.delassus, problem))
     }
 
@@ -298,7 +338,7 @@ fn enter_rank(
 
 /// Whether W is that examined before, `known`, to a small part; symmetric and semidefinite, it has its largest entry on
 /// the diagonal.
-#[inline]
+#[inline(always)] // A part of what asks for it.
 fn near(known: &[f64], problem: &ContactProblem) -> bool {
     match problem.delassus().entries() {
         Some(w) => entries_are_near(known, w, problem.size()),
@@ -313,7 +353,7 @@ fn any_are_near(known: &[f64], problem: &ContactProblem) -> bool {
     entries_are_near(known, &problem.dense(), problem.size())
 }
 
-#[inline]
+#[inline(always)] // Few rows cost less than a call.
 fn entries_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
     if known.len() != w.len() {
         return false;
@@ -336,7 +376,7 @@ fn many_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
 }
 
 /// The same for M rows.
-#[inline]
+#[inline(always)]
 fn few_are_near<const M: usize>(known: &[f64], w: &[f64]) -> bool {
     let (Ok(known), Ok(w)) = (
         <&[[f64; M]; M]>::try_from(known.as_chunks().0),

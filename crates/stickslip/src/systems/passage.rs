@@ -19,7 +19,7 @@ const SLIDING: f64 = 0.25;
 /// A contact that slides on is looked at closely again before its normal may have turned by this part of itself, and at the
 /// latest after so many ways.
 const TURNS: f64 = 0.05;
-const LATEST: f64 = 64.0;
+const LATEST: f64 = 128.0;
 /// A gap that changes by less than this part of what it could stays as it is.
 const LEVEL: f64 = 1e-6;
 /// Ways shorter than this part of the size of the motion are not looked at in between where a contact slides.
@@ -79,7 +79,7 @@ impl WayEnds {
 ///
 /// # Behaviour to know
 /// A contact that slides on is looked at in the middle of its way: a fin of the same gap must be as wide as half of it, or as
-/// a way itself where that is below a thousandth of the motion so far. The normal is taken again before it may have turned by a twentieth, and after 64 ways at the latest.
+/// a way itself where that is below a thousandth of the motion so far. The normal is taken again before it may have turned by a twentieth, and after 128 ways at the latest.
 ///
 /// # Cost
 /// No evaluation of the gap far from it or in fine steps, one where it slides in coarse ones.
