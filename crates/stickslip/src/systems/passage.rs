@@ -546,7 +546,8 @@ mod tests {
         assert!(!{ slid }.settles(way, [0.0, 0.005], true, || 0.0));
         let mut seen = slid;
         let all = (0..200).take_while(|_| seen.settles(way, [0.0; 2], true, || 0.0));
-        assert_eq!(all.count(), 63);
+        // The budget is 128 ways of the length seen, of which these are a hundredth longer.
+        assert_eq!(all.count(), 126);
     }
 
     #[test]
