@@ -140,6 +140,112 @@ fn dependent_gradients_and_unbounded_sets_are_told() {
     assert_eq!(status(&bounded, "bounded"), Status::Holds);
 }
 
+fn unique(page: &Hypotheses) -> bool {
+    covered(page, "uniqueness").contains(&Status::Holds)
+}
+
+/// Theorem 1.3 and the uniqueness of one particle speak of a resting surface, a cone of revolution, the velocity after impacts.
+#[test]
+fn theorems_on_particles_do_not_cover_what_their_papers_leave_out() {
+    let plain = || particle("", "-3*x", "0.3");
+    let without = |impact: &str| plain().replace("impact = \"inelastic\"", impact);
+    let control =
+        "[[controllers]]\nname = \"c\"\nperiod = 0.05\noutput = { u = \"-x\" }\n[initial]";
+    let wedge = "[[contacts]]\nname = \"roof\"\ngap = \"0.2*x + 0.01 - y\"\npoint = [\"x\", \"y\"]\nfriction = 0.9\n[initial]";
+    // x is a lever: the mass is one number, and the floor is touched off the centre.
+    let lever = plain().replace("point = [\"x\", \"y\"]", "slip = \"x' + 0.5*y'\"");
+    for (text, fails, exists) in [
+        (plain(), "", true),
+        (
+            particle("", "0", "\"0.2 + 0.1*exp(-s/0.1)\""),
+            "friction",
+            false,
+        ),
+        (
+            particle("", "0", "{ interval = [-0.1, 0.4] }"),
+            "isotropic",
+            false,
+        ),
+        (
+            particle("", "0", "\"0.3 + 0.1*sin(x)\""),
+            "constant friction",
+            true,
+        ),
+        (particle("", "-3*delay(x, 0.1)", "0.3"), "present", true),
+        (
+            plain().replace("gap = \"y\"", "gap = \"y - 0.1*sin(t)\""),
+            "resting",
+            false,
+        ),
+        (
+            plain().replace("point = [\"x\", \"y\"]", "slip = \"x' - 1\""),
+            "resting",
+            false,
+        ),
+        (
+            particle("", "u", "0.3").replace("[initial]", control),
+            "forces",
+            false,
+        ),
+        (plain().replace("[initial]", wedge), "one contact", false),
+        (
+            without("impact = \"fremond\"\nrestitution = 0"),
+            "right velocity",
+            false,
+        ),
+        (lever, "particle", false),
+    ] {
+        let found = page(&text);
+        assert_eq!(unique(&found), fails.is_empty(), "{text}");
+        let covers = covered(&found, "existence").contains(&Status::Holds);
+        assert_eq!(covers, exists, "{text}");
+        if !fails.is_empty() {
+            assert_eq!(status(&found, fails), Status::Fails, "{text}");
+        }
+    }
+}
+
+/// What is said of contacts and loads of worlds and elastic bodies is read from them.
+#[test]
+fn laws_of_worlds_and_loads_of_meshes_are_decided() {
+    let world = |impact: &str, moves: &str| {
+        format!(
+            "title = \"world\"\nstep = 0.01\nuntil = 0.05\n[world]\n[[materials]]\nname = \"m\"\ndensity = 1000\nfriction = 0.3\n{impact}\n\
+             [[bodies]]\nname = \"floor\"\nmaterial = \"m\"\nshape = {{ half_space = [0, 0, 1] }}\n{moves}\n\
+             [[bodies]]\nname = \"ball\"\nmaterial = \"m\"\nshape = {{ ball = 0.1 }}\nposition = [0, 0, 0.1]\nvelocity = [1, 0, 0]\n"
+        )
+    };
+    let dissipates = |text: &str| covered(&page(text), "dissipation").contains(&Status::Holds);
+    // Newton's law with friction may give energy; θ = 1 is above 1/(1 + e).
+    assert!(!dissipates(&world("", "fixed = true")));
+    let mean = "impact = \"fremond\"";
+    assert!(dissipates(&world(mean, "fixed = true")));
+    let bounces = format!("{mean}\nrestitution = 0.5");
+    assert!(!dissipates(&world(&bounces, "fixed = true")));
+    let shakes = "motion = { position = [0, 0, \"0.01*sin(9*t)\"] }";
+    assert!(!dissipates(&world(mean, shakes)));
+    let push = |force: &str| {
+        let text = world("", "fixed = true");
+        status(
+            &page(&format!("{text}force = [\"{force}\", 0, 0]\n")),
+            "forces",
+        )
+    };
+    assert_eq!(push("-x"), Status::Holds);
+    assert_eq!(push("sign(x)"), Status::Fails);
+
+    let bar = stickslip::scene::find_in_gallery("elastic-block").expect("in the gallery");
+    let bar = bar.source().text().to_string();
+    let loaded = |factor: &str| {
+        let load = format!("\n[[elastic.loads]]\nbody_force = [0.1, 0]\nfactor = \"{factor}\"\n");
+        let scene = parse(&(bar.clone() + &load)).unwrap_or_else(|e| panic!("{e}"));
+        let facts = scene.facts(scene.simulation().unwrap().system());
+        (facts.forces.0, facts.resting)
+    };
+    assert_eq!(loaded("sin(t)"), (Some(true), Some(true)));
+    assert_eq!(loaded("if(t > 0.1, 1, 0)"), (Some(false), Some(true)));
+}
+
 /// A gap y² has no normal where it vanishes: the scene is refused, with the line of the contact.
 #[test]
 fn a_gap_without_a_gradient_is_refused() {

@@ -341,6 +341,9 @@ fn read_regions(
 fn motion(reader: &mut Reader, place: Expression) -> Program {
     let velocity = reader.graph.gradient(place, &[0])[0];
     let acceleration = reader.graph.gradient(velocity, &[0])[0];
+    // It acts as a load by its acceleration.
+    let smooth = reader.graph.gradient_smoothness(velocity);
+    reader.data.forces = reader.data.forces.clone().and(smooth);
     Program::compile(&reader.graph, &[place, velocity, acceleration], 3)
 }
 
@@ -376,6 +379,7 @@ fn read_supports(
                 continue;
             };
             if let Some(expression) = reader.expression(&entry.value, Variables::Time) {
+                reader.data.moves = true;
                 let program = motion(reader, expression);
                 builder = builder.prescribe(group, place(k), move |t| {
                     let mut out = [0.0; 3];
@@ -422,6 +426,7 @@ fn read_loads(
         let (Some(force), Some(factor)) = (force, factor) else {
             continue;
         };
+        reader.data.force(&reader.graph, factor);
         let constant = reader.graph.constant_value(factor);
         let program = Program::compile(&reader.graph, &[factor], 3);
         let vary = move |t: f64| program.value(t, &[0.0; 3]);

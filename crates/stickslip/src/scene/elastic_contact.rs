@@ -131,6 +131,7 @@ fn read_law(
             let message = "friction of elastic bodies may depend on time and parameters only";
             return reader.refuse(&span, message);
         }
+        reader.data.coefficient(&reader.graph, coefficient);
         let program = Program::compile(&reader.graph, &[coefficient], 3);
         let factor = FrictionCoefficient::function(move |t, _| program.value(t, &[0.0; 3]));
         law = reader.made(&span, law.with_coefficient(factor))?;
@@ -194,6 +195,7 @@ fn read_obstacle(reader: &mut Reader, table: &Table, value: &Value) -> Option<Ob
     };
     let mut obstacle = Obstacle::new(shape);
     if let Some(motion) = table.value("motion") {
+        reader.data.moves = true;
         let place = reader.expressions(motion.as_list()?, Variables::Time)?;
         let rate: Vec<Expression> = place
             .iter()

@@ -4,9 +4,55 @@ use crate::simulation::SceneFacts;
 use crate::stepping::default_theta;
 use crate::systems::MechanicalSystem;
 
-use super::expression::Smoothness;
+use super::expression::{Expression, Graph, Smoothness};
+use super::mechanics::GeneralizedModel;
 use super::scene::{Mechanics, Scene};
 use super::words::Scheme;
+
+/// What was read of elastic bodies and worlds by expressions.
+#[derive(Clone, Debug)]
+pub(super) struct DataRead {
+    /// Smoothness of loads and of prescribed motions.
+    pub forces: Smoothness,
+    /// Smoothness of friction coefficients.
+    pub friction: Smoothness,
+    /// Whether an obstacle, a support or a body moves as it is told.
+    pub moves: bool,
+}
+
+impl Default for DataRead {
+    fn default() -> Self {
+        Self {
+            forces: Smoothness::Analytic,
+            friction: Smoothness::Analytic,
+            moves: false,
+        }
+    }
+}
+
+impl DataRead {
+    pub fn force(&mut self, graph: &Graph, expression: Expression) {
+        let known = std::mem::replace(&mut self.forces, Smoothness::Analytic);
+        self.forces = known.and(graph.smoothness(expression));
+    }
+
+    pub fn coefficient(&mut self, graph: &Graph, expression: Expression) {
+        let known = std::mem::replace(&mut self.friction, Smoothness::Analytic);
+        self.friction = known.and(graph.smoothness(expression));
+    }
+
+    fn facts(&self, theta: Option<f64>) -> SceneFacts {
+        SceneFacts {
+            forces: fact(&self.forces),
+            friction: fact(&self.friction),
+            // Distances of shapes and meshes have kinks.
+            analytic: None,
+            resting: Some(!self.moves),
+            present: Some(true),
+            theta,
+        }
+    }
+}
 
 impl Scene {
     /// Smoothness of forces and friction from the expressions, θ from the settings.
@@ -14,46 +60,63 @@ impl Scene {
     pub fn facts(&self, system: &dyn MechanicalSystem) -> SceneFacts {
         let theta = (self.settings.scheme == Scheme::MoreauJean)
             .then(|| self.settings.theta.unwrap_or_else(|| default_theta(system)));
-        let fact = |smoothness: Smoothness| (smoothness.is_lipschitz(), reason(&smoothness));
-        let Mechanics::Generalized(model) = &self.mechanics else {
-            // Weights, springs and coefficients that are numbers.
-            return SceneFacts {
-                forces: (Some(true), String::new()),
-                friction: (Some(true), String::new()),
-                analytic: None,
-                theta,
-            };
-        };
-        let graph = &model.graph;
-        let mut forces = Smoothness::Analytic;
-        for &force in model.system.force.iter().flatten() {
-            forces = forces.and(graph.smoothness(force));
-        }
-        if let Some(potential) = model.system.potential {
-            forces = forces.and(graph.gradient_smoothness(potential));
-        }
-        for &force in &model.system.covariant_force {
-            forces = forces.and(graph.smoothness(force));
-        }
-        let points = model.contacts.iter().flat_map(|c| &c.points);
-        let coefficients = points.filter_map(|p| p.friction.coefficient);
-        let friction = coefficients
-            .map(|c| graph.smoothness(c))
-            .fold(Smoothness::Analytic, Smoothness::and);
-        let gaps = model.contacts.iter().map(|c| graph.smoothness(c.gap));
-        let gaps = gaps.fold(Smoothness::Analytic, Smoothness::and);
-        let all = forces.clone().and(friction.clone()).and(gaps);
-        SceneFacts {
-            forces: fact(forces),
-            friction: fact(friction),
-            analytic: match all {
-                Smoothness::Analytic => Some(true),
-                Smoothness::Lipschitz | Smoothness::Rough(_) => Some(false),
-                Smoothness::Unknown(_) => None,
-            },
-            theta,
+        match &self.mechanics {
+            Mechanics::Generalized(model) => generalized_facts(model, theta),
+            Mechanics::Body(_) | Mechanics::Elastic(_) | Mechanics::World(_) => {
+                self.data.facts(theta)
+            }
         }
     }
+}
+
+fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts {
+    let graph = &model.graph;
+    let mut forces = Smoothness::Analytic;
+    let given = || model.system.force.iter().flatten();
+    for &force in given() {
+        forces = forces.and(graph.smoothness(force));
+        if graph.reads_held(force) {
+            let why = "outputs of controllers jump at their samples".to_string();
+            forces = forces.and(Smoothness::Rough(why));
+        }
+    }
+    if let Some(potential) = model.system.potential {
+        forces = forces.and(graph.gradient_smoothness(potential));
+    }
+    for &force in &model.system.covariant_force {
+        forces = forces.and(graph.smoothness(force));
+    }
+    let points = || model.contacts.iter().flat_map(|c| &c.points);
+    let coefficients = points().filter_map(|p| p.friction.coefficient);
+    let friction = coefficients
+        .map(|c| graph.smoothness(c))
+        .fold(Smoothness::Analytic, Smoothness::and);
+    let gaps = model.contacts.iter().map(|c| graph.smoothness(c.gap));
+    let gaps = gaps.fold(Smoothness::Analytic, Smoothness::and);
+    let all = forces.clone().and(friction.clone()).and(gaps);
+    // Slip of a belt, or of an obstacle that moves.
+    let slips = points()
+        .flat_map(|p| &p.drift)
+        .any(|&e| graph.constant_value(e) != Some(0.0));
+    let mut held = model.contacts.iter().map(|c| c.gap);
+    let moves = held.any(|e| graph.reads_time(e))
+        || model.joints.iter().any(|j| graph.reads_time(j.equation));
+    SceneFacts {
+        forces: fact(&forces),
+        friction: fact(&friction),
+        analytic: match all {
+            Smoothness::Analytic => Some(true),
+            Smoothness::Lipschitz | Smoothness::Rough(_) => Some(false),
+            Smoothness::Unknown(_) => None,
+        },
+        resting: Some(!slips && !moves),
+        present: Some(!given().any(|&e| graph.reads_past(e))),
+        theta,
+    }
+}
+
+fn fact(smoothness: &Smoothness) -> (Option<bool>, String) {
+    (smoothness.is_lipschitz(), reason(smoothness))
 }
 
 fn reason(smoothness: &Smoothness) -> String {

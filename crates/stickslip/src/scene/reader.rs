@@ -7,6 +7,7 @@ use super::diagnostic::Diagnostic;
 use super::expression::{
     Expression, ExpressionError, Graph, SampledFunction, Scope, functions, parse,
 };
+use super::facts::DataRead;
 use super::key_kinds::Variables;
 use super::source::SourceText;
 use super::value::{Data, Entry, Table, Value};
@@ -18,6 +19,8 @@ pub(super) struct Reader<'a> {
     pub graph: Graph,
     pub names: Names,
     scopes: [Scope; 8],
+    /// What expressions of elastic bodies and worlds tell.
+    pub data: DataRead,
 }
 
 /// The names of a scene, with the place where each was given.
@@ -98,6 +101,7 @@ impl<'a> Reader<'a> {
             graph: Graph::new(),
             names: Names::default(),
             scopes: std::array::from_fn(|_| Scope::new()),
+            data: DataRead::default(),
         };
         let time = reader.graph.input(0);
         let dependence = Dependence {

@@ -10,6 +10,7 @@ use super::diagnostic::SceneError;
 use super::drawing::Drawing;
 use super::edit::Changes;
 use super::elastic::ElasticModel;
+use super::facts::DataRead;
 use super::impact_map::SceneImpactMap;
 use super::mechanics::GeneralizedModel;
 use super::settings::Settings;
@@ -46,6 +47,7 @@ pub struct Scene {
     /// Parameters with their values, in the order of the file.
     pub parameters: Vec<(String, f64)>,
     pub(super) mechanics: Mechanics,
+    pub(super) data: DataRead,
     pub(super) text: SourceText,
     pub(super) drawing: Option<Drawing>,
     pub(super) tables: Vec<SceneTable>,

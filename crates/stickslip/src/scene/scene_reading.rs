@@ -74,7 +74,10 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
     }
     let drawing = Drawing::compile(&reader.graph, &shapes);
     let Reader {
-        diagnostics, graph, ..
+        diagnostics,
+        graph,
+        data,
+        ..
     } = reader;
     let text = |key: &str| table.text(key).unwrap_or_default().to_owned();
     match mechanics {
@@ -92,6 +95,7 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
                 units,
                 parameters,
                 mechanics,
+                data,
                 text: source.clone(),
                 drawing,
                 tables,

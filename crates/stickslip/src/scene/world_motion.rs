@@ -100,6 +100,9 @@ pub(super) fn read_load(
             *out = *part;
         }
     }
+    for &part in &outputs {
+        reader.data.force(&reader.graph, part);
+    }
     let program = Program::compile(&reader.graph, &outputs, INPUTS);
     Some(Arc::new(SceneLoad { program }))
 }
@@ -226,6 +229,7 @@ pub(super) fn read_motion(
         }
         fixed_rotation = None;
     }
+    reader.data.moves = true;
     let one = reader.graph.constant(1.0);
     let direction = |input: usize| (input == 0).then_some(one);
     let rates = reader.graph.directional_derivative(&outputs, direction);

@@ -6,11 +6,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::laws::{FlowRule, ImpactLaw};
+use crate::algebra::dot;
+use crate::laws::{ContactLaw, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw};
+use crate::stepping::State;
 use crate::systems::MechanicalSystem;
+use crate::systems::constraint::{ContactPoint, UnilateralConstraint};
 
 use super::gap_zero::{GapZero, gap_zero};
 use super::{RunSettings, Simulation};
+
+mod theorems;
 
 /// Whether a hypothesis holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +77,7 @@ pub struct Hypotheses {
 }
 
 /// What a scene tells beyond its system: whether forces and friction are Lipschitz, with the reason where
-/// they are not or where it is not known, whether all data are analytic, and θ of its scheme.
+/// they are not or where it is not known, whether all data are analytic, what moves by itself, and θ of its scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneFacts {
     /// Forces.
@@ -81,6 +86,10 @@ pub struct SceneFacts {
     pub friction: (Option<bool>, String),
     /// All data.
     pub analytic: Option<bool>,
+    /// Whether obstacles and joints rest: gaps, joints and slip do not depend on time.
+    pub resting: Option<bool>,
+    /// Whether forces read the present state only.
+    pub present: Option<bool>,
     /// θ of the scheme, where it has one.
     pub theta: Option<f64>,
 }
@@ -92,6 +101,8 @@ impl Default for SceneFacts {
             forces: unknown.clone(),
             friction: unknown,
             analytic: None,
+            resting: None,
+            present: None,
             theta: None,
         }
     }
@@ -113,6 +124,11 @@ const GENERALIZED: &str = "generalized";
 const ANALYTIC: &str = "analytic";
 const SWEEPING: &str = "sweeping process";
 const MEAN: &str = "mean law";
+const RIGHT: &str = "right velocity";
+const ISOTROPIC: &str = "isotropic";
+const CONSTANT: &str = "constant friction";
+const RESTING: &str = "resting";
+const PRESENT: &str = "present";
 const THETA: &str = "theta";
 
 impl Hypotheses {
@@ -121,7 +137,9 @@ impl Hypotheses {
         let mut page = Self::default();
         page.geometry(simulation);
         page.data(simulation, data);
-        page.structure(simulation.system(), settings, data);
+        page.structure(simulation.system(), simulation.state(), settings);
+        page.laws(simulation.system(), simulation.state(), settings);
+        page.scheme(simulation.system(), settings, data);
         page.theorems();
         page
     }
@@ -180,14 +198,29 @@ impl Hypotheses {
         let system = simulation.system();
         let (forces, why) = data.forces.clone();
         self.add(FORCES, "forces are Lipschitz continuous", forces, why);
-        let (friction, why) = data.friction.clone();
+        let (friction, why) = if points(system).any(|p| p.slip.is_some()) {
+            (
+                Some(false),
+                "friction depends on the slip speed".to_string(),
+            )
+        } else {
+            data.friction.clone()
+        };
         let statement = "friction sets are Lipschitz continuous in place and time";
         self.add(FRICTION, statement, friction, why);
-        let points = || system.constraints().iter().flat_map(|c| c.points());
-        let state = simulation.state();
-        let section = |p: &crate::systems::constraint::ContactPoint| {
-            p.law.section_at(state.t, &state.q).unwrap_or_default()
+        let why = |known: Option<bool>, fails: &str| match known {
+            None => "given by functions, not by expressions".to_string(),
+            Some(_) => fails.to_string(),
         };
+        let statement = "obstacles and joints do not move";
+        let moves = why(data.resting, "a gap, a joint or a slip depends on time");
+        self.add(RESTING, statement, data.resting, moves);
+        let statement = "forces depend on the present state only";
+        let reads = why(data.present, "a force reads the past");
+        self.add(PRESENT, statement, data.present, reads);
+        let points = || points(system);
+        let state = simulation.state();
+        let section = |p: &ContactPoint| p.law.section_at(state.t, &state.q).unwrap_or_default();
         let unbounded = points().any(|p| !section(p).is_bounded());
         let generalized = points().any(|p| p.law.flow_rule().generalized().is_some());
         let critical = simulation.painleve().smallest.filter(|s| s.0 <= 1e-12);
@@ -205,64 +238,81 @@ impl Hypotheses {
         self.add(DELAYS, statement, Some(true), String::new());
     }
 
-    /// What kind of system under which law.
-    fn structure(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        settings: &RunSettings,
-        data: &SceneFacts,
-    ) {
-        let points = || system.constraints().iter().flat_map(|c| c.points());
-        let count = points().count();
-        let joints = system.joints().len();
-        // Contacts of a world come and go; what is said of declared ones is not known of them.
+    /// What kind of system.
+    fn structure(&mut self, system: &dyn MechanicalSystem, state: &State, settings: &RunSettings) {
+        let (count, joints) = (points(system).count(), system.joints().len());
         let world = system.as_world().is_some();
-        let known = |holds: bool| (!world).then_some(holds);
-        let one = count <= 1 && joints == 0 && !world;
         let note = if world {
             "bodies that meet each other".to_string()
         } else {
             format!("{count} contacts, {joints} joints")
         };
+        let one = count <= 1 && joints == 0 && !world;
         self.add(ONE, "there is one contact and no joint", Some(one), note);
-        let note = "the mass is not a multiple of the identity".to_string();
-        let particle = is_particle(system);
+        let particle = has_unit_mass(system) && has_unit_frames(system, state);
         self.add(
             PARTICLE,
             "the system is a particle or several of one mass",
             Some(particle),
-            note,
+            "the mass is not a multiple of the identity, or contacts are not those of points"
+                .to_string(),
         );
-        let impact = |p: &crate::systems::constraint::ContactPoint| p.law.impact();
-        let elastic = points()
-            .map(|p| impact(p).restitution())
-            .fold(0.0, f64::max);
+        let generalized = points(system).all(|p| p.law.flow_rule().generalized().is_some());
+        let statement = "friction is stated on generalized reactions";
+        let note = format!("the law is {}", settings.law);
+        self.add(GENERALIZED, statement, Some(generalized && count > 0), note);
+    }
+
+    /// Laws of declared contacts, or of all pairs of materials of a world.
+    fn laws(&mut self, system: &dyn MechanicalSystem, state: &State, settings: &RunSettings) {
+        let laws = laws(system);
+        let rough = || laws.iter().filter(|law| law.tangent_dimension() > 0);
+        let elastic = largest_restitution(&laws);
         let note = format!("restitution up to {elastic}");
         self.add(
             INELASTIC,
             "impacts are inelastic",
-            known(elastic == 0.0),
+            Some(elastic == 0.0),
             note,
         );
-        let friction = points().any(|p| p.law.tangent_dimension() > 0);
         let note = "there is friction".to_string();
+        let frictionless = rough().next().is_none();
         self.add(
             FRICTIONLESS,
             "contact is frictionless",
-            known(!friction),
+            Some(frictionless),
             note,
         );
-        let coulomb = points().all(|p| p.law.flow_rule() == FlowRule::Coulomb);
+        let coulomb = laws.iter().all(|law| law.flow_rule() == FlowRule::Coulomb);
         let note = format!("the law is {}", settings.law);
-        self.add(
-            COULOMB,
-            "friction is Coulomb's",
-            known(coulomb),
-            note.clone(),
-        );
-        let generalized = points().all(|p| p.law.flow_rule().generalized().is_some());
-        let statement = "friction is stated on generalized reactions";
-        self.add(GENERALIZED, statement, Some(generalized && count > 0), note);
+        self.add(COULOMB, "friction is Coulomb's", Some(coulomb), note);
+        let round =
+            rough().all(|law| is_round(&law.section_at(state.t, &state.q).unwrap_or_default()));
+        let note = "a friction set is no disc and no symmetric interval".to_string();
+        let statement = "friction is the same in all directions";
+        self.add(ISOTROPIC, statement, Some(round), note);
+        let number =
+            rough().all(|law| matches!(law.coefficient(), FrictionCoefficient::Constant(_)));
+        let plain = points(system).all(|p| p.memory.is_none() && p.slip.is_none());
+        let note = "a coefficient depends on place, time, past or slip speed".to_string();
+        let statement = "coefficients of friction are numbers";
+        self.add(CONSTANT, statement, Some(number && plain), note);
+        let mean = rough().all(|law| matches!(law.impact(), ImpactLaw::Fremond { .. }));
+        let why = "a contact with friction has another impact law than fremond".to_string();
+        let statement = "friction reads the mean velocity (fremond)";
+        self.add(MEAN, statement, Some(mean), why);
+        let right = rough().all(|law| match law.impact() {
+            ImpactLaw::Fremond { .. } => false,
+            ImpactLaw::Moreau { restitution } => restitution == 0.0,
+            _ => true,
+        });
+        let why = "friction of an impact reads a mean velocity".to_string();
+        let statement = "friction of impacts reads the velocity after them";
+        self.add(RIGHT, statement, Some(right), why);
+    }
+
+    /// Smoothness that uniqueness needs, and the scheme.
+    fn scheme(&mut self, system: &dyn MechanicalSystem, settings: &RunSettings, data: &SceneFacts) {
         let why = "an operation has kinks, poles or jumps".to_string();
         self.add(ANALYTIC, "all data are analytic", data.analytic, why);
         let note = format!("the scheme is {}", settings.scheme);
@@ -273,18 +323,8 @@ impl Hypotheses {
             Some(sweeping),
             note.clone(),
         );
-        let mean = points()
-            .filter(|p| p.law.tangent_dimension() > 0)
-            .all(|p| matches!(impact(p), ImpactLaw::Fremond { .. }));
-        let why = "a contact with friction has another impact law than fremond".to_string();
-        self.add(
-            MEAN,
-            "friction reads the mean velocity (fremond)",
-            Some(mean),
-            why,
-        );
         // Another scheme has no θ; a system without a scene does not tell it.
-        let limit = (1.0 + 1e-12) / (1.0 + elastic);
+        let limit = (1.0 + 1e-12) / (1.0 + largest_restitution(&laws(system)));
         let theta = match data.theta {
             Some(theta) => Some(theta <= limit),
             None if settings.scheme == "moreau-jean" => None,
@@ -293,85 +333,36 @@ impl Hypotheses {
         let statement = "steps are Moreau-Jean's with θ at most 1/(1 + e)";
         self.add(THETA, statement, theta, note);
     }
+}
 
-    fn theorems(&mut self) {
-        let list: [(&str, &str, &[&str]); 8] = [
-            (
-                "existence",
-                "a particle with friction on one surface has a motion: Theorem 1.3 of [MonteiroMarquesDzonou2017]",
-                &[
-                    ONE, PARTICLE, COULOMB, INELASTIC, GRADIENT, FORCES, FRICTION, BOUNDED, DELAYS,
-                ],
-            ),
-            (
-                "convergence",
-                "subsequences of the sweeping process converge to a motion as the step shrinks: Theorem 1.3 of \
-                 [MonteiroMarquesDzonou2017]",
-                &[
-                    SWEEPING, ONE, PARTICLE, COULOMB, INELASTIC, GRADIENT, FORCES, FRICTION,
-                    BOUNDED, DELAYS,
-                ],
-            ),
-            (
-                "bounds",
-                "speed, penetration and variation of the velocity are bounded beforehand: Lemmas 1.1, 1.4 and 1.5 of \
-                 [MonteiroMarquesDzonou2017]; see `study bounds`",
-                &[
-                    SWEEPING, ONE, PARTICLE, COULOMB, INELASTIC, GRADIENT, FORCES, FRICTION,
-                    BOUNDED, DELAYS,
-                ],
-            ),
-            (
-                "existence",
-                "frictionless motions exist: section 1.3 of [CharlesBallard2016]",
-                &[FRICTIONLESS, GRADIENT, INDEPENDENT, FORCES],
-            ),
-            (
-                "uniqueness",
-                "frictionless motions of analytic data are unique: section 1.3 of [CharlesBallard2016]",
-                &[FRICTIONLESS, ANALYTIC, GRADIENT, INDEPENDENT],
-            ),
-            (
-                "uniqueness",
-                "motions of particles with friction and analytic data are unique: section 5 of [CharlesBallard2016]",
-                &[PARTICLE, ANALYTIC, GRADIENT, INDEPENDENT, BOUNDED],
-            ),
-            (
-                "uniqueness",
-                "the velocity after an impact is determined by that before: P'3 and P'4 of [CharlesBallard2016]",
-                &[GENERALIZED, GRADIENT, INDEPENDENT],
-            ),
-            (
-                "dissipation",
-                "contacts take energy in every step, whatever its length: [AcaryCollinsCraft2023]",
-                &[THETA, MEAN],
-            ),
-        ];
-        for (about, theorem, needed) in list {
-            let of = |wanted: Status| -> Vec<String> {
-                let has = |h: &&Hypothesis| needed.contains(&h.name.as_str()) && h.status == wanted;
-                let found = self.hypotheses.iter().filter(has);
-                found.map(|h| h.name.clone()).collect()
-            };
-            let (fails, unknown) = (of(Status::Fails), of(Status::Unknown));
-            let status = match (fails.is_empty(), unknown.is_empty()) {
-                (false, _) => Status::Fails,
-                (true, false) => Status::Unknown,
-                (true, true) => Status::Holds,
-            };
-            self.theorems.push(TheoremCover {
-                about: about.to_string(),
-                theorem: theorem.to_string(),
-                status,
-                fails,
-                unknown,
-            });
-        }
+fn points(system: &dyn MechanicalSystem) -> impl Iterator<Item = &ContactPoint> {
+    system.constraints().iter().flat_map(|c| c.points())
+}
+
+/// Laws of declared contacts, or of the pairs of materials of a world.
+fn laws(system: &dyn MechanicalSystem) -> Vec<&ContactLaw> {
+    match system.as_world() {
+        Some(world) => world.laws.laws().iter().map(|pair| &pair.contact).collect(),
+        None => points(system).map(|p| &p.law).collect(),
+    }
+}
+
+fn largest_restitution(laws: &[&ContactLaw]) -> f64 {
+    let restitutions = laws.iter().map(|law| law.impact().restitution());
+    restitutions.fold(0.0, f64::max)
+}
+
+/// Whether a section is the same in all directions.
+fn is_round(section: &FrictionSection) -> bool {
+    match section {
+        FrictionSection::None | FrictionSection::Disc { .. } => true,
+        FrictionSection::Interval { lower, upper } => -lower == *upper,
+        _ => false,
     }
 }
 
 /// Whether the mass is one multiple of the identity everywhere.
-fn is_particle(system: &dyn MechanicalSystem) -> bool {
+fn has_unit_mass(system: &dyn MechanicalSystem) -> bool {
     let n = system.dof();
     let dense = system.as_world().is_none() && system.sparsity().is_none();
     if !dense || !system.mass_is_constant() || system.coordinate_count() != n {
@@ -384,4 +375,29 @@ fn is_particle(system: &dyn MechanicalSystem) -> bool {
         let target = if e / n == e % n { unit } else { 0.0 };
         (mass.get(e / n, e % n) - target).abs() <= 1e-12 * unit.abs()
     })
+}
+
+/// Whether the rows of every contact with friction are orthonormal, as those of a point are: no lever couples normal and tangent.
+fn has_unit_frames(system: &dyn MechanicalSystem, state: &State) -> bool {
+    let n = system.dof();
+    let orthonormal = |constraint: &UnilateralConstraint| {
+        let mut gradient = vec![0.0; n];
+        constraint.gap().gradient(state.t, &state.q, &mut gradient);
+        constraint.points().iter().all(|point| {
+            let count = 1 + point.frame.tangent_count();
+            let mut rows = vec![0.0; count * n];
+            point.frame.rows(state.t, &state.q, &gradient, &mut rows);
+            let row = |k: usize| &rows[k * n..(k + 1) * n];
+            let product = |k: usize, l: usize| dot(row(k), row(l));
+            // The normal row may have any length.
+            (1..count).all(|k| {
+                let size = product(0, 0).sqrt();
+                let other = |l: usize| product(k, l).abs() <= 1e-9;
+                (product(k, k) - 1.0).abs() <= 1e-9
+                    && product(k, 0).abs() <= 1e-9 * size
+                    && (1..k).all(other)
+            })
+        })
+    };
+    system.constraints().iter().all(orthonormal)
 }

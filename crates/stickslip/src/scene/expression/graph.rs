@@ -207,6 +207,21 @@ impl Graph {
             .is_some_and(|&input| input >= Self::PAST_FIRST)
     }
 
+    /// Whether the expression reads the time.
+    #[must_use]
+    pub fn reads_time(&self, expression: Expression) -> bool {
+        self.inputs_of(expression).contains(&0)
+    }
+
+    /// Whether the expression reads an output of a controller.
+    #[must_use]
+    pub fn reads_held(&self, expression: Expression) -> bool {
+        let held = Self::HELD_FIRST..Self::PAST_FIRST;
+        self.inputs_of(expression)
+            .iter()
+            .any(|input| held.contains(input))
+    }
+
     /// Whether an expression reads a sampled function.
     pub fn reads_table(&self, expression: Expression) -> bool {
         let nodes = self.reachable(&[expression]);
