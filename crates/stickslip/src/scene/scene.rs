@@ -13,7 +13,7 @@ use super::elastic::ElasticModel;
 use super::impact_map::SceneImpactMap;
 use super::mechanics::GeneralizedModel;
 use super::settings::Settings;
-use super::source::{ReadError, SourceText};
+use super::source::{LoadError, SourceText};
 use super::tables::SceneTable;
 use super::world::WorldModel;
 
@@ -59,17 +59,6 @@ pub(super) enum Mechanics {
     Body(Box<BodyModel>),
     Elastic(Box<ElasticModel>),
     World(Box<WorldModel>),
-}
-
-/// Why a scene could not be loaded from a file.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The file could not be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The scene has mistakes.
-    #[error(transparent)]
-    Scene(#[from] SceneError),
 }
 
 impl Scene {

@@ -29,6 +29,7 @@ pub struct ViewData {
     /// Where it is taken from.
     pub source: String,
     /// How it was run.
+    #[doc(hidden)]
     pub settings: RunSettings,
     /// Whether everything lies in the plane z = 0, with y up; in space z is up.
     pub planar: bool,
@@ -53,6 +54,7 @@ pub struct ViewData {
     /// Units of the columns of [`Self::motion`].
     pub motion_units: Vec<String>,
     /// What happened at contacts.
+    #[doc(hidden)]
     pub events: Vec<SummaryEvent>,
     /// What is left of the run; none while it is not over. Its events and large lists are left out.
     pub summary: Option<RunSummary>,

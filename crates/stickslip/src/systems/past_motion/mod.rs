@@ -22,7 +22,7 @@
 
 mod history;
 mod kernel;
-mod motion;
+pub(crate) mod motion;
 mod reading;
 mod ring;
 mod view;
@@ -33,8 +33,7 @@ mod tests;
 
 pub use history::InitialHistory;
 pub use kernel::Kernel;
-pub use motion::PastMotion;
-pub(crate) use motion::{Interpolation, PastSnapshot};
+pub(crate) use motion::{Interpolation, PastMotion, PastSnapshot};
 pub(crate) use reading::{FunctionIntegral, PastFunction, PastIntegral, WindowMaximum};
 pub use reading::{PastError, PastReading, Psi};
 pub use view::PastView;
