@@ -82,6 +82,7 @@ pub struct ContactSolution {
     /// Both figures of the answer, where the solver was given the problem on its own.
     pub judgement: Option<Judgement>,
     /// What the generalized law adds; empty for other laws.
+    #[doc(hidden)]
     pub generalized: GeneralizedOutcome,
 }
 

@@ -31,6 +31,7 @@ pub struct RunManifest {
     /// Version of the engine that started the run.
     pub engine: String,
     /// The files that the run is made from, with their digests.
+    #[doc(hidden)]
     #[serde(default)]
     pub files: Vec<RunFile>,
     /// End times that the run reached before it was extended.

@@ -158,6 +158,7 @@ impl Scene {
     }
 
     /// The shapes of the mechanism, if the scene draws any.
+    #[doc(hidden)]
     #[must_use]
     pub fn drawing(&self) -> Option<&Drawing> {
         self.drawing.as_ref()

@@ -222,7 +222,7 @@ impl Scene {
     }
 
     /// Tests every line of a formulation, or of the scene's own, on a run of the scene, in the memory of a few steps.
-    pub fn verify_run(
+    pub(super) fn verify_run(
         &self,
         nodes: &RunNodes,
         formulation: Option<Formulation>,

@@ -75,6 +75,17 @@ impl Hypothesis {
 }
 
 /// What Theorem 1 says at (q, v⁻).
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::studies::attainable::Attainable;
+///
+/// let scene = Scene::parse(find_in_gallery("painleve-rod").ok_or("no such scene")?.source())?;
+/// let (q, v) = scene.initial_state();
+/// let found = Attainable::at(scene.system()?.as_ref(), &q, &v)?;
+/// assert_eq!(f64::from(found.sign), found.gamma.signum());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attainable {
     /// γ divided by the square of the Euclidean norm of the normal row.

@@ -22,6 +22,17 @@ use super::one_step_problem;
 const NEARLY_DEGENERATE: f64 = 1e-8;
 
 /// All solutions of one step.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::solvers::enumeration::EnumerationSettings;
+///
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// // The ball is in the air: it falls, and nothing else.
+/// let study = scene.branches(1e-9, 1e-3, &EnumerationSettings::default())??;
+/// assert_eq!(study.velocities.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BranchStudy {
     /// What the law says.

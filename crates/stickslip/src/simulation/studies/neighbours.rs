@@ -52,6 +52,16 @@ pub struct Fan {
 }
 
 /// Fans of end states at the nudge, a tenth and a hundredth of it.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::studies::neighbours::NeighbourStudy;
+///
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// let study = NeighbourStudy::around(|| scene.simulation(), 0.1, 1e-6, 6, 1)?;
+/// assert!(study.fans.len() == 3 && study.fans[0].spread < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NeighbourStudy {
     /// End of the run that was not nudged.

@@ -34,7 +34,8 @@ mod tests;
 pub use history::InitialHistory;
 pub use kernel::Kernel;
 pub(crate) use motion::{Interpolation, PastMotion, PastSnapshot};
-pub(crate) use reading::{FunctionIntegral, PastFunction, PastIntegral, WindowMaximum};
-pub use reading::{PastError, PastReading, Psi};
+pub use reading::{
+    FunctionIntegral, PastError, PastFunction, PastIntegral, PastReading, Psi, WindowMaximum,
+};
 pub use view::PastView;
 pub(crate) use with_past::SystemWithPast;
