@@ -29,7 +29,7 @@ pub use contact_source::ContactSource;
 pub(crate) use contact_source::FoundContact;
 pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
-pub use fill::{Fill, FillAmount, FillError, FillShape, FillSize};
+pub use fill::{Fill, FillAmount, FillShape, FillSize};
 pub(crate) use geometry::separating_direction;
 pub use geometry::{
     CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError, Surface,
