@@ -115,6 +115,7 @@ impl SymmetricMatrix {
     }
 
     /// Entry in row `i` and column `j`.
+    #[inline]
     pub fn get(&self, i: usize, j: usize) -> f64 {
         match &self.storage {
             Storage::Dense(values) => values[i * self.order + j],

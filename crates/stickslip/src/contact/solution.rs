@@ -88,6 +88,7 @@ pub struct ContactSolution {
 
 impl ContactSolution {
     /// Makes room for `size` rows, keeping the impulses as a guess if the size is unchanged.
+    #[inline]
     pub fn prepare(&mut self, size: usize) {
         if self.impulse.len() != size {
             self.impulse.clear();

@@ -117,6 +117,7 @@ impl ContactLaw {
     }
 
     /// The section at (t, q).
+    #[inline]
     pub fn section_at(&self, t: f64, q: &[f64]) -> Result<FrictionSection, LawError> {
         let value = self.coefficient.at(t, q);
         check_coefficient(value, t)?;

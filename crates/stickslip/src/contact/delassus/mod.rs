@@ -73,6 +73,7 @@ impl Delassus {
 
     /// Prepares a sweep that starts at the impulses `p`.
     #[doc(hidden)]
+    #[inline]
     pub fn begin_sweep(&self, p: &[f64], memory: &mut SweepVelocity) {
         if let Self::Bodies(w) = self {
             memory.bodies.clear();
