@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::contact::ContactSolver;
-use crate::laws::{ContactLaw, ImpactRule, LawError, NormalCompliance};
+use crate::laws::{ContactLaw, ImpactRule, NormalCompliance};
 use crate::simulation::studies::branches::{
     BranchControl, BranchTree, ChoiceRule, EnumeratingSolver,
 };
@@ -302,7 +302,6 @@ fn rigid_body(
     for contact in &model.contacts {
         let parts: Vec<FrictionPart> = contact.friction.iter().cloned().collect();
         let law = section(&parts)
-            .map_err(LawError::from)
             .and_then(|s| ContactLaw::new(s, impact_law(contact.impact, contact.restitution)))
             .map_err(|error| Diagnostic::at(contact.span.clone(), error.to_string()))?
             .with_flow_rule(flow_rule(settings));
