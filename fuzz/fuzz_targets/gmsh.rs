@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stickslip::systems::elastodynamic::read_gmsh;
+use stickslip::systems::elastodynamic::Mesh;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = read_gmsh(bytes).map_err(|error| error.to_string());

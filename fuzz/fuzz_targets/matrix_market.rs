@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stickslip::systems::elastodynamic::read_matrix_market;
+use stickslip::internals::read_matrix_market;
 
 fuzz_target!(|text: &str| {
     let _ = read_matrix_market(text).map_err(|error| error.to_string());

@@ -13,9 +13,7 @@ use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::simulation::{Simulation, SimulationSettings};
 use stickslip::solvers::{CascadeSolver, GaussSeidel};
 use stickslip::stepping::{MoreauJean, MoreauJeanSettings};
-use stickslip::systems::elastodynamic::{
-    ALL, ElementKind, Formulation, Material, Mesh, Obstacle, read_gmsh, shapes,
-};
+use stickslip::systems::elastodynamic::{ElementKind, Formulation, Material, Mesh, Obstacle};
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
 use stickslip_cli::growth_svg;
 
@@ -37,7 +35,9 @@ fn gmsh_text(mesh: &Mesh) -> Vec<u8> {
     for (n, x) in mesh.nodes().iter().enumerate() {
         let _ = writeln!(text, "{} {} {} {}", n + 1, x[0], x[1], x[2]);
     }
-    let members = mesh.group(ALL).map_or(&[][..], |group| &group.elements);
+    let members = mesh
+        .group(Mesh::ALL)
+        .map_or(&[][..], |group| &group.elements);
     let _ = writeln!(text, "$EndNodes\n$Elements\n{}", members.len());
     for (k, &e) in members.iter().enumerate() {
         let n = mesh.element(e as usize).1;
@@ -50,14 +50,16 @@ fn gmsh_text(mesh: &Mesh) -> Vec<u8> {
 
 /// A Gmsh file of about a million tetrahedra: read, its matrices assembled.
 fn assembly() {
-    let file = gmsh_text(&shapes::cuboid([1.0; 3], [55; 3], ElementKind::Tet4));
+    let file = gmsh_text(&Mesh::cuboid([1.0; 3], [55; 3], ElementKind::Tet4));
     let start = Instant::now();
-    let mesh = read_gmsh(&file).expect("a valid file");
+    let mesh = Mesh::read_gmsh(&file).expect("a valid file");
     let built = start.elapsed();
-    let elements = mesh.group(ALL).map_or(0, |group| group.elements.len());
+    let elements = mesh
+        .group(Mesh::ALL)
+        .map_or(0, |group| group.elements.len());
     let start = Instant::now();
     let system = ElastodynamicSystem::builder(mesh)
-        .region(ALL, Material::new(1e3, 0.3, 1.0), Formulation::Solid)
+        .region(Mesh::ALL, Material::new(1e3, 0.3, 1.0), Formulation::Solid)
         .build()
         .expect("a valid system");
     let (_, peak) = memory();
@@ -74,7 +76,7 @@ fn assembly() {
 fn slab(dofs: usize, contacts: usize) -> ElastodynamicSystem {
     let (nx, ny) = (contacts - 1, (dofs / (2 * contacts)).max(2) - 1);
     let length = 0.01 * nx as f64;
-    let mesh = shapes::rectangle((length, 0.01 * ny as f64), (nx, ny), ElementKind::Quad4);
+    let mesh = Mesh::rectangle((length, 0.01 * ny as f64), (nx, ny), ElementKind::Quad4);
     let law = ContactLaw::new(
         FrictionSection::segment(0.3).expect("valid"),
         ImpactLaw::Fremond { restitution: 0.0 },
@@ -82,7 +84,7 @@ fn slab(dofs: usize, contacts: usize) -> ElastodynamicSystem {
     .expect("valid");
     ElastodynamicSystem::builder(mesh)
         .region(
-            ALL,
+            Mesh::ALL,
             Material::new(1e6, 0.3, 1000.0),
             Formulation::PlaneStrain { thickness: 1.0 },
         )

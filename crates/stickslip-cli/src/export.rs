@@ -9,7 +9,7 @@ use stickslip::internals::DrawingShape as Shape;
 use stickslip::internals::paraview::{ContactFields, VtpSeries, VtuSeries, contact_columns};
 use stickslip::internals::view::palette::paraview_presets;
 use stickslip::records::TrajectoryReader;
-use stickslip::scene::{Scene, read_manifest, read_scene};
+use stickslip::scene::{Scene, SceneRun};
 use stickslip::systems::World;
 
 use crate::exit::{Failure, complain, say};
@@ -58,7 +58,7 @@ const PRESETS: &str = "stickslip-colours.json";
 
 /// Runs the subcommand.
 pub fn run(args: &ExportArgs) -> ExitCode {
-    let written = match (args.csv, read_manifest(&args.folder)) {
+    let written = match (args.csv, SceneRun::read_manifest(&args.folder)) {
         (_, Err(error)) => return complain(error),
         (true, Ok(_)) => csv(args),
         (false, Ok(manifest)) => paraview(args, &manifest.scene),
@@ -129,7 +129,7 @@ fn paraview(args: &ExportArgs, name: &str) -> Result<String, Failure> {
         .output
         .clone()
         .unwrap_or_else(|| args.folder.join("paraview"));
-    let scene = read_scene(&args.folder)?;
+    let scene = SceneRun::read_scene(&args.folder)?;
     // The name of a scene file may hold any sign; those of files should not.
     let plain = |c: char| {
         if c.is_alphanumeric() || "-_.".contains(c) {

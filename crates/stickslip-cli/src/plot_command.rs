@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use stickslip::records::TrajectoryFileError;
-use stickslip::scene::{SceneRunError, read_branches, read_manifest, read_scene, read_summary};
+use stickslip::scene::{SceneRun, SceneRunError};
 use stickslip::view::{ViewData, ViewError, ViewOptions};
 
 use crate::exit::complain;
@@ -126,12 +126,12 @@ pub fn read_run(folder: &Path) -> Result<RunData, PlotError> {
 }
 
 fn read_window(folder: &Path, window: (f64, f64)) -> Result<RunData, PlotError> {
-    read_manifest(folder)?;
+    SceneRun::read_manifest(folder)?;
     Ok(RunData {
-        scene: read_scene(folder)?,
+        scene: SceneRun::read_scene(folder)?,
         table: Table::read(&folder.join("trajectory.npy"), window)?,
-        summary: read_summary(folder)?,
-        branches: read_branches(folder)?,
+        summary: SceneRun::read_summary(folder)?,
+        branches: SceneRun::read_branches(folder)?,
         elastic: ElasticView::default(),
         picture: None,
         view: RunView::default(),

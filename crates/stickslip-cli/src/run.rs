@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use stickslip::scene::{SceneRun, SceneRunError, read_summary};
+use stickslip::scene::{SceneRun, SceneRunError};
 use stickslip::simulation::{RunEnd, RunFolderError, RunOutcome, RunSummary};
 
 use crate::exit::{complain, interrupted, not_certified, note, say};
@@ -82,7 +82,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
         .as_ref()
         .filter(|_| args.options.until.is_none())
     {
-        match read_summary(path) {
+        match SceneRun::read_summary(path) {
             Ok(Some(summary)) => return close(args, path, &summary),
             Ok(None) => {}
             Err(error) => return complain(error),

@@ -143,7 +143,7 @@ pub fn source(argument: &str) -> Result<(String, SourceText), SceneArgumentError
         });
     }
     let name = path.file_stem().unwrap_or_default();
-    let source = SourceText::read(path).map_err(LoadError::Read)?;
+    let source = SourceText::read(path)?;
     Ok((name.to_string_lossy().into_owned(), source))
 }
 

@@ -11,7 +11,7 @@ pub struct SchemaArgs {}
 
 /// Runs the subcommand.
 pub fn run(_: &SchemaArgs) -> ExitCode {
-    match serde_json::to_string_pretty(&stickslip::scene::schema()) {
+    match serde_json::to_string_pretty(&stickslip::scene::Scene::schema()) {
         Ok(text) => {
             say(text);
             ExitCode::SUCCESS

@@ -10,7 +10,7 @@ use stickslip::contact::ContactSolution;
 use stickslip::contact::fclib::{FclibError, FclibFile, FclibProblem, FclibSolution};
 use stickslip::solvers::SolverLimits;
 use stickslip::solvers::cascade::{CoulombMethod, solve};
-use stickslip::solvers::minimum_norm::{RankReport, least_impulses, rank_report};
+use stickslip::solvers::minimum_norm::{RankReport, least_impulses};
 
 /// Solve frictional contact problems stored as FCLIB files.
 ///
@@ -205,7 +205,7 @@ pub fn solve_file(
     };
     let least = options.minimum_norm.then(|| {
         let ratio = least_impulses(problem, &mut solution, limits.tolerance);
-        (rank_report(problem), ratio)
+        (RankReport::of(problem), ratio)
     });
     let contacts = problem.blocks().len();
     if let Some(directory) = options.output {

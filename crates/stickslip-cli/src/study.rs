@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use stickslip::internals::quantity::typed;
-use stickslip::scene::{Changes, Scene, Scheme};
+use stickslip::internals::words::Scheme;
+use stickslip::scene::{Changes, Scene};
 use stickslip::simulation::RunEnd;
-use stickslip::simulation::studies::{ConvergenceStudy, Resolved, resolve_in_step};
+use stickslip::simulation::studies::{ConvergenceStudy, Resolved};
 
 use crate::exit::{Failure, complain, interrupted, say};
 use crate::plot::{Figure, Panel, curve_stroke, dot_color};
@@ -203,7 +204,7 @@ fn compliant(
         _ => Some(reference(args, base, scene, values, &[])?),
     };
     for &time in values {
-        let resolved = resolve_in_step(
+        let resolved = Resolved::in_step(
             |step| at(time, step),
             time / 50.0,
             |result, step| match &known {

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use stickslip::internals::quantity::digits;
-use stickslip::simulation::studies::attainable::{
-    Attainable, Hypothesis, Sampled, Shape, attainable, sample,
-};
+use stickslip::simulation::studies::attainable::{Attainable, Hypothesis, Sampled, Shape};
 
 use crate::exit::{Failure, say};
 use crate::plot::{Figure, Item, Panel, Stroke, curve_stroke, dot_color};
@@ -45,11 +43,11 @@ pub fn run(args: &AttainableArgs) -> Result<(), Failure> {
     let named = scene_argument::load(&args.scene, &args.options.changes())?;
     let system = named.scene.system()?;
     let (q, v) = named.scene.initial_state();
-    let expected = attainable(system.as_ref(), &q, &v)?;
+    let expected = Attainable::at(system.as_ref(), &q, &v)?;
     let mut samples = Vec::new();
     for &epsilon in &args.epsilons {
         let start = (&q[..], &v[..]);
-        let found = sample(system.as_ref(), start, epsilon, args.samples, args.seed);
+        let found = Sampled::around(system.as_ref(), start, epsilon, args.samples, args.seed);
         samples.push(found?);
     }
     if args.json {

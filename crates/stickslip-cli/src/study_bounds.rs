@@ -2,7 +2,7 @@
 
 use stickslip::internals::quantity::{digits, typed};
 use stickslip::scene::Changes;
-use stickslip::simulation::studies::{BoundsStudy, sweeping_bounds};
+use stickslip::simulation::studies::BoundsStudy;
 
 use crate::exit::{Failure, say};
 use crate::scene_argument::{self, assignment};
@@ -43,7 +43,7 @@ pub fn run(args: &BoundsArgs) -> Result<(), Failure> {
     }
     let named = scene_argument::read(&args.scene, &changes)?;
     let mut run = named.scene.simulation()?;
-    let study = sweeping_bounds(&mut run, named.scene.settings.until);
+    let study = BoundsStudy::of_run(&mut run, named.scene.settings.until);
     if study.outcome.is_fatal() {
         return Err(format!(
             "the run stopped at t = {}: {:?}",

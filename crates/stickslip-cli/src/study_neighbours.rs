@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use stickslip::simulation::studies::neighbours::{NeighbourStudy, neighbours};
+use stickslip::simulation::studies::neighbours::NeighbourStudy;
 
 use crate::exit::{Failure, say};
 use crate::plot::{Figure, Panel, dot_color};
@@ -45,7 +45,7 @@ pub fn run(args: &NeighboursArgs) -> Result<(), Failure> {
     let named = scene_argument::load(&args.scene, &args.options.changes())?;
     let scene = &named.scene;
     let until = scene.settings.until;
-    let study = neighbours(
+    let study = NeighbourStudy::around(
         || scene.simulation(),
         until,
         args.nudge,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use stickslip::scene::{NoFormulation, VerifyRunError, read_manifest, read_scene};
+use stickslip::scene::{NoFormulation, SceneRun, VerifyRunError};
 use stickslip::simulation::verify::{Formulation, Line, Motion, Verification, Violation};
 
 use crate::exit::{complain, does_not_apply, not_certified, say};
@@ -124,8 +124,8 @@ enum Judged {
 fn read(args: &VerifyArgs, asked: Option<Formulation>) -> Result<Judged, String> {
     let text = |e: &dyn std::fmt::Display| e.to_string();
     if args.motion.is_dir() {
-        read_manifest(&args.motion).map_err(|e| text(&e))?;
-        let scene = read_scene(&args.motion).map_err(|e| text(&e))?;
+        SceneRun::read_manifest(&args.motion).map_err(|e| text(&e))?;
+        let scene = SceneRun::read_scene(&args.motion).map_err(|e| text(&e))?;
         let (report, again) = match scene.verify_folder(&args.motion, asked) {
             Ok(judged) => judged,
             Err(VerifyRunError::NoFormulation(reason)) => return Ok(Judged::Outside(reason)),

@@ -143,8 +143,8 @@ fn data(args: &ViewArgs, what: &str) -> Result<ViewData, Failure> {
 fn live_page(args: &ViewArgs) -> Result<Page, Failure> {
     let (name, scene) = if is_run(&args.what) {
         let folder = Path::new(&args.what);
-        let manifest = stickslip::scene::read_manifest(folder)?;
-        let scene = stickslip::scene::read_scene(folder)?;
+        let manifest = stickslip::scene::SceneRun::read_manifest(folder)?;
+        let scene = stickslip::scene::SceneRun::read_scene(folder)?;
         (manifest.scene, scene)
     } else {
         let changes = args.options.changes();

@@ -8,10 +8,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use stickslip::internals::nearest_in_gallery;
 use stickslip::internals::one_contact::gamma;
-use stickslip::scene::{
-    Changes, ReadError, SceneRun, SourceText, VerifyRunError, find_in_gallery, read_manifest,
-    read_scene,
-};
+use stickslip::scene::{Changes, LoadError, SceneRun, SourceText, VerifyRunError, find_in_gallery};
 use stickslip::simulation::RunEnd;
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::simulation::verify::Formulation;
@@ -89,7 +86,7 @@ impl Scene {
     fn read_text(path: PathBuf) -> PyResult<String> {
         match SourceText::read(&path) {
             Ok(source) => Ok(source.text().to_string()),
-            Err(error @ ReadError::Unreadable { .. }) => {
+            Err(error @ LoadError::Unreadable { .. }) => {
                 Err(PyFileNotFoundError::new_err(error.to_string()))
             }
             Err(error) => Err(plain_scene_error(&error.to_string())),
@@ -407,8 +404,8 @@ fn judge_folder(path: &Path, asked: Option<Formulation>) -> PyResult<String> {
     let outside = |reason: &dyn std::fmt::Display| {
         serde_json::json!({ "does_not_apply": reason.to_string() }).to_string()
     };
-    read_manifest(path).map_err(|e| folder_error(&e))?;
-    let scene = read_scene(path).map_err(|e| folder_error(&e))?;
+    SceneRun::read_manifest(path).map_err(|e| folder_error(&e))?;
+    let scene = SceneRun::read_scene(path).map_err(|e| folder_error(&e))?;
     match scene.verify_folder(path, asked) {
         Ok((report, _)) => {
             // Plain numbers, words and lists always become JSON.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use stickslip::laws::{ContactLawError, FrictionError, ImpactLawError};
+use stickslip::laws::LawError;
 use stickslip::records::StepOutcome;
 use stickslip::simulation::SimulationError;
 use stickslip::stepping::ThetaError;
@@ -51,15 +51,9 @@ pub enum CaseError {
     /// A system was refused.
     #[error(transparent)]
     System(#[from] SystemError),
-    /// A friction section was refused.
+    /// A law of contact, friction or impact was refused.
     #[error(transparent)]
-    Friction(#[from] FrictionError),
-    /// An impact law was refused.
-    #[error(transparent)]
-    Impact(#[from] ImpactLawError),
-    /// A contact law was refused.
-    #[error(transparent)]
-    Law(#[from] ContactLawError),
+    Law(#[from] LawError),
     /// A simulation was refused.
     #[error(transparent)]
     Simulation(#[from] SimulationError),

@@ -1,7 +1,8 @@
 //! Motions computed event by event, for the families.
 
+use stickslip::internals::ReferenceMotion;
 use stickslip::stepping::{
-    EventDrivenSettings, ReferenceEvent, ReferenceEventKind, ReferenceMotion, SweepingProcess,
+    EventDrivenSettings, ReferenceEvent, ReferenceEventKind, SweepingProcess,
 };
 use stickslip::systems::GeneralizedSystem;
 

@@ -6,7 +6,7 @@ use stickslip::algebra::Jet;
 use stickslip::contact::{BlockKind, ContactBlock, ContactKey, ContactProblem};
 use stickslip::internals::map::{grid, map};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
-use stickslip::simulation::studies::branches::branches;
+use stickslip::simulation::studies::branches::BranchStudy;
 use stickslip::solvers::enumeration::{EnumerationSettings, Verdict, enumerate};
 use stickslip::stepping::MoreauContactDynamics;
 use stickslip::systems::functions::AutoScalar;
@@ -36,7 +36,7 @@ fn regime(angle: f64, mu: f64) -> &'static str {
     let q = [0.0, angle.sin(), angle];
     let mut scheme = MoreauContactDynamics::default();
     let settings = EnumerationSettings::default();
-    let found = branches(
+    let found = BranchStudy::of_step(
         &system,
         &mut scheme,
         (0.0, &q, &[-5.0, 0.0, 0.0]),

@@ -15,14 +15,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use stickslip::internals::ContactLayout;
+use stickslip::internals::{ContactLayout, ContactStage};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
 use stickslip::simulation::{Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{
-    ContactStage, MoreauContactDynamics, MoreauJean, MoreauJeanSettings, Projection, State,
-    TimeSteppingScheme,
+    MoreauContactDynamics, MoreauJean, MoreauJeanSettings, Projection, State, TimeSteppingScheme,
 };
 use stickslip::systems::functions::{AffineScalar, GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};

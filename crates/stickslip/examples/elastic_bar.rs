@@ -6,9 +6,7 @@ use stickslip::laws::{ContactLaw, ImpactLaw};
 use stickslip::simulation::{Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::MoreauJean;
-use stickslip::systems::elastodynamic::{
-    ALL, ElementKind, Formulation, Material, Obstacle, shapes,
-};
+use stickslip::systems::elastodynamic::{ElementKind, Formulation, Material, Mesh, Obstacle};
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,8 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let material = Material::new(100.0, 0.0, 1.0);
     let law = ContactLaw::frictionless(ImpactLaw::Inelastic)?;
     let wall = Obstacle::plane([0.0; 3], [1.0, 0.0, 0.0]);
-    let bar = ElastodynamicSystem::builder(shapes::bar(1, length, 100, ElementKind::Line2))
-        .region(ALL, material, Formulation::Bar { area })
+    let bar = ElastodynamicSystem::builder(Mesh::bar(1, length, 100, ElementKind::Line2))
+        .region(Mesh::ALL, material, Formulation::Bar { area })
         .contact("left", wall, law)
         .build()?;
     let h = 0.2 * bar.suggested_step();

@@ -6,14 +6,18 @@ pub use crate::algebra::covectors::Covectors;
 pub use crate::algebra::feasibility::LinearSystem;
 pub use crate::algebra::root::bracketed_root;
 pub use crate::algebra::small_dense::solve_in_place;
+pub use crate::algebra::sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use crate::algebra::vectors::dot;
+pub use crate::contact::certificate::RankDeficiency;
 pub use crate::contact::delassus::{BodyOperator, NO_BODY};
 pub use crate::contact::normal_stage::NormalStage;
 pub use crate::laws::energetic::spatial::{SpatialImpact, energetic_impact_in_space};
 pub use crate::laws::energetic::{EnergeticImpact, ImpactPhase, ImpactPhaseKind, energetic_impact};
 pub use crate::laws::generalized_set::{GeneralizedSet, PerGradient, PerUnitNormal, SetGeometry};
 pub use crate::records::digest::Digest;
+pub use crate::records::step_record::PhaseTimes;
 pub use crate::records::trajectory_file::TrajectoryLayout;
+pub use crate::scene::diagnostic::Diagnostic;
 pub use crate::scene::drawing::Shape as DrawingShape;
 pub use crate::scene::edit::is_setting;
 pub use crate::scene::gallery::nearest_in_gallery;
@@ -27,7 +31,29 @@ pub use crate::solvers::impact_consistency::check_impact;
 pub use crate::solvers::scaled_problem::{ScaledProblem, StoppingTest};
 pub use crate::solvers::sweep::{Instructions, SweepMemory, product, sweep};
 pub use crate::stepping::assembly::ContactLayout;
+pub use crate::stepping::contact_stage::ContactStage;
+pub use crate::stepping::event_driven::ReferenceMotion;
+pub use crate::stepping::scheme::StepLimit;
 pub use crate::stepping::sweeping_bounds::SweepingData;
+pub use crate::systems::constraint::{ContactPoint, FrictionMemory, SlipFriction};
+pub use crate::systems::elastodynamic::matrix_market::{MatrixMarketError, read_matrix_market};
+pub use crate::systems::elastodynamic::modes::natural_modes;
+pub use crate::systems::linear_part::LinearPart;
+pub use crate::systems::past_motion::motion::PastMotion;
+pub use crate::systems::system::Sparsity;
+pub use crate::systems::world::contact_source::FoundContact;
+
+/// Words of scene files.
+pub mod words {
+    pub use crate::scene::words::*;
+}
+
+/// The tables of `summary.json`.
+pub mod summary {
+    pub use crate::simulation::elastic_accounts::ElasticAccounts;
+    pub use crate::simulation::summary::*;
+    pub use crate::simulation::world_summary::*;
+}
 
 /// Numbers as people write them.
 pub mod quantity {
@@ -69,7 +95,7 @@ pub mod view {
     pub use crate::view::bodies::{Geometry, ViewBody};
     pub use crate::view::contacts::{ContactRow, ViewContact};
     pub use crate::view::data::VIEW_FORMAT;
-    pub use crate::view::encode::{Block, BlockKind};
+    pub use crate::view::encode::{Block, BlockKind, Encoded};
     pub use crate::view::mesh::{ViewMesh, ViewObstacle};
 
     /// Colours and marks.

@@ -10,7 +10,7 @@ use stickslip::simulation::{BodyAccount, ElasticLedger, RunEnd, Simulation, Simu
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{InternalForce, MoreauJean, MoreauJeanSettings};
 use stickslip::systems::elastodynamic::{
-    ALL, Damping, ElementKind, Formulation, Material, Mesh, Obstacle, read_gmsh, shapes,
+    Damping, ElementKind, Formulation, Material, Mesh, Obstacle,
 };
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
 
@@ -64,8 +64,8 @@ fn bar_stays_at_the_wall_for_two_transits_and_leaves_with_its_speed() {
     let c = material.bar_wave_speed();
     let wall = Obstacle::plane([0.0; 3], [1.0, 0.0, 0.0]);
     let system = Arc::new(
-        ElastodynamicSystem::builder(shapes::bar(1, length, n, ElementKind::Line2))
-            .region(ALL, material, Formulation::Bar { area })
+        ElastodynamicSystem::builder(Mesh::bar(1, length, n, ElementKind::Line2))
+            .region(Mesh::ALL, material, Formulation::Bar { area })
             .contact("left", wall, frictionless(0.0))
             .build()
             .unwrap(),
@@ -114,8 +114,8 @@ fn a_stress_front_travels_with_the_speed_of_sound() {
     let material = Material::new(9.0, 0.0, 1.0);
     let c = material.bar_wave_speed();
     let system = Arc::new(
-        ElastodynamicSystem::builder(shapes::bar(1, length, n, ElementKind::Line2))
-            .region(ALL, material, Formulation::Bar { area: 1.0 })
+        ElastodynamicSystem::builder(Mesh::bar(1, length, n, ElementKind::Line2))
+            .region(Mesh::ALL, material, Formulation::Bar { area: 1.0 })
             .traction("left", [1.0, 0.0, 0.0])
             .build()
             .unwrap(),
@@ -161,13 +161,17 @@ fn pressed_disc_obeys_hertz() {
     let floor = Obstacle::plane([0.0, -radius, 0.0], [0.0, 1.0, 0.0]);
     let pressure = force / (std::f64::consts::PI * radius * radius);
     let system = Arc::new(
-        ElastodynamicSystem::builder(shapes::disc(radius, cells, ElementKind::Quad4))
-            .region(ALL, material, Formulation::PlaneStrain { thickness: 1.0 })
+        ElastodynamicSystem::builder(Mesh::disc(radius, cells, ElementKind::Quad4))
+            .region(
+                Mesh::ALL,
+                material,
+                Formulation::PlaneStrain { thickness: 1.0 },
+            )
             .damping(Damping::Rayleigh {
                 mass: 16.0,
                 stiffness: 0.0,
             })
-            .body_force_in_time(ALL, [0.0, -pressure, 0.0], |t| {
+            .body_force_in_time(Mesh::ALL, [0.0, -pressure, 0.0], |t| {
                 (0.8 * t).min(std::f64::consts::FRAC_PI_2).sin().powi(2)
             })
             .contact("boundary", floor, frictionless(0.0))
@@ -234,8 +238,8 @@ fn shapes_area(system: &ElastodynamicSystem) -> f64 {
 
 /// Two blocks, the upper one falls on the lower one and slides.
 fn two_blocks(impact: ImpactLaw) -> Arc<ElastodynamicSystem> {
-    let lower = shapes::rectangle((1.0, 0.4), (8, 3), ElementKind::Quad4);
-    let upper = shapes::rectangle((0.5, 0.3), (5, 3), ElementKind::Quad4)
+    let lower = Mesh::rectangle((1.0, 0.4), (8, 3), ElementKind::Quad4);
+    let upper = Mesh::rectangle((0.5, 0.3), (5, 3), ElementKind::Quad4)
         .mapped(|x| [x[0] + 0.2, x[1] + 0.401, 0.0]);
     let mesh = Mesh::new(2).join(&lower, "lower-").join(&upper, "upper-");
     let strain = Formulation::PlaneStrain { thickness: 1.0 };
@@ -348,8 +352,8 @@ fn given_motion_carries_a_bar_and_drives_its_standing_wave() {
     let c = material.bar_wave_speed();
     let driven = |motion: fn(f64) -> [f64; 3]| {
         Arc::new(
-            ElastodynamicSystem::builder(shapes::bar(1, length, n, ElementKind::Line2))
-                .region(ALL, material, Formulation::Bar { area: 1.0 })
+            ElastodynamicSystem::builder(Mesh::bar(1, length, n, ElementKind::Line2))
+                .region(Mesh::ALL, material, Formulation::Bar { area: 1.0 })
                 .prescribe("left", 0, motion)
                 .build()
                 .unwrap(),
@@ -392,9 +396,9 @@ fn a_moving_road_accelerates_a_block_by_mu_g() {
         .moving(move |t| ([road * t, 0.0, 0.0], [road, 0.0, 0.0]));
     let law = coulomb(mu, ImpactLaw::Fremond { restitution: 0.0 });
     let system = Arc::new(
-        ElastodynamicSystem::builder(shapes::rectangle((0.4, 0.2), (4, 2), ElementKind::Quad8))
+        ElastodynamicSystem::builder(Mesh::rectangle((0.4, 0.2), (4, 2), ElementKind::Quad8))
             .region(
-                ALL,
+                Mesh::ALL,
                 Material::new(1e4, 0.3, 1.0),
                 Formulation::PlaneStress { thickness: 1.0 },
             )
@@ -425,9 +429,9 @@ fn finite_strain_lets_a_block_turn_without_energy() {
     // A block turning freely by more than a full turn: energy and account to the tolerance of
     // the iteration, where linear strain would inflate the body.
     let system = Arc::new(
-        ElastodynamicSystem::builder(shapes::rectangle((1.0, 0.5), (4, 2), ElementKind::Quad4))
+        ElastodynamicSystem::builder(Mesh::rectangle((1.0, 0.5), (4, 2), ElementKind::Quad4))
             .region(
-                ALL,
+                Mesh::ALL,
                 Material::new(1e3, 0.3, 1.0),
                 Formulation::PlaneStrain { thickness: 1.0 },
             )
@@ -461,8 +465,9 @@ fn finite_strain_lets_a_block_turn_without_energy() {
 #[test]
 fn gmsh_files_of_all_four_kinds_hold_the_same_mesh() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/meshes");
-    let read =
-        |name: &str| read_gmsh(&std::fs::read(format!("{folder}/{name}.msh")).unwrap()).unwrap();
+    let read = |name: &str| {
+        Mesh::read_gmsh(&std::fs::read(format!("{folder}/{name}.msh")).unwrap()).unwrap()
+    };
     let strip = read("strip-4.1-ascii");
     assert_eq!(strip.dimension(), 2);
     let names: Vec<&String> = strip.groups().keys().collect();
@@ -509,9 +514,9 @@ fn gmsh_files_of_all_four_kinds_hold_the_same_mesh() {
     // A truncated file is refused with its place, never a panic.
     let whole = std::fs::read(format!("{folder}/strip-4.1-binary.msh")).unwrap();
     for cut in (0..whole.len()).step_by(97) {
-        let _ = read_gmsh(&whole[..cut]);
+        let _ = Mesh::read_gmsh(&whole[..cut]);
     }
-    assert!(read_gmsh(&whole[..whole.len() / 2]).is_err());
+    assert!(Mesh::read_gmsh(&whole[..whole.len() / 2]).is_err());
 }
 
 /// An inclined beam of two elements that falls on its tip with some sideways velocity, e = 1, θ = ½,
@@ -520,7 +525,7 @@ fn gmsh_files_of_all_four_kinds_hold_the_same_mesh() {
 fn tip_impacts(mu: f64, impact: ImpactLaw, h: f64) -> [f64; 4] {
     let slope = std::f64::consts::FRAC_1_SQRT_2;
     let mesh =
-        shapes::bar(2, 1.0, 2, ElementKind::Line2).mapped(|x| [slope * x[0], slope * x[0], 0.0]);
+        Mesh::bar(2, 1.0, 2, ElementKind::Line2).mapped(|x| [slope * x[0], slope * x[0], 0.0]);
     let beam = Formulation::Beam {
         area: 0.01,
         inertia: 8.33e-6,
@@ -528,7 +533,7 @@ fn tip_impacts(mu: f64, impact: ImpactLaw, h: f64) -> [f64; 4] {
     let floor = Obstacle::plane([0.0; 3], [0.0, 1.0, 0.0]);
     let system = Arc::new(
         ElastodynamicSystem::builder(mesh)
-            .region(ALL, Material::new(1e6, 0.0, 100.0), beam)
+            .region(Mesh::ALL, Material::new(1e6, 0.0, 100.0), beam)
             .contact("left", floor, coulomb(mu, impact))
             .build()
             .unwrap(),

@@ -6,6 +6,7 @@ use crate::common;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
+use stickslip::internals::ReferenceMotion;
 use stickslip::internals::energetic_impact;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::StepOutcome;
@@ -14,7 +15,6 @@ use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{
     EventDrivenSettings, MoreauContactDynamics, NormalCompliancePenalty, ReferenceEventKind,
-    ReferenceMotion,
 };
 use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};

@@ -7,7 +7,7 @@ use stickslip::internals::SweepingData;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::ContactMode;
 use stickslip::scene::{Changes, Scene, find_in_gallery};
-use stickslip::simulation::studies::sweeping_bounds;
+use stickslip::simulation::studies::BoundsStudy;
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{SweepingBounds, SweepingProcess, SweepingRealised};
@@ -301,7 +301,7 @@ fn bounds_hold_on_scenes_and_are_not_claimed_where_they_are_not_proved() {
         let changes = Changes::new().key("scheme", "sweeping-process");
         let scene = scene(name, &changes);
         let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
-        let study = sweeping_bounds(&mut run, scene.settings.until);
+        let study = BoundsStudy::of_run(&mut run, scene.settings.until);
         let bounds = study.bounds.unwrap_or_else(|| panic!("{name}: {study:?}"));
         assert!(study.realised.within(&bounds), "{name}: {study:?}");
     }
@@ -312,7 +312,7 @@ fn bounds_hold_on_scenes_and_are_not_claimed_where_they_are_not_proved() {
             .key("impact", "inelastic");
         let scene = scene(name, &changes);
         let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
-        let study = sweeping_bounds(&mut run, 0.2);
+        let study = BoundsStudy::of_run(&mut run, 0.2);
         if name == "machining-chatter" {
             // inelastic now: one contact without friction is covered
             assert!(study.reservations.is_empty(), "{study:?}");
@@ -355,7 +355,7 @@ y_dot = 0
         let source = stickslip::scene::SourceText::new("thrown.toml", text);
         let scene = Scene::parse(source).unwrap_or_else(|e| panic!("{e}"));
         let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
-        let study = sweeping_bounds(&mut run, scene.settings.until);
+        let study = BoundsStudy::of_run(&mut run, scene.settings.until);
         let bounds = study.bounds.expect("one contact of a particle is covered");
         assert!(study.realised.within(&bounds), "{scale}: {bounds:?}");
         let penetrations = [bounds.penetration, study.realised.penetration];

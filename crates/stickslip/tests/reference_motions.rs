@@ -5,11 +5,12 @@ use crate::common;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
+use stickslip::internals::ReferenceMotion;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepOutcome;
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
-use stickslip::stepping::{EventDriven, EventDrivenSettings, ReferenceEventKind, ReferenceMotion};
+use stickslip::stepping::{EventDriven, EventDrivenSettings, ReferenceEventKind};
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::past_motion::PastReading;
 use stickslip::systems::{BilateralConstraint, GeneralizedSystem};

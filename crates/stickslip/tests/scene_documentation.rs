@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use serde_json::Value;
-use stickslip::scene::{Scene, SourceText, schema};
+use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::RunEnd;
 
 const PAGE: &str = include_str!("../scenes/README.md");
@@ -39,7 +39,7 @@ fn words() -> BTreeSet<String> {
 #[test]
 fn every_key_of_the_schema_is_explained() {
     let mut known = BTreeSet::new();
-    keys(&schema(), &mut known);
+    keys(&Scene::schema(), &mut known);
     assert!(known.len() > 80, "only {} keys", known.len());
     let words = words();
     let missing: Vec<&String> = known.iter().filter(|key| !words.contains(*key)).collect();

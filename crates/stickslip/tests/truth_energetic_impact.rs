@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::internals::summary::RunSettings;
 use stickslip::scene::{Scene, SourceText};
-use stickslip::simulation::{RunEnd, RunSettings, RunSummary};
+use stickslip::simulation::{RunEnd, RunSummary};
 
 /// Runs a scene given as text; the error is that of the scene or of the simulation.
 fn run(text: &str) -> Result<(Vec<f64>, RunSummary), String> {

@@ -3,9 +3,10 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::internals::summary::{RunSettings, SummaryEvent};
 use stickslip::records::{ContactMode, EventKind};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
-use stickslip::simulation::{RunOutcome, RunSettings, RunSummary, SummaryEvent};
+use stickslip::simulation::{RunOutcome, RunSummary};
 
 fn finish(scene: &Scene) -> RunSummary {
     let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use stickslip::scene::{Changes, Scene, find_in_gallery};
-use stickslip::simulation::studies::neighbours::{FanVerdict, neighbours};
+use stickslip::simulation::studies::neighbours::{FanVerdict, NeighbourStudy};
 
 fn scene(name: &str, changes: &Changes) -> Scene {
     let source = find_in_gallery(name).unwrap().source();
@@ -18,7 +18,7 @@ fn a_flat_force_has_a_rest_and_a_fan_that_does_not_shrink() {
     let mut rest = scene.simulation().unwrap();
     rest.run_until(until, |_| ControlFlow::Continue(()));
     assert_eq!(rest.state().q, [0.0]);
-    let study = neighbours(|| scene.simulation(), until, 1e-7, 9, 1).unwrap();
+    let study = NeighbourStudy::around(|| scene.simulation(), until, 1e-7, 9, 1).unwrap();
     assert_eq!(study.verdict, FanVerdict::StaysApart, "{:?}", study.fans);
     assert!(
         study
@@ -54,6 +54,6 @@ fn an_ordinary_motion_depends_on_its_start_continuously() {
         .key("until", "1")
         .key("scheme", "event-driven");
     let scene = scene("bouncing-ball", &changes);
-    let study = neighbours(|| scene.simulation(), 1.0, 1e-6, 6, 1).unwrap();
+    let study = NeighbourStudy::around(|| scene.simulation(), 1.0, 1e-6, 6, 1).unwrap();
     assert_eq!(study.verdict, FanVerdict::Shrinks, "{:?}", study.fans);
 }

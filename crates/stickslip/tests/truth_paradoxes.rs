@@ -8,7 +8,9 @@ use stickslip::contact::{BlockKind, ContactKey, ContactProblem, ContactSolution,
 use stickslip::internals::map::boundary;
 use stickslip::internals::{CholeskyFactor, NormalStage};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedRule, ImpactLaw};
-use stickslip::simulation::studies::branches::{ChoiceRule, EnumeratingSolver, branches, follow};
+use stickslip::simulation::studies::branches::{
+    BranchStudy, BranchTree, ChoiceRule, EnumeratingSolver,
+};
 use stickslip::simulation::{OnSeveral, RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::solvers::enumeration::{EnumerationSettings, Mode, Verdict, enumerate};
@@ -46,7 +48,7 @@ fn study(mu: f64, spin: f64) -> stickslip::simulation::studies::branches::Branch
     // The rotating tip rises by ½ sin θ (h ω)² during the step and still counts as touching.
     let mut scheme = MoreauContactDynamics::new(1e-4);
     let settings = EnumerationSettings::default();
-    branches(&system, &mut scheme, (0.0, &q, &v), 1e-3, &settings).expect("enumerable")
+    BranchStudy::of_step(&system, &mut scheme, (0.0, &q, &v), 1e-3, &settings).expect("enumerable")
 }
 
 #[test]
@@ -97,7 +99,7 @@ fn critical_coefficient_of_the_rod_is_found_along_the_whole_boundary() {
             let v = sliding(angle, -1.0, 0.0);
             let mut scheme = MoreauContactDynamics::default();
             let settings = EnumerationSettings::default();
-            let found = branches(&system, &mut scheme, (0.0, &q, &v), 1e-3, &settings);
+            let found = BranchStudy::of_step(&system, &mut scheme, (0.0, &q, &v), 1e-3, &settings);
             found.expect("enumerable").margins[0] <= 0.0
         })
         .expect("a boundary")
@@ -216,7 +218,7 @@ fn an_indeterminate_run_stops_chooses_or_branches() {
     assert!(chosen.certificate().several_solutions >= 1);
     assert!(chosen.painleve().steps_inside >= 1);
     let (mut all, control) = run(2.0, 5.0, OnSeveral::Choose);
-    let tree = follow(&mut all, &control, 0.01, 10);
+    let tree = BranchTree::follow(&mut all, &control, 0.01, 10);
     assert!(tree.branches.len() >= 3, "{}", tree.branches.len());
     assert!(tree.branches.iter().all(|b| b.finished));
     // The three first steps differ.

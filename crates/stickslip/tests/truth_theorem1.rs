@@ -3,8 +3,8 @@
 use stickslip::internals::check_impact;
 use stickslip::laws::{FlowRule, GeneralizedRule, StandardImpact};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
-use stickslip::simulation::studies::attainable::{Hypothesis, Shape, attainable, sample};
-use stickslip::simulation::studies::branches::{BranchStudy, branches};
+use stickslip::simulation::studies::attainable::{Attainable, Hypothesis, Sampled, Shape};
+use stickslip::simulation::studies::branches::BranchStudy;
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::enumeration::{EnumerationSettings, Verdict};
 use stickslip::stepping::MoreauContactDynamics;
@@ -52,7 +52,7 @@ fn at_the_minimum_of_gamma_the_attainable_set_tends_to_a_segment() {
         let scene = rod(friction, "atan(2)", [-5.0, 0.0], spatial);
         let system = scene.system().unwrap();
         let (q, v) = scene.initial_state();
-        let found = attainable(system.as_ref(), &q, &v).unwrap();
+        let found = Attainable::at(system.as_ref(), &q, &v).unwrap();
         assert_eq!(found.sign, 0, "{friction}: {}", found.gamma);
         assert!(found.positive_neighbours, "{friction}");
         assert_eq!((found.shape, found.limit), (Shape::Segment, Shape::Segment));
@@ -74,27 +74,27 @@ fn in_space_a_jam_below_gamma_zero_is_a_pair_and_samples_stay_near_it() {
     let scene = rod("1.7", "60*pi/180", [-2.0, 0.4], true);
     let system = scene.system().unwrap();
     let (q, v) = scene.initial_state();
-    let found = attainable(system.as_ref(), &q, &v).unwrap();
+    let found = Attainable::at(system.as_ref(), &q, &v).unwrap();
     assert_eq!(found.sign, -1);
     assert_eq!((found.shape, found.limit), (Shape::Pair, Shape::Pair));
     assert_eq!(found.hypothesis, Hypothesis::StrictlyConvex);
     let mut last = f64::INFINITY;
     for epsilon in [1e-2, 1e-3] {
-        let sampled = sample(system.as_ref(), (&q, &v), epsilon, 200, 1).unwrap();
+        let sampled = Sampled::around(system.as_ref(), (&q, &v), epsilon, 200, 1).unwrap();
         assert!(sampled.excess < 0.5 * last, "{epsilon}: {}", sampled.excess);
         last = sampled.excess;
     }
     assert!(last < 0.1, "{last}");
     // the planar jam is the one of a slip in the plane
     let planar = rod("1.7", "60*pi/180", [-2.0, 0.0], false);
-    let plane = attainable(
+    let plane = Attainable::at(
         planar.system().unwrap().as_ref(),
         &planar.initial_state().0,
         &planar.initial_state().1,
     )
     .unwrap();
     let space = rod("1.7", "60*pi/180", [-2.0, 0.0], true);
-    let space = attainable(
+    let space = Attainable::at(
         space.system().unwrap().as_ref(),
         &space.initial_state().0,
         &space.initial_state().1,
@@ -114,7 +114,7 @@ fn study(scene: &Scene, starts: usize) -> BranchStudy {
     let system = scene.system().unwrap();
     let mut scheme = MoreauContactDynamics::new(1e-9);
     let h = scene.settings.step;
-    branches(system.as_ref(), &mut scheme, (0.0, &q, &v), h, &settings).unwrap()
+    BranchStudy::of_step(system.as_ref(), &mut scheme, (0.0, &q, &v), h, &settings).unwrap()
 }
 
 fn gallery(name: &str, changes: Changes) -> Scene {

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::internals::summary::RunSettings;
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
+use stickslip::simulation::RunSummary;
 use stickslip::simulation::verify::Motion;
-use stickslip::simulation::{RunSettings, RunSummary};
 
 /// Powers of the units of length and mass in a number.
 type Unit = (i32, i32);
@@ -241,7 +242,8 @@ fn differences(case: &Case, units: Units, one: &Run, other: &Run) -> Vec<String>
         close(&x.0, x.1, y.1, energy, INERTIA);
     }
     let kinds = |s: &RunSummary| -> Vec<String> {
-        let word = |e: &stickslip::simulation::SummaryEvent| format!("{:?} {}", e.kind, e.contact);
+        let word =
+            |e: &stickslip::internals::summary::SummaryEvent| format!("{:?} {}", e.kind, e.contact);
         s.events.iter().map(word).collect()
     };
     if kinds(a) != kinds(b) {

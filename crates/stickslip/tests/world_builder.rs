@@ -7,9 +7,9 @@ use stickslip::solvers::CascadeSolver;
 use stickslip::stepping::WorldStepping;
 use stickslip::systems::World;
 use stickslip::systems::world::{
-    CollisionDetection, Dimension, DrivenMotion, Fill, FillAmount, FillError, FillShape, FillSize,
-    ForceSums, Grid, Load, Monitor, MonitorQuantity, PairLaw, PlacedShape, Pose, Recording, Shape,
-    Twist, Weight, WorldBody,
+    CollisionDetection, Dimension, DrivenMotion, Fill, FillAmount, FillShape, FillSize, ForceSums,
+    Grid, Load, Monitor, MonitorQuantity, PairLaw, PlacedShape, Pose, Recording, Shape, Twist,
+    Weight, WorldBody, WorldError,
 };
 
 fn scene(text: &str) -> Scene {
@@ -392,12 +392,12 @@ fn fills_that_cannot_be_are_refused_by_name() {
         change(&mut fill);
         fill.bodies(space).unwrap_err()
     };
-    assert_eq!(refused(&|f| f.shapes.clear()), FillError::NoShape);
+    assert_eq!(refused(&|f| f.shapes.clear()), WorldError::NoShape);
     assert!(matches!(
         refused(&|f| f.amount = FillAmount::Fraction(0.9)),
-        FillError::Full { .. } | FillError::TooMany { .. }
+        WorldError::Full { .. } | WorldError::TooMany { .. }
     ));
-    assert_eq!(refused(&|f| f.most = 9), FillError::TooMany { most: 9 });
+    assert_eq!(refused(&|f| f.most = 9), WorldError::TooMany { most: 9 });
     for error in [
         refused(&|f| f.sides[1] = -1.0),
         refused(&|f| f.amount = FillAmount::Fraction(f64::NAN)),
@@ -405,12 +405,12 @@ fn fills_that_cannot_be_are_refused_by_name() {
         refused(&|f| f.shapes[0].size = FillSize::Uniform(2.0, 1.0)),
         refused(&|f| f.shapes[1].size = FillSize::Lognormal(1.0, 3.0)),
     ] {
-        assert!(matches!(error, FillError::Number { .. }), "{error}");
+        assert!(matches!(error, WorldError::Number { .. }), "{error}");
     }
     let mut full = grains(10);
     full.sides = [0.1; 3];
     assert!(matches!(
         full.bodies(space),
-        Err(FillError::Full { wanted: 10, .. })
+        Err(WorldError::Full { wanted: 10, .. })
     ));
 }

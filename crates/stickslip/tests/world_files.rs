@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::worlds::{Random, law, newton, simulation};
 use stickslip::internals::SceneFacts;
+use stickslip::internals::summary::RunSettings;
 use stickslip::laws::ImpactLaw;
 use stickslip::records::TrajectoryReader;
-use stickslip::simulation::{RunEnd, RunFolder, RunSettings, RunSummary, Simulation};
+use stickslip::simulation::{RunEnd, RunFolder, RunSummary, Simulation};
 use stickslip::systems::World;
 use stickslip::systems::world::{
     Dimension, ForceSums, Monitor, MonitorQuantity, Pose, Recording, WorldBody,

@@ -6,13 +6,13 @@ use crate::engine::{
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::SymmetricMatrix;
 use stickslip::internals::CholeskyFactor;
+use stickslip::internals::natural_modes;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
 use stickslip::simulation::Simulation;
 use stickslip::stepping::MoreauJeanSettings;
 use stickslip::systems::elastodynamic::{
-    ALL, ElastodynamicError, ElementKind, Formulation, MassKind, Material, Obstacle, natural_modes,
-    shapes,
+    ElastodynamicError, ElementKind, Formulation, MassKind, Material, Mesh, Obstacle,
 };
 use stickslip::systems::{ElastodynamicSystem, MechanicalSystem};
 
@@ -62,9 +62,13 @@ impl Bar {
         let law = ContactLaw::frictionless(ImpactLaw::Newton {
             restitution: self.restitution,
         })?;
-        let mesh = shapes::bar(1, self.length, self.elements, ElementKind::Line2);
+        let mesh = Mesh::bar(1, self.length, self.elements, ElementKind::Line2);
         ElastodynamicSystem::builder(mesh)
-            .region(ALL, self.material, Formulation::Bar { area: self.area })
+            .region(
+                Mesh::ALL,
+                self.material,
+                Formulation::Bar { area: self.area },
+            )
             .mass(self.mass)
             .contact(
                 "left",
@@ -249,9 +253,9 @@ fn block(
         params.number("rho")?,
     );
     let thickness = params.number_or("thickness", 1.0)?;
-    let mesh = shapes::rectangle(size, cells, ElementKind::Quad4);
+    let mesh = Mesh::rectangle(size, cells, ElementKind::Quad4);
     let mut builder = ElastodynamicSystem::builder(mesh)
-        .region(ALL, material, Formulation::PlaneStrain { thickness })
+        .region(Mesh::ALL, material, Formulation::PlaneStrain { thickness })
         .mass(mass_kind(params))
         .gravity([0.0, -params.number_or("g", 0.0)?, 0.0]);
     if let Some((law, gap)) = contact {

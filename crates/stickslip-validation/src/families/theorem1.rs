@@ -3,7 +3,7 @@
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::Jet;
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
-use stickslip::simulation::studies::attainable::attainable;
+use stickslip::simulation::studies::attainable::Attainable;
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 
@@ -17,7 +17,7 @@ pub(super) fn theorem1(input: &CaseInput) -> Result<Answer, CaseError> {
             return Err(CaseError::bad_parameter("model", other, "rod or bar"));
         }
     };
-    let found = attainable(&system, &params.numbers("q")?, &params.numbers("u_minus")?)
+    let found = Attainable::at(&system, &params.numbers("q")?, &params.numbers("u_minus")?)
         .map_err(CaseError::not_computed)?;
     let branch = match found.sign {
         1 => "gamma>0",

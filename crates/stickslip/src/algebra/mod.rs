@@ -39,7 +39,7 @@ pub(crate) use covectors::Covectors;
 pub use jet::Jet;
 pub(crate) use pivoted_cholesky::PivotedCholesky;
 pub use sparse_rows::{SparseRows, SparseRowsError};
-pub use sparse_symmetric::{SparsePattern, SparseSymmetric};
+pub(crate) use sparse_symmetric::{SparsePattern, SparseSymmetric};
 pub use symmetric::SymmetricMatrix;
 pub(crate) use vectors::{
     absolute_dot, add_scaled, assign, assign_difference, assign_middle, assign_scaled,

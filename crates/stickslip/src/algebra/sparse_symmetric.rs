@@ -129,6 +129,7 @@ impl SparseSymmetric {
     ///
     /// # Panics
     /// If the number of values is not that of the pattern.
+    #[cfg(test)]
     pub fn from_values(pattern: Arc<SparsePattern>, values: Vec<f64>) -> Self {
         assert_eq!(values.len(), pattern.entries(), "one value per position");
         Self { pattern, values }

@@ -42,11 +42,13 @@ impl SymmetricMatrix {
     }
 
     /// The sparse zero matrix on a pattern.
+    #[doc(hidden)]
     pub fn sparse_zeros(pattern: Arc<SparsePattern>) -> Self {
         Self::from_sparse(SparseSymmetric::zeros(pattern))
     }
 
     /// A sparse matrix.
+    #[doc(hidden)]
     pub fn from_sparse(matrix: SparseSymmetric) -> Self {
         Self {
             order: matrix.pattern().order(),
@@ -87,6 +89,7 @@ impl SymmetricMatrix {
     }
 
     /// The sparse storage, if the matrix is sparse.
+    #[doc(hidden)]
     pub fn sparse(&self) -> Option<&SparseSymmetric> {
         match &self.storage {
             Storage::Dense(_) => None,
@@ -112,6 +115,7 @@ impl SymmetricMatrix {
     }
 
     /// Entry in row `i` and column `j`.
+    #[inline]
     pub fn get(&self, i: usize, j: usize) -> f64 {
         match &self.storage {
             Storage::Dense(values) => values[i * self.order + j],

@@ -71,6 +71,7 @@ pub struct Certificate {
     #[serde(default)]
     pub uniqueness_not_examined: u64,
     /// Dependent contact rows, where any were met.
+    #[doc(hidden)]
     #[serde(default)]
     pub rank_deficiency: Option<RankDeficiency>,
     /// First time at which normal rows of active contacts depended on each other.

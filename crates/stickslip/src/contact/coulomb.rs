@@ -84,6 +84,7 @@ pub struct CoulombData {
 
 impl ContactProblem {
     /// Coulomb problem with a block-sparse W whose block size is the space dimension.
+    #[doc(hidden)]
     pub fn coulomb(
         matrix: BlockSparse,
         free_velocity: Vec<f64>,
@@ -146,6 +147,7 @@ impl ContactProblem {
 
     /// Dimension and coefficients, if every block is a contact with Coulomb's law and a disc (in the plane an interval
     /// symmetric about zero) of one dimension; that is what files in the FCLIB format can say.
+    #[doc(hidden)]
     pub fn coulomb_data(&self) -> Option<CoulombData> {
         let dimension = self.blocks().first().map_or(3, |block| block.size);
         let friction = self.blocks().iter().map(|block| {
@@ -171,6 +173,7 @@ impl ContactProblem {
     ///
     /// # Panics
     /// If W has another form, or the bodies are not those of its contacts.
+    #[doc(hidden)]
     pub fn with_bodies(mut self, bodies: BodyForm) -> Self {
         assert_eq!(
             bodies.links.len(),

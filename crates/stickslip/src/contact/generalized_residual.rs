@@ -8,7 +8,7 @@ use crate::algebra::{PivotedCholesky, dot};
 use crate::laws::{ActiveSpace, GeneralizedRule, GeneralizedSet, Sections, SetUnit};
 
 use super::residual::{distance, project_cone, rho};
-use super::{BlockResidual, ContactProblem, ContactSolution, NormalStage};
+use super::{BlockResidual, ContactBlock, ContactProblem, ContactSolution, NormalStage};
 
 /// A response to friction below this part of that of the contact is rounding.
 const IMMOVABLE: f64 = 1e-12;
@@ -107,82 +107,112 @@ fn per_constraint(
     factor.solve_in_place(&mut normal);
 
     for (a, block) in problem.blocks().iter().enumerate() {
-        let n = block.start;
-        let d = block.size - 1;
         let lambda = outcome.budget[a].max(0.0);
-        let s = &solution.impulse[n + 1..n + block.size];
-        if d == 0 {
+        let s = &solution.impulse[block.start + 1..block.start + block.size];
+        if s.is_empty() {
             continue;
         }
-        // y = R P v: the tangential velocity without the parts along all normals of the space.
-        let coupling: Vec<f64> = (1..=d).map(|i| w(n + i, n) / w(n, n)).collect();
-        let read: Vec<f64> = (1..=d)
-            .map(|i| {
-                let row = |j: usize| w(n + i, j) - coupling[i - 1] * w(n, j);
-                velocity[n + i]
-                    - coupling[i - 1] * velocity[n]
-                    - space
-                        .iter()
-                        .zip(&normal)
-                        .map(|(&j, x)| row(j) * x)
-                        .sum::<f64>()
-            })
-            .collect();
-        let (section, tilt) = match block.flow_rule.generalized().map(|rule| rule.unit) {
-            Some(SetUnit::PerGradient) => (block.section.clone(), vec![0.0; d]),
-            Some(SetUnit::PerUnitNormal) => (block.section.scaled(w(n, n).sqrt()), vec![0.0; d]),
-            Some(SetUnit::CoulombCone) | None => (block.section.clone(), coupling),
-        };
-        let size = s.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let rho = 1.0 / (1..=d).map(|i| w(n + i, n + i)).fold(w(n, n), f64::max);
-        if size == 0.0 && lambda <= 1e-9 * scale {
-            continue;
-        }
-        let real = lambda - dot(&tilt, s);
-        let mut nearest = vec![0.0; d];
-        section.project(s, real.max(0.0), &mut nearest);
-        out[a].cone = ((-real).max(0.0) + distance(s, &nearest)) / scale;
-        // Beside a joint friction may move nothing off the normal: its generalized reaction is zero, and obeys.
-        let moves = |i: usize| w(n + i, n + i) - w(n + i, n) * w(n, n + i) / w(n, n);
-        if (1..=d).all(|i| moves(i) <= IMMOVABLE * w(n + i, n + i)) {
-            continue;
-        }
-        if tilt.iter().all(|&c| c == 0.0) {
-            // A set of its own: the plain projection, which also serves unbounded ones.
-            let shifted: Vec<f64> = s.iter().zip(&read).map(|(s, y)| s - rho * y).collect();
-            section.project(&shifted, lambda, &mut nearest);
-            out[a].natural_map = distance(s, &nearest) / scale;
-            continue;
-        }
-        if d == 1 {
-            // An interval: clipping stays exact where a jam has a tiny budget and a large impulse.
-            let local = [w(n, n), w(n, n + 1), w(n + 1, n), w(n + 1, n + 1)];
-            let set = GeneralizedSet::from_cone(&local, section);
-            let (lower, upper) = set.ends().unwrap_or((0.0, 0.0));
-            let target = s[0] - rho * read[0];
-            let clipped = if lambda > 0.0 {
-                target.clamp(lambda * lower, lambda * upper)
-            } else {
-                0.0
-            };
-            out[a].natural_map = (s[0] - clipped).abs() / scale;
-            continue;
-        }
-        let tau = if lambda > 0.0 {
-            -dot(&read, s) / lambda
+        let y = velocity_off_normals(problem, block, velocity, (&space, &normal));
+        own_set(problem, block, (lambda, s), &y, scale, &mut out[a]);
+    }
+}
+
+/// Coupling of the tangent rows of a block to its normal, per unit of it.
+fn tilt_of(problem: &ContactProblem, block: &ContactBlock) -> Vec<f64> {
+    let n = block.start;
+    (1..block.size)
+        .map(|i| problem.w(n + i, n) / problem.w(n, n))
+        .collect()
+}
+
+/// y = R P v: the tangential velocity of a block without the parts along all normals of the space.
+fn velocity_off_normals(
+    problem: &ContactProblem,
+    block: &ContactBlock,
+    velocity: &[f64],
+    (space, normal): (&[usize], &[f64]),
+) -> Vec<f64> {
+    let w = |i: usize, j: usize| problem.w(i, j);
+    let (n, coupling) = (block.start, tilt_of(problem, block));
+    (1..block.size)
+        .map(|i| {
+            let row = |j: usize| w(n + i, j) - coupling[i - 1] * w(n, j);
+            velocity[n + i]
+                - coupling[i - 1] * velocity[n]
+                - space
+                    .iter()
+                    .zip(normal)
+                    .map(|(&j, x)| row(j) * x)
+                    .sum::<f64>()
+        })
+        .collect()
+}
+
+/// The measures of a block with a set of its own: budget λ, tangential impulse s and the velocity y that its law reads.
+fn own_set(
+    problem: &ContactProblem,
+    block: &ContactBlock,
+    (lambda, s): (f64, &[f64]),
+    read: &[f64],
+    scale: f64,
+    out: &mut BlockResidual,
+) {
+    let w = |i: usize, j: usize| problem.w(i, j);
+    let (n, d) = (block.start, block.size - 1);
+    let (section, tilt) = match block.flow_rule.generalized().map(|rule| rule.unit) {
+        Some(SetUnit::PerGradient) => (block.section.clone(), vec![0.0; d]),
+        Some(SetUnit::PerUnitNormal) => (block.section.scaled(w(n, n).sqrt()), vec![0.0; d]),
+        Some(SetUnit::CoulombCone) | None => (block.section.clone(), tilt_of(problem, block)),
+    };
+    let size = s.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let rho = 1.0 / (1..=d).map(|i| w(n + i, n + i)).fold(w(n, n), f64::max);
+    if size == 0.0 && lambda <= 1e-9 * scale {
+        return;
+    }
+    let real = lambda - dot(&tilt, s);
+    let mut nearest = vec![0.0; d];
+    section.project(s, real.max(0.0), &mut nearest);
+    out.cone = ((-real).max(0.0) + distance(s, &nearest)) / scale;
+    // Beside a joint friction may move nothing off the normal: its generalized reaction is zero, and obeys.
+    let moves = |i: usize| w(n + i, n + i) - w(n + i, n) * w(n, n + i) / w(n, n);
+    if (1..=d).all(|i| moves(i) <= IMMOVABLE * w(n + i, n + i)) {
+        return;
+    }
+    if tilt.iter().all(|&c| c == 0.0) {
+        // A set of its own: the plain projection, which also serves unbounded ones.
+        let shifted: Vec<f64> = s.iter().zip(read).map(|(s, y)| s - rho * y).collect();
+        section.project(&shifted, lambda, &mut nearest);
+        out.natural_map = distance(s, &nearest) / scale;
+        return;
+    }
+    if d == 1 {
+        // An interval: clipping stays exact where a jam has a tiny budget and a large impulse.
+        let local = [w(n, n), w(n, n + 1), w(n + 1, n), w(n + 1, n + 1)];
+        let set = GeneralizedSet::from_cone(&local, section);
+        let (lower, upper) = set.ends().unwrap_or((0.0, 0.0));
+        let target = s[0] - rho * read[0];
+        let clipped = if lambda > 0.0 {
+            target.clamp(lambda * lower, lambda * upper)
         } else {
             0.0
         };
-        let p: Vec<f64> = std::iter::once(real).chain(s.iter().copied()).collect();
-        let mut shifted = p.clone();
-        shifted[0] -= rho * tau;
-        for i in 0..d {
-            shifted[i + 1] -= rho * (read[i] + tau * tilt[i]);
-        }
-        let mut projected = vec![0.0; d + 1];
-        project_cone(&section, &shifted, &mut projected, &mut nearest);
-        out[a].natural_map = distance(&p, &projected) / scale;
+        out.natural_map = (s[0] - clipped).abs() / scale;
+        return;
     }
+    let tau = if lambda > 0.0 {
+        -dot(read, s) / lambda
+    } else {
+        0.0
+    };
+    let p: Vec<f64> = std::iter::once(real).chain(s.iter().copied()).collect();
+    let mut shifted = p.clone();
+    shifted[0] -= rho * tau;
+    for i in 0..d {
+        shifted[i + 1] -= rho * (read[i] + tau * tilt[i]);
+    }
+    let mut projected = vec![0.0; d + 1];
+    project_cone(&section, &shifted, &mut projected, &mut nearest);
+    out.natural_map = distance(&p, &projected) / scale;
 }
 
 /// Joint sections: −(u + W_n τ) ∈ N_K(p) block by block, with the stored multipliers τ.

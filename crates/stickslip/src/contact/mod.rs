@@ -5,7 +5,7 @@
 //! solver shares.
 
 mod block;
-mod certificate;
+pub(crate) mod certificate;
 mod coulomb;
 pub(crate) mod delassus;
 mod disc_residual;
@@ -21,7 +21,8 @@ mod solution;
 mod solver;
 
 pub use block::{BlockKind, ContactBlock};
-pub use certificate::{Certificate, RankDeficiency, Worst};
+pub(crate) use certificate::RankDeficiency;
+pub use certificate::{Certificate, Worst};
 pub use coulomb::ContactProblemError;
 pub(crate) use coulomb::CoulombData;
 pub(crate) use coulomb::{check_friction, check_size, check_vector};

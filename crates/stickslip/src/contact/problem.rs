@@ -228,6 +228,7 @@ impl ContactProblem {
     }
 
     /// Adds a block whose rows are `rows[first..first + size]`.
+    #[doc(hidden)]
     pub fn push_sparse(
         &mut self,
         block: ContactBlock,
@@ -289,6 +290,7 @@ impl ContactProblem {
     ///
     /// # Panics
     /// If the factor or the rows are dense.
+    #[doc(hidden)]
     pub fn condense_sparse(&mut self, factor: &CholeskyFactor, contact_dofs: &[u32]) {
         let operator = factor.sparse().expect("a sparse factor");
         self.operator = Some(operator.clone());
@@ -379,11 +381,13 @@ impl ContactProblem {
     }
 
     /// How the generalized law determines normal impulses; other laws do not read it.
+    #[doc(hidden)]
     pub fn normal_stage(&self) -> &NormalStage {
         &self.normal_stage
     }
 
     /// The normal stage, for writing; [`Self::begin`] makes it inelastic.
+    #[doc(hidden)]
     pub fn normal_stage_mut(&mut self) -> &mut NormalStage {
         &mut self.normal_stage
     }
@@ -414,6 +418,7 @@ impl ContactProblem {
     }
 
     /// The rows of Hᵀ.
+    #[doc(hidden)]
     pub fn rows(&self) -> &Covectors {
         &self.rows
     }
@@ -431,6 +436,7 @@ impl ContactProblem {
     }
 
     /// `row i · row j` of a list of covectors of the same kind, dense or sparse.
+    #[doc(hidden)]
     #[inline]
     pub fn row_product(&self, i: usize, covectors: &Covectors, j: usize) -> f64 {
         self.rows.dot_row(i, covectors, j)

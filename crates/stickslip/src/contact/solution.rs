@@ -82,11 +82,13 @@ pub struct ContactSolution {
     /// Both figures of the answer, where the solver was given the problem on its own.
     pub judgement: Option<Judgement>,
     /// What the generalized law adds; empty for other laws.
+    #[doc(hidden)]
     pub generalized: GeneralizedOutcome,
 }
 
 impl ContactSolution {
     /// Makes room for `size` rows, keeping the impulses as a guess if the size is unchanged.
+    #[inline]
     pub fn prepare(&mut self, size: usize) {
         if self.impulse.len() != size {
             self.impulse.clear();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{FlowRule, FrictionError, FrictionSection, ImpactLaw, ImpactLawError};
+use super::{FlowRule, FrictionSection, ImpactLaw, LawError};
 
 /// A function of time and configuration.
 pub type FactorFunction = dyn Fn(f64, &[f64]) -> f64 + Send + Sync;
@@ -48,25 +48,6 @@ impl fmt::Debug for FrictionCoefficient {
     }
 }
 
-/// Why a contact law was refused, at construction or when its coefficient was evaluated.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ContactLawError {
-    /// The friction section is not valid.
-    #[error(transparent)]
-    Friction(#[from] FrictionError),
-    /// The impact law is not valid.
-    #[error(transparent)]
-    Impact(#[from] ImpactLawError),
-    /// The coefficient took a value that no friction set can have.
-    #[error("friction coefficient {value} at time {time} is negative or not finite")]
-    Coefficient {
-        /// The value of the coefficient.
-        value: f64,
-        /// The time at which it was evaluated.
-        time: f64,
-    },
-}
-
 /// Friction and impact attached to one constraint.
 ///
 /// # What it computes
@@ -104,7 +85,7 @@ pub struct ContactLaw {
 
 impl ContactLaw {
     /// A law with a constant section and Coulomb's flow rule.
-    pub fn new(section: FrictionSection, impact: ImpactLaw) -> Result<Self, ContactLawError> {
+    pub fn new(section: FrictionSection, impact: ImpactLaw) -> Result<Self, LawError> {
         section.validate()?;
         impact.validate()?;
         Ok(ContactLaw {
@@ -116,15 +97,12 @@ impl ContactLaw {
     }
 
     /// A law without friction.
-    pub fn frictionless(impact: ImpactLaw) -> Result<Self, ContactLawError> {
+    pub fn frictionless(impact: ImpactLaw) -> Result<Self, LawError> {
         Self::new(FrictionSection::None, impact)
     }
 
     /// The same law with the base section multiplied by a coefficient.
-    pub fn with_coefficient(
-        mut self,
-        coefficient: FrictionCoefficient,
-    ) -> Result<Self, ContactLawError> {
+    pub fn with_coefficient(mut self, coefficient: FrictionCoefficient) -> Result<Self, LawError> {
         if let FrictionCoefficient::Constant(value) = coefficient {
             check_coefficient(value, 0.0)?;
         }
@@ -139,7 +117,8 @@ impl ContactLaw {
     }
 
     /// The section at (t, q).
-    pub fn section_at(&self, t: f64, q: &[f64]) -> Result<FrictionSection, ContactLawError> {
+    #[inline]
+    pub fn section_at(&self, t: f64, q: &[f64]) -> Result<FrictionSection, LawError> {
         let value = self.coefficient.at(t, q);
         check_coefficient(value, t)?;
         Ok(self.base.scaled(value))
@@ -171,11 +150,11 @@ impl ContactLaw {
     }
 }
 
-fn check_coefficient(value: f64, time: f64) -> Result<(), ContactLawError> {
+fn check_coefficient(value: f64, time: f64) -> Result<(), LawError> {
     if value >= 0.0 && value.is_finite() {
         Ok(())
     } else {
-        Err(ContactLawError::Coefficient { value, time })
+        Err(LawError::CoefficientAt { value, time })
     }
 }
 
@@ -195,7 +174,7 @@ mod tests {
         );
         assert_eq!(
             law.section_at(1.0, &[-3.0]).unwrap_err(),
-            ContactLawError::Coefficient {
+            LawError::CoefficientAt {
                 value: -2.0,
                 time: 1.0
             }

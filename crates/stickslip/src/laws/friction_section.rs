@@ -44,11 +44,10 @@ use super::{FrictionSet, Polytope, hull};
 use crate::algebra::ball_quadratic::minimize_in_ball;
 use crate::algebra::small_dense::{dot, norm};
 
-mod error;
 #[cfg(test)]
 mod tests;
 
-pub use error::FrictionError;
+use super::LawError;
 
 /// Friction section D of one contact; cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -108,35 +107,35 @@ pub enum FrictionSection {
 /// Constructors.
 impl FrictionSection {
     /// Coulomb friction with two tangential directions.
-    pub fn disc(mu: f64) -> Result<Self, FrictionError> {
+    pub fn disc(mu: f64) -> Result<Self, LawError> {
         Self::ball(mu, 2)
     }
 
     /// Coulomb friction with one tangential direction.
-    pub fn segment(mu: f64) -> Result<Self, FrictionError> {
+    pub fn segment(mu: f64) -> Result<Self, LawError> {
         Self::ball(mu, 1)
     }
 
     /// Coulomb friction with any number of tangential directions.
-    pub fn ball(mu: f64, dimension: usize) -> Result<Self, FrictionError> {
+    pub fn ball(mu: f64, dimension: usize) -> Result<Self, LawError> {
         coefficient(mu)?;
         if dimension == 0 {
-            return Err(FrictionError::EmptyPart { index: 0 });
+            return Err(LawError::EmptyPart { index: 0 });
         }
         Ok(FrictionSection::Disc { mu, dimension })
     }
 
     /// Friction that depends on the sense of sliding: lower ≤ 0 ≤ upper.
-    pub fn interval(lower: f64, upper: f64) -> Result<Self, FrictionError> {
+    pub fn interval(lower: f64, upper: f64) -> Result<Self, LawError> {
         if lower <= 0.0 && upper >= 0.0 {
             Ok(FrictionSection::Interval { lower, upper })
         } else {
-            Err(FrictionError::Interval { lower, upper })
+            Err(LawError::Interval { lower, upper })
         }
     }
 
     /// Ellipse with semi-axes along the tangential directions.
-    pub fn ellipse(semi_axes: [f64; 2]) -> Result<Self, FrictionError> {
+    pub fn ellipse(semi_axes: [f64; 2]) -> Result<Self, LawError> {
         coefficient(semi_axes[0])?;
         coefficient(semi_axes[1])?;
         Ok(FrictionSection::Ellipse {
@@ -145,11 +144,11 @@ impl FrictionSection {
     }
 
     /// The image of the unit disc under a matrix given by rows.
-    pub fn ellipse_from_map(map: [[f64; 2]; 2]) -> Result<Self, FrictionError> {
+    pub fn ellipse_from_map(map: [[f64; 2]; 2]) -> Result<Self, LawError> {
         for (row, entries) in map.iter().enumerate() {
             for (column, &value) in entries.iter().enumerate() {
                 if !value.is_finite() {
-                    return Err(FrictionError::EllipseNotFinite { row, column, value });
+                    return Err(LawError::EllipseNotFinite { row, column, value });
                 }
             }
         }
@@ -157,7 +156,7 @@ impl FrictionSection {
     }
 
     /// Convex hull of points that contains 0.
-    pub fn polytope(vertices: &[Vec<f64>]) -> Result<Self, FrictionError> {
+    pub fn polytope(vertices: &[Vec<f64>]) -> Result<Self, LawError> {
         Ok(FrictionSection::Polytope {
             polytope: Arc::new(Polytope::new(vertices)?),
             scale: 1.0,
@@ -165,7 +164,7 @@ impl FrictionSection {
     }
 
     /// Cartesian product: each factor bounds its own tangential rows by the same normal impulse.
-    pub fn product(factors: Vec<FrictionSection>) -> Result<Self, FrictionError> {
+    pub fn product(factors: Vec<FrictionSection>) -> Result<Self, LawError> {
         check_parts(&factors)?;
         Ok(FrictionSection::Product {
             factors: factors.into(),
@@ -174,7 +173,7 @@ impl FrictionSection {
     }
 
     /// Joint section of several material points that share one normal row.
-    pub fn hull(parts: Vec<FrictionSection>) -> Result<Self, FrictionError> {
+    pub fn hull(parts: Vec<FrictionSection>) -> Result<Self, LawError> {
         check_parts(&parts)?;
         Ok(FrictionSection::Hull {
             parts: parts.into(),
@@ -183,7 +182,7 @@ impl FrictionSection {
     }
 
     /// A set of the user; refused if 0 is not its own projection.
-    pub fn general(set: impl FrictionSet + 'static) -> Result<Self, FrictionError> {
+    pub fn general(set: impl FrictionSet + 'static) -> Result<Self, LawError> {
         let section = FrictionSection::General {
             set: Arc::new(set),
             scale: 1.0,
@@ -193,7 +192,7 @@ impl FrictionSection {
     }
 
     /// Checks a section that was not built by a constructor.
-    pub fn validate(&self) -> Result<(), FrictionError> {
+    pub fn validate(&self) -> Result<(), LawError> {
         match self {
             FrictionSection::None => Ok(()),
             FrictionSection::Disc { mu, dimension } => Self::ball(*mu, *dimension).map(drop),
@@ -212,7 +211,7 @@ impl FrictionSection {
                 coefficient(*scale)?;
                 let d = set.dimension();
                 if d == 0 {
-                    return Err(FrictionError::EmptyPart { index: 0 });
+                    return Err(LawError::EmptyPart { index: 0 });
                 }
                 let mut nearest = vec![0.0; d];
                 set.project(&vec![0.0; d], 1.0, &mut nearest);
@@ -220,7 +219,7 @@ impl FrictionSection {
                 if distance <= 1e-9 {
                     Ok(())
                 } else {
-                    Err(FrictionError::OriginOutside { distance })
+                    Err(LawError::OriginOutside { distance })
                 }
             }
         }
@@ -557,22 +556,22 @@ fn scale_support(factor: f64, value: f64) -> f64 {
     if factor == 0.0 { 0.0 } else { factor * value }
 }
 
-fn coefficient(value: f64) -> Result<(), FrictionError> {
+fn coefficient(value: f64) -> Result<(), LawError> {
     if value >= 0.0 && value.is_finite() {
         Ok(())
     } else {
-        Err(FrictionError::Coefficient { value })
+        Err(LawError::Coefficient { value })
     }
 }
 
-fn check_parts(parts: &[FrictionSection]) -> Result<(), FrictionError> {
+fn check_parts(parts: &[FrictionSection]) -> Result<(), LawError> {
     if parts.is_empty() {
-        return Err(FrictionError::EmptyPart { index: 0 });
+        return Err(LawError::EmptyPart { index: 0 });
     }
     for (index, part) in parts.iter().enumerate() {
         part.validate()?;
         if part.dimension() == 0 {
-            return Err(FrictionError::EmptyPart { index });
+            return Err(LawError::EmptyPart { index });
         }
     }
     Ok(())

@@ -13,12 +13,13 @@
 //! use stickslip::laws::FrictionSection;
 //! let disc = FrictionSection::disc(0.5)?;
 //! assert_eq!(disc.support(&[3.0, 4.0]), 2.5);
-//! # Ok::<(), stickslip::laws::FrictionError>(())
+//! # Ok::<(), stickslip::laws::LawError>(())
 //! ```
 
 mod cone;
 pub(crate) mod contact_law;
 pub(crate) mod energetic;
+mod error;
 pub(crate) mod flow_rule;
 pub(crate) mod friction_section;
 pub(crate) mod friction_set;
@@ -33,14 +34,15 @@ pub(crate) mod polyhedron;
 pub(crate) mod polytope;
 pub(crate) mod section_quadratic;
 
-pub use contact_law::{ContactLaw, ContactLawError, FrictionCoefficient};
+pub use contact_law::{ContactLaw, FrictionCoefficient};
 pub(crate) use energetic::spatial::energetic_impact_in_space;
+pub use error::LawError;
 pub use flow_rule::{ActiveSpace, FlowRule, GeneralizedRule, Sections, SetUnit};
-pub use friction_section::{FrictionError, FrictionSection};
+pub use friction_section::FrictionSection;
 pub use friction_set::{FrictionSet, SetFromProjection, SetFromSupport};
 pub(crate) use generalized_set::{GeneralizedSet, PerGradient, PerUnitNormal};
-pub use impact_law::{ImpactLaw, ImpactLawError};
+pub use impact_law::ImpactLaw;
 pub use impact_rule::{ImpactClosure, ImpactRule, StandardImpact};
-pub use normal_compliance::{ComplianceError, ComplianceStiffness, NormalCompliance};
+pub use normal_compliance::{ComplianceStiffness, NormalCompliance};
 pub use polyhedron::Polyhedron;
 pub use polytope::Polytope;

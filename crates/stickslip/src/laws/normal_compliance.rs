@@ -1,5 +1,7 @@
 //! Normal compliance: contacts as stiff one-sided springs.
 
+use super::LawError;
+
 /// Where the stiffness of a contact comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ComplianceStiffness {
@@ -10,25 +12,6 @@ pub enum ComplianceStiffness {
     Mass(f64),
     /// A stiffness for every contact point (the last one serves for the rest).
     Given(Vec<f64>),
-}
-
-/// Why a compliance was refused.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum ComplianceError {
-    /// A number that must be positive is not.
-    #[error("{what} is {value}, expected a positive finite number")]
-    NotPositive {
-        /// Which number.
-        what: &'static str,
-        /// Its value.
-        value: f64,
-    },
-    /// The damping ratio is not in [0, 1).
-    #[error("damping ratio {value} is not in [0, 1)")]
-    DampingRatio {
-        /// Its value.
-        value: f64,
-    },
 }
 
 /// Normal compliance of all contacts.
@@ -65,7 +48,7 @@ pub struct NormalCompliance {
 
 impl NormalCompliance {
     /// Compliance with the time τ and the effective mass of each contact.
-    pub fn new(time: f64) -> Result<Self, ComplianceError> {
+    pub fn new(time: f64) -> Result<Self, LawError> {
         Self {
             time,
             stiffness: ComplianceStiffness::EffectiveMass,
@@ -75,29 +58,29 @@ impl NormalCompliance {
     }
 
     /// The same compliance with the stiffness `mass/τ²`.
-    pub fn with_mass(mut self, mass: f64) -> Result<Self, ComplianceError> {
+    pub fn with_mass(mut self, mass: f64) -> Result<Self, LawError> {
         self.stiffness = ComplianceStiffness::Mass(mass);
         self.checked()
     }
 
     /// The same compliance with a stiffness for every contact point.
-    pub fn with_stiffness(mut self, stiffness: Vec<f64>) -> Result<Self, ComplianceError> {
+    pub fn with_stiffness(mut self, stiffness: Vec<f64>) -> Result<Self, LawError> {
         self.stiffness = ComplianceStiffness::Given(stiffness);
         self.checked()
     }
 
     /// The same compliance with Kelvin–Voigt damping.
-    pub fn with_damping_ratio(mut self, ratio: f64) -> Result<Self, ComplianceError> {
+    pub fn with_damping_ratio(mut self, ratio: f64) -> Result<Self, LawError> {
         self.damping_ratio = ratio;
         self.checked()
     }
 
-    fn checked(self) -> Result<Self, ComplianceError> {
+    fn checked(self) -> Result<Self, LawError> {
         let positive = |what, value: f64| {
             if value > 0.0 && value.is_finite() {
                 Ok(())
             } else {
-                Err(ComplianceError::NotPositive { what, value })
+                Err(LawError::NotPositive { what, value })
             }
         };
         positive("the compliance time", self.time)?;
@@ -115,7 +98,7 @@ impl NormalCompliance {
         if (0.0..1.0).contains(&value) {
             Ok(self)
         } else {
-            Err(ComplianceError::DampingRatio { value })
+            Err(LawError::DampingRatio { value })
         }
     }
 }

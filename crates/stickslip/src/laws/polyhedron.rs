@@ -26,7 +26,7 @@
 //!
 //! `laws/polyhedron.rs`, `tests/property_generalized.rs`.
 
-use super::{FrictionError, FrictionSet};
+use super::{FrictionSet, LawError};
 use crate::algebra::lcp::{LcpOutcome, solve_lcp};
 use crate::algebra::small_dense::{dot, norm};
 
@@ -41,21 +41,21 @@ pub struct Polyhedron {
 impl Polyhedron {
     /// The set with the given vertices (at least one) and rays, all with the same number of
     /// coordinates.
-    pub fn new(vertices: Vec<Vec<f64>>, rays: Vec<Vec<f64>>) -> Result<Self, FrictionError> {
+    pub fn new(vertices: Vec<Vec<f64>>, rays: Vec<Vec<f64>>) -> Result<Self, LawError> {
         let dimension = vertices.first().map_or(0, Vec::len);
         if dimension == 0 {
-            return Err(FrictionError::NoVertices);
+            return Err(LawError::NoVertices);
         }
         for (index, point) in vertices.iter().chain(&rays).enumerate() {
             if point.len() != dimension {
-                return Err(FrictionError::VertexDimension {
+                return Err(LawError::VertexDimension {
                     index,
                     expected: dimension,
                     found: point.len(),
                 });
             }
             if let Some(&value) = point.iter().find(|x| !x.is_finite()) {
-                return Err(FrictionError::VertexNotFinite { index, value });
+                return Err(LawError::VertexNotFinite { index, value });
             }
         }
         let set = Self {
@@ -67,7 +67,7 @@ impl Polyhedron {
         let distance = set.distance_of_origin();
         let size = set.vertices.iter().map(|v| norm(v)).fold(0.0, f64::max);
         if distance > 1e-9 * size {
-            return Err(FrictionError::OriginOutside { distance });
+            return Err(LawError::OriginOutside { distance });
         }
         Ok(set)
     }
@@ -210,6 +210,6 @@ mod tests {
     #[test]
     fn a_set_without_zero_is_refused() {
         let refused = Polyhedron::new(vec![vec![1.0, 0.0]], vec![vec![1.0, 1.0]]);
-        assert!(matches!(refused, Err(FrictionError::OriginOutside { .. })));
+        assert!(matches!(refused, Err(LawError::OriginOutside { .. })));
     }
 }

@@ -26,7 +26,7 @@
 //!
 //! `laws/friction_section/tests.rs`.
 
-use super::FrictionError;
+use super::LawError;
 use super::nearest_point::nearest_point;
 use crate::algebra::small_dense::{dot, norm};
 
@@ -39,21 +39,21 @@ pub struct Polytope {
 
 impl Polytope {
     /// The hull of `vertices`, each with the same number of coordinates.
-    pub fn new(vertices: &[Vec<f64>]) -> Result<Self, FrictionError> {
+    pub fn new(vertices: &[Vec<f64>]) -> Result<Self, LawError> {
         let dimension = vertices.first().map_or(0, Vec::len);
         if dimension == 0 {
-            return Err(FrictionError::NoVertices);
+            return Err(LawError::NoVertices);
         }
         for (index, vertex) in vertices.iter().enumerate() {
             if vertex.len() != dimension {
-                return Err(FrictionError::VertexDimension {
+                return Err(LawError::VertexDimension {
                     index,
                     expected: dimension,
                     found: vertex.len(),
                 });
             }
             if let Some(&value) = vertex.iter().find(|x| !x.is_finite()) {
-                return Err(FrictionError::VertexNotFinite { index, value });
+                return Err(LawError::VertexNotFinite { index, value });
             }
         }
         let kept = if dimension == 2 {
@@ -71,7 +71,7 @@ impl Polytope {
         let distance = norm(&nearest);
         let size = polytope.vertices().map(norm).fold(0.0, f64::max);
         if distance > 1e-12 * size {
-            return Err(FrictionError::OriginOutside { distance });
+            return Err(LawError::OriginOutside { distance });
         }
         Ok(polytope)
     }

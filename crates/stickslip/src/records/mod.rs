@@ -13,7 +13,7 @@ mod pair_events;
 mod present_contact;
 mod regular_file;
 mod row_file;
-mod step_record;
+pub(crate) mod step_record;
 pub(crate) mod trajectory_file;
 pub(crate) mod world_rows;
 mod world_watch;
@@ -28,9 +28,8 @@ pub(crate) use painleve_watch::PainleveWatch;
 pub use present_contact::PresentContact;
 pub(crate) use regular_file::open_regular;
 pub(crate) use row_file::{RowFile, RowFormat};
-pub use step_record::{
-    ContactMode, ContactRecord, PainleveMargin, PhaseTimes, StepOutcome, StepRecord,
-};
+pub(crate) use step_record::PhaseTimes;
+pub use step_record::{ContactMode, ContactRecord, PainleveMargin, StepOutcome, StepRecord};
 pub(crate) use trajectory_file::{TrajectoryFile, TrajectoryLayout};
 pub use trajectory_file::{TrajectoryFileError, TrajectoryReader};
 pub(crate) use world_watch::WorldWatch;

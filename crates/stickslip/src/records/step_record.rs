@@ -260,6 +260,7 @@ pub struct StepRecord {
     /// Where the momentum of free bodies went, for schemes that keep this account.
     pub momentum: Option<MomentumEntry>,
     /// Seconds spent in the phases of the step; worlds only.
+    #[doc(hidden)]
     pub phases: PhaseTimes,
     /// Size of the products that cancel in the terms of the account: `h Σ |v_i f_i|` over all forces.
     pub energy_size: f64,

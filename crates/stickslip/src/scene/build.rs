@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::contact::ContactSolver;
-use crate::laws::{ContactLaw, ContactLawError, ImpactRule, NormalCompliance};
+use crate::laws::{ContactLaw, ImpactRule, NormalCompliance};
 use crate::simulation::studies::branches::{
-    BranchControl, BranchTree, ChoiceRule, EnumeratingSolver, follow,
+    BranchControl, BranchTree, ChoiceRule, EnumeratingSolver,
 };
 use crate::simulation::{self, ElasticLedger, Simulation, SimulationError, SimulationSettings};
 use crate::solvers::CascadeSolver;
@@ -71,7 +71,12 @@ impl Scene {
         let (mut simulation, control) = self.controlled_simulation(Drive::default())?;
         let control = control.unwrap_or_default();
         let most = self.settings.branches_max as usize;
-        Ok(follow(&mut simulation, &control, self.settings.until, most))
+        Ok(BranchTree::follow(
+            &mut simulation,
+            &control,
+            self.settings.until,
+            most,
+        ))
     }
 
     /// The impact map of the scene, if it has one of its own.
@@ -297,7 +302,6 @@ fn rigid_body(
     for contact in &model.contacts {
         let parts: Vec<FrictionPart> = contact.friction.iter().cloned().collect();
         let law = section(&parts)
-            .map_err(ContactLawError::from)
             .and_then(|s| ContactLaw::new(s, impact_law(contact.impact, contact.restitution)))
             .map_err(|error| Diagnostic::at(contact.span.clone(), error.to_string()))?
             .with_flow_rule(flow_rule(settings));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::laws::{
-    ContactLaw, ContactLawError, FlowRule, FrictionCoefficient, FrictionError, FrictionSection,
-    GeneralizedRule, ImpactLaw, Polyhedron,
+    ContactLaw, FlowRule, FrictionCoefficient, FrictionSection, GeneralizedRule, ImpactLaw,
+    LawError, Polyhedron,
 };
 
 use super::build_generalized::reads_slip;
@@ -21,7 +21,7 @@ pub(super) fn contact_law(
     graph: &Graph,
     n: usize,
     settings: &Settings,
-) -> Result<ContactLaw, ContactLawError> {
+) -> Result<ContactLaw, LawError> {
     let section = section(&point.friction.parts)?;
     let impact = impact_law(contact.impact, contact.restitution);
     let mut law = ContactLaw::new(section, impact)?.with_flow_rule(flow_rule(settings));
@@ -62,7 +62,7 @@ pub(super) fn impact_law(impact: Impact, restitution: f64) -> ImpactLaw {
     }
 }
 
-pub(super) fn section(parts: &[FrictionPart]) -> Result<FrictionSection, FrictionError> {
+pub(super) fn section(parts: &[FrictionPart]) -> Result<FrictionSection, LawError> {
     let single = |part: &FrictionPart| match part {
         FrictionPart::Disc { radius, dimension } => FrictionSection::ball(*radius, *dimension),
         FrictionPart::Ellipse(axes) => FrictionSection::ellipse(*axes),
@@ -80,7 +80,7 @@ pub(super) fn section(parts: &[FrictionPart]) -> Result<FrictionSection, Frictio
         [] => Ok(FrictionSection::None),
         [part] => single(part),
         parts => {
-            let factors: Result<Vec<FrictionSection>, FrictionError> =
+            let factors: Result<Vec<FrictionSection>, LawError> =
                 parts.iter().map(single).collect();
             FrictionSection::product(factors?)
         }

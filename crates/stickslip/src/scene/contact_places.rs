@@ -38,6 +38,7 @@ pub struct BodyShape {
 
 impl Scene {
     /// What is seen of the rigid body of the scene, if it has one.
+    #[doc(hidden)]
     #[must_use]
     pub fn body_shape(&self) -> Option<BodyShape> {
         let Mechanics::Body(model) = &self.mechanics else {
@@ -60,6 +61,7 @@ impl Scene {
 
     /// The places of all contact points at time `t` and configuration `q`, in the order of the records; none for a contact that is
     /// given without a material point, which lies nowhere in particular.
+    #[doc(hidden)]
     #[must_use]
     pub fn contact_places(&self, t: f64, q: &[f64]) -> Vec<Option<ContactPlace>> {
         match &self.mechanics {

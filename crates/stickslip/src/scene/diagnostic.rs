@@ -90,6 +90,7 @@ impl SceneError {
     }
 
     /// The mistakes.
+    #[doc(hidden)]
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics

@@ -21,7 +21,7 @@ use super::value::{Table, Value, tables};
 use super::words::SceneWords;
 use crate::quantity::typed;
 use crate::systems::elastodynamic::{
-    ALL, Damping, ElastodynamicBuilder, ElastodynamicError, Formulation, MassKind, Material, Mesh,
+    Damping, ElastodynamicBuilder, ElastodynamicError, Formulation, MassKind, Material, Mesh,
 };
 use crate::systems::{ElastodynamicSystem, MechanicalSystem};
 
@@ -330,7 +330,7 @@ fn read_regions(
             Model::Axisymmetric => Formulation::Axisymmetric,
             Model::Solid => Formulation::Solid,
         };
-        let group = table.text("group").unwrap_or(ALL);
+        let group = table.text("group").unwrap_or(Mesh::ALL);
         places.regions.push((group.to_owned(), value.clone()));
         builder = builder.region(group, material, formulation);
     }
@@ -405,7 +405,7 @@ fn read_loads(
     places: &mut Places,
 ) -> ElastodynamicBuilder {
     for (_, value, table) in tables(elastic.list("loads")) {
-        let group = table.text("group").unwrap_or(ALL);
+        let group = table.text("group").unwrap_or(Mesh::ALL);
         places
             .groups
             .push((group.to_owned(), place_of(value, "group")));

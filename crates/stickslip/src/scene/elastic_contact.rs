@@ -122,7 +122,6 @@ fn read_law(
         .into_iter()
         .collect();
     let law = section(&parts)
-        .map_err(Into::into)
         .and_then(|section| ContactLaw::new(section, impact_law(impact, restitution)));
     let mut law = reader.made(&span, law)?.with_flow_rule(flow_rule(settings));
     if let Some(coefficient) = coefficient.filter(|_| !parts.is_empty()) {

@@ -12,7 +12,7 @@ use super::value::{Table, Value};
 use super::words::SceneWords;
 use crate::algebra::memory::check_memory;
 use crate::quantity::digits;
-use crate::systems::elastodynamic::{ElementKind, Mesh, read_gmsh, shapes};
+use crate::systems::elastodynamic::{ElementKind, Mesh};
 
 /// Most cells of a built-in mesh.
 const CELLS_MAX: f64 = 2e6;
@@ -122,7 +122,7 @@ fn read_gmsh_file(reader: &mut Reader, table: &Table, place: &Value) -> Option<M
     };
     let bytes = read_file(reader, file)?;
     let name = file.as_text().unwrap_or_default();
-    let mesh = read_gmsh(&bytes).map_err(|error| format!("`{name}`: {error}"));
+    let mesh = Mesh::read_gmsh(&bytes).map_err(|error| format!("`{name}`: {error}"));
     reader.made(&file.span, mesh)
 }
 
@@ -236,12 +236,12 @@ fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape)
             let size = sizes(reader, table, place, 2, shape);
             let cells = cells(reader, table, place, 2, shape)?;
             let size = size?;
-            shapes::rectangle((size[0], size[1]), (cells[0], cells[1]), kind)
+            Mesh::rectangle((size[0], size[1]), (cells[0], cells[1]), kind)
         }
         MeshShape::Disc => {
             let radius = length(reader, table, place, "radius", shape);
             let cells = cells(reader, table, place, 1, shape)?;
-            shapes::disc(radius?, cells[0], kind)
+            Mesh::disc(radius?, cells[0], kind)
         }
         MeshShape::Ring => {
             let radius = length(reader, table, place, "radius", shape);
@@ -252,13 +252,13 @@ fn built_in(reader: &mut Reader, table: &Table, place: &Value, shape: MeshShape)
                 let message = "a ring needs inner_radius < radius and 3 cells around";
                 return reader.refuse(&place.span, message);
             }
-            shapes::ring((inner, radius), (cells[0], cells[1]), kind)
+            Mesh::ring((inner, radius), (cells[0], cells[1]), kind)
         }
         MeshShape::Box | MeshShape::Gmsh => {
             let size = sizes(reader, table, place, 3, shape);
             let cells = cells(reader, table, place, 3, shape)?;
             let size = size?;
-            shapes::cuboid(
+            Mesh::cuboid(
                 [size[0], size[1], size[2]],
                 [cells[0], cells[1], cells[2]],
                 kind,
@@ -285,6 +285,6 @@ fn bar(reader: &mut Reader, table: &Table, place: &Value, kind: ElementKind) -> 
         let message = "the bar has no length: `from` and `to` are the same point";
         return reader.refuse(&value.span, message);
     }
-    let mesh = shapes::bar(dimension, 1.0, cells[0], kind);
+    let mesh = Mesh::bar(dimension, 1.0, cells[0], kind);
     Some(mesh.mapped(|x| [0, 1, 2].map(|k| a[k] + x[0] * (b[k] - a[k]))))
 }

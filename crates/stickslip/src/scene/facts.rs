@@ -56,6 +56,7 @@ impl DataRead {
 
 impl Scene {
     /// Smoothness of forces and friction from the expressions, θ from the settings.
+    #[doc(hidden)]
     #[must_use]
     pub fn facts(&self, system: &dyn MechanicalSystem) -> SceneFacts {
         let theta = (self.settings.scheme == Scheme::MoreauJean)

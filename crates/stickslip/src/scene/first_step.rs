@@ -1,7 +1,7 @@
 //! The first step of a scene, studied without running it.
 
 use crate::contact::ContactProblem;
-use crate::simulation::studies::branches::{BranchStudy, branches};
+use crate::simulation::studies::branches::BranchStudy;
 use crate::simulation::studies::one_step_problem;
 use crate::solvers::enumeration::{EnumerationError, EnumerationSettings};
 use crate::stepping::{MoreauContactDynamics, TimeSteppingScheme};
@@ -36,6 +36,12 @@ impl Scene {
         let (system, mut scheme) = (self.system()?, self.one_step_scheme(gap)?);
         let (q, v) = self.initial_state();
         let at = (0.0, &q[..], &v[..]);
-        Ok(branches(system.as_ref(), scheme.as_mut(), at, h, settings))
+        Ok(BranchStudy::of_step(
+            system.as_ref(),
+            scheme.as_mut(),
+            at,
+            h,
+            settings,
+        ))
     }
 }

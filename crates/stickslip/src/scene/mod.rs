@@ -28,7 +28,7 @@
 //! ```
 //!
 //! Decoding takes two steps: shapes are checked against one table of keys (`keys.rs`), from which
-//! the [`schema`] for editors is read as well; then names get their meaning and texts become
+//! the [schema](Scene::schema) for editors is read as well; then names get their meaning and texts become
 //! [`expression`]s. Every mistake is reported at once, with its place, in a [`SceneError`].
 //!
 //! A scene is data: nothing in it can run code, and its size is bounded everywhere.
@@ -42,7 +42,7 @@ mod contact;
 mod contact_keys;
 pub(crate) mod contact_places;
 mod controllers;
-mod diagnostic;
+pub(crate) mod diagnostic;
 pub(crate) mod drawing;
 pub(crate) mod edit;
 mod elastic;
@@ -64,6 +64,7 @@ mod mechanics;
 mod program;
 mod reader;
 mod row_expression;
+mod run_manifest;
 mod run_nodes;
 mod run_records;
 #[allow(clippy::module_inception)]
@@ -83,7 +84,7 @@ mod tables;
 mod tests;
 mod value;
 mod verification;
-mod words;
+pub(crate) mod words;
 mod world;
 mod world_bodies;
 mod world_fill;
@@ -95,21 +96,17 @@ mod world_record;
 mod world_shapes;
 
 pub(crate) use contact_places::{BodyShape, ContactPlace};
-pub use diagnostic::{Diagnostic, Finding, SceneError};
+pub use diagnostic::{Finding, SceneError};
 pub(crate) use drawing::{DrawnShape, Shape};
 pub use edit::Changes;
 pub use gallery::{GalleryScene, find_in_gallery, gallery};
-pub use run_nodes::RunNodesError;
-pub use scene::{LoadError, Scene};
+pub use run_manifest::{RunManifest, SceneRunError};
+pub use scene::Scene;
 pub use scene_map::{Cell, MapAxis, MapPoint, MapQuantity, SceneChart, SceneMap};
-pub use scene_run::{
-    RunManifest, SceneRun, SceneRunError, read_branches, read_manifest, read_scene, read_summary,
-};
+pub use scene_run::SceneRun;
 pub use scene_sweep::{SceneSweep, SweepOutcome};
-pub use schema::schema;
 pub use section::{Direction, Section, SectionRule};
 pub use settings::Settings;
-pub use source::{ReadError, SourceText};
+pub use source::{LoadError, SourceText};
 pub use verification::{NoFormulation, VerifyRunError};
-pub(crate) use words::SceneWords;
-pub use words::{Impact, Law, OnSeveral, Scheme};
+pub(crate) use words::{OnSeveral, SceneWords};

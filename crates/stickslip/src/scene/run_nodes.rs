@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
-
-use crate::records::{StepRecord, TrajectoryFileError, TrajectoryReader};
+use crate::records::{StepRecord, TrajectoryReader};
 use crate::simulation::RunEnd;
 use crate::simulation::verify::{
     Motion, MotionNode, MotionSource, MotionSourceError, Verification,
@@ -14,11 +12,10 @@ use crate::simulation::verify::{
 use crate::stepping::PositionCorrection;
 use crate::systems::MechanicalSystem;
 
-use super::diagnostic::SceneError;
 use super::run_records::judge_records;
 use super::scene::Scene;
-use super::scene_run::{SceneRunError, read_manifest};
-use super::verification::NoFormulation;
+use super::scene_run::SceneRun;
+use super::verification::VerifyRunError;
 
 /// The nodes of the run of a scene in a folder, read row by row. If only every n-th step was kept, the run is made again from
 /// its scene, which gives the same bits, and compared with the steps that were kept.
@@ -43,35 +40,10 @@ struct Places {
     moved: Vec<usize>,
 }
 
-/// Why the motion of a folder could not be had.
-#[derive(Debug, Error)]
-pub enum RunNodesError {
-    /// The folder could not be read.
-    #[error(transparent)]
-    Folder(#[from] SceneRunError),
-    /// The trajectory could not be read.
-    #[error(transparent)]
-    Trajectory(#[from] TrajectoryFileError),
-    /// The scene could not be built.
-    #[error(transparent)]
-    Scene(#[from] SceneError),
-    /// The scheme of the scene makes no motion that can be judged.
-    #[error(transparent)]
-    NoFormulation(#[from] NoFormulation),
-    /// The trajectory lacks a column.
-    #[error("{path}: no column `{column}`")]
-    Column {
-        /// The file.
-        path: String,
-        /// The column.
-        column: String,
-    },
-}
-
 impl<'a> RunNodes<'a> {
     /// The nodes of the run of `scene` in `folder`.
-    pub fn open(folder: &Path, scene: &'a Scene) -> Result<Self, RunNodesError> {
-        let manifest = read_manifest(folder)?;
+    pub fn open(folder: &Path, scene: &'a Scene) -> Result<Self, VerifyRunError> {
+        let manifest = SceneRun::read_manifest(folder)?;
         let correction = scene.simulation()?.position_correction();
         let run = Motion::of_run(scene.discretisation()?).with_correction(correction);
         let corrected = correction != PositionCorrection::None;
@@ -80,7 +52,7 @@ impl<'a> RunNodes<'a> {
         let columns = TrajectoryReader::open(&path)?.columns().to_vec();
         let places = Places::find(&columns, system.as_ref(), corrected).map_err(|column| {
             let path = path.display().to_string();
-            RunNodesError::Column { path, column }
+            VerifyRunError::Column { path, column }
         })?;
         let mut ends = manifest.earlier_ends;
         ends.push(scene.settings.until);

@@ -14,7 +14,7 @@ use super::facts::DataRead;
 use super::impact_map::SceneImpactMap;
 use super::mechanics::GeneralizedModel;
 use super::settings::Settings;
-use super::source::{ReadError, SourceText};
+use super::source::{LoadError, SourceText};
 use super::tables::SceneTable;
 use super::world::WorldModel;
 
@@ -61,17 +61,6 @@ pub(super) enum Mechanics {
     Body(Box<BodyModel>),
     Elastic(Box<ElasticModel>),
     World(Box<WorldModel>),
-}
-
-/// Why a scene could not be loaded from a file.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The file could not be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The scene has mistakes.
-    #[error(transparent)]
-    Scene(#[from] SceneError),
 }
 
 impl Scene {
@@ -171,6 +160,7 @@ impl Scene {
     }
 
     /// The shapes of the mechanism, if the scene draws any.
+    #[doc(hidden)]
     #[must_use]
     pub fn drawing(&self) -> Option<&Drawing> {
         self.drawing.as_ref()

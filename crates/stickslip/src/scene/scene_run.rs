@@ -5,28 +5,25 @@
 //! `certificate.json` and, where every branch was followed, `branches.json`. One process writes it at a time
 //! ([`RunLock`]); what was edited between two of them is refused when the run goes on.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::clock::Stopwatch;
 use crate::quantity::digits;
-use crate::records::{Digest, open_regular};
-use crate::simulation::studies::branches::BranchTree;
+use crate::records::Digest;
 use crate::simulation::{
     Checkpoint, NamedValues, RunEnd, RunFolder, RunFolderError, RunLock, RunSettings, RunSummary,
     Simulation, numbers_per_row,
 };
 
-use super::{Changes, OnSeveral, ReadError, Scene, SceneError, SceneWords, SourceText};
-
-/// Version of the format of run folders; later versions keep reading earlier ones.
-pub const RUN_FORMAT: u32 = 1;
+use super::run_manifest::{
+    MANIFEST_FILE, RUN_FORMAT, RunFile, RunManifest, SCENE_FILE, SceneRunError, check_files,
+    read_regular, remove, write_json, write_whole,
+};
+use super::{Changes, OnSeveral, Scene, SceneWords, SourceText};
 
 /// Time between checkpoints, unless told otherwise.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
@@ -37,118 +34,6 @@ const CLOCK_EVERY: u32 = 16;
 
 /// Bytes of a trajectory from which on the user is told before the run.
 const SIZE_TOLD: f64 = 1e9;
-/// The scene as run.
-const SCENE_FILE: &str = "scene.toml";
-/// What the folder is.
-const MANIFEST_FILE: &str = "run.json";
-
-/// What a folder holds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunManifest {
-    /// Version of the format of the folder.
-    pub format: u32,
-    /// Name of the scene.
-    pub scene: String,
-    /// Version of the engine that started the run.
-    pub engine: String,
-    /// The files that the run is made from, with their digests.
-    #[serde(default)]
-    pub files: Vec<RunFile>,
-    /// End times that the run reached before it was extended.
-    #[serde(default)]
-    pub earlier_ends: Vec<f64>,
-}
-
-/// A file that a run is made from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunFile {
-    /// Name below the run folder.
-    pub name: String,
-    /// Its digest; two while it is being replaced.
-    pub digests: Vec<String>,
-}
-
-impl RunFile {
-    fn new(name: &str, bytes: &[u8]) -> Self {
-        Self {
-            name: name.to_string(),
-            digests: vec![Digest::of(bytes)],
-        }
-    }
-}
-
-/// Why a run could not be started, continued or read.
-#[derive(Debug, Error)]
-pub enum SceneRunError {
-    /// The scene has mistakes.
-    #[error(transparent)]
-    Scene(#[from] SceneError),
-    /// The scene of a folder could not be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// Trajectory or checkpoint could not be written or read.
-    #[error(transparent)]
-    Folder(#[from] RunFolderError),
-    /// Another file could not be written or read.
-    #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// There is no such folder.
-    #[error("there is no folder {path}")]
-    NoFolder {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// The folder holds no run.
-    #[error("{path} holds no run: `run.json` is missing")]
-    NoRun {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A file of the folder is not the one that was run.
-    #[error(
-        "{path}: changed since the run was started: digest {found}, expected {expected}\n  = put it back, or start a new run from it"
-    )]
-    Edited {
-        /// The file.
-        path: PathBuf,
-        /// Its digest.
-        found: String,
-        /// Digest the manifest states.
-        expected: String,
-    },
-    /// The run has gone further than it is asked to go.
-    #[error("{path}: the run has reached t = {time} s, it cannot be extended until {until} s")]
-    Beyond {
-        /// The folder.
-        path: PathBuf,
-        /// Time reached.
-        time: f64,
-        /// End asked for.
-        until: f64,
-    },
-    /// A file of the folder is damaged.
-    #[error("{path}: {source}")]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: serde_json::Error,
-    },
-    /// The folder was written by a newer version.
-    #[error("{path}: run format {found}, this version reads up to {RUN_FORMAT}")]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-}
-
 /// A run of a scene that writes its folder.
 ///
 /// ```
@@ -228,7 +113,7 @@ impl SceneRun {
 
     /// Goes on with the run in `path` where its last checkpoint left it.
     pub fn resume(path: &Path) -> Result<Self, SceneRunError> {
-        let manifest = read_manifest(path)?;
+        let manifest = Self::read_manifest(path)?;
         let lock = RunLock::acquire(path)?;
         check_files(path, &manifest)?;
         Self::resume_locked(path, &manifest, lock)
@@ -236,7 +121,7 @@ impl SceneRun {
 
     /// Goes on with the run in `path` to another end, also where it was over; what it held at its former end stays.
     pub fn extend(path: &Path, until: f64) -> Result<Self, SceneRunError> {
-        let mut manifest = read_manifest(path)?;
+        let mut manifest = Self::read_manifest(path)?;
         let lock = RunLock::acquire(path)?;
         check_files(path, &manifest)?;
         let source = SourceText::read(&path.join(SCENE_FILE))?;
@@ -282,7 +167,7 @@ impl SceneRun {
         manifest: &RunManifest,
         lock: RunLock,
     ) -> Result<Self, SceneRunError> {
-        let scene = read_scene(path)?;
+        let scene = Self::read_scene(path)?;
         let mut simulation = scene.simulation()?;
         let every = scene.settings.every;
         // A run killed before its first checkpoint has not begun.
@@ -434,6 +319,7 @@ impl SceneRun {
 
 impl Scene {
     /// How the scene is run, in words and numbers, under the given name.
+    #[doc(hidden)]
     pub fn run_settings(&self, name: &str) -> RunSettings {
         let settings = &self.settings;
         RunSettings {
@@ -452,118 +338,4 @@ impl Scene {
             parameters: NamedValues(self.parameters.clone()),
         }
     }
-}
-
-/// Reads what a folder holds.
-pub fn read_manifest(path: &Path) -> Result<RunManifest, SceneRunError> {
-    if !path.is_dir() {
-        let path = path.to_path_buf();
-        return Err(SceneRunError::NoFolder { path });
-    }
-    let file = path.join(MANIFEST_FILE);
-    if !file.exists() {
-        let path = path.to_path_buf();
-        return Err(SceneRunError::NoRun { path });
-    }
-    let manifest: RunManifest = read_json(&file)?;
-    if manifest.format > RUN_FORMAT {
-        let found = manifest.format;
-        return Err(SceneRunError::Version { path: file, found });
-    }
-    Ok(manifest)
-}
-
-/// Reads the scene of a folder, as it was run.
-pub fn read_scene(path: &Path) -> Result<Scene, SceneRunError> {
-    let source = SourceText::read(&path.join(SCENE_FILE))?;
-    Ok(Scene::read(source)?)
-}
-
-/// Reads the tree of trajectories of a folder; none unless the run followed branches.
-pub fn read_branches(path: &Path) -> Result<Option<BranchTree>, SceneRunError> {
-    let file = path.join("branches.json");
-    if !file.exists() {
-        return Ok(None);
-    }
-    read_json(&file).map(Some)
-}
-
-/// Reads the summary of a folder; none while the run is not over.
-pub fn read_summary(path: &Path) -> Result<Option<RunSummary>, SceneRunError> {
-    let file = path.join("summary.json");
-    if !file.exists() {
-        return Ok(None);
-    }
-    read_json(&file).map(Some)
-}
-
-/// The files that the run is made from must be those it was started with.
-fn check_files(path: &Path, manifest: &RunManifest) -> Result<(), SceneRunError> {
-    for file in &manifest.files {
-        let place = path.join(&file.name);
-        let bytes = read_regular(&place).map_err(|source| SceneRunError::Io {
-            path: place.clone(),
-            source,
-        })?;
-        let found = Digest::of(&bytes);
-        if !file.digests.contains(&found) {
-            return Err(SceneRunError::Edited {
-                path: place,
-                found,
-                expected: file.digests.join(" or "),
-            });
-        }
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<(), SceneRunError> {
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(SceneRunError::Io {
-            path: path.to_path_buf(),
-            source,
-        }),
-        _ => Ok(()),
-    }
-}
-
-fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_regular(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, SceneRunError> {
-    let text = read_regular(path).map_err(|source| SceneRunError::Io {
-        path: path.to_path_buf(),
-        source,
-    })?;
-    serde_json::from_slice(&text).map_err(|source| SceneRunError::Format {
-        path: path.to_path_buf(),
-        source,
-    })
-}
-
-fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), SceneRunError> {
-    let mut text = serde_json::to_vec_pretty(value).map_err(|source| SceneRunError::Format {
-        path: path.to_path_buf(),
-        source,
-    })?;
-    text.push(b'\n');
-    write_whole(path, &text)
-}
-
-/// Writes a file that is either absent or whole, whenever the process dies.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), SceneRunError> {
-    let temporary = path.with_extension("new");
-    let write = || -> io::Result<()> {
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write().map_err(|source| SceneRunError::Io {
-        path: path.to_path_buf(),
-        source,
-    })
 }

@@ -2,19 +2,22 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::Scene;
 use super::key_kinds::{Kind, TableKeys, Variables};
 use super::keys::SCENE;
 use super::words::Word;
 
-/// JSON schema (draft 2020-12) of a scene file.
-#[must_use]
-pub fn schema() -> Json {
-    let mut schema = table(&SCENE);
-    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    schema["title"] = json!("Stickslip scene");
-    let one = |key: &str| json!({ "required": [key] });
-    schema["oneOf"] = json!(["system", "body", "elastic", "world"].map(one));
-    schema
+impl Scene {
+    /// JSON schema (draft 2020-12) of a scene file.
+    #[must_use]
+    pub fn schema() -> Json {
+        let mut schema = table(&SCENE);
+        schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+        schema["title"] = json!("Stickslip scene");
+        let one = |key: &str| json!({ "required": [key] });
+        schema["oneOf"] = json!(["system", "body", "elastic", "world"].map(one));
+        schema
+    }
 }
 
 fn table(keys: &TableKeys) -> Json {

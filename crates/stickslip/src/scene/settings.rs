@@ -15,10 +15,13 @@ use crate::stepping::{Activation, InternalForce, JointVelocity, Projection};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Time-stepping scheme.
+    #[doc(hidden)]
     pub scheme: Scheme,
     /// Friction law.
+    #[doc(hidden)]
     pub law: Law,
     /// Impact law of contacts that do not name their own.
+    #[doc(hidden)]
     pub impact: Impact,
     /// Implicitness; none leaves the choice to the scheme.
     pub theta: Option<f64>,
@@ -35,6 +38,7 @@ pub struct Settings {
     /// Normal space of the generalized law.
     pub active_space: ActiveSpace,
     /// What a step with several solutions does.
+    #[doc(hidden)]
     pub on_several: OnSeveral,
     /// Compliance time of compliant contacts.
     pub compliance_time: Option<f64>,
@@ -61,6 +65,7 @@ pub struct Settings {
     /// Tolerance of the contact solver.
     pub tolerance: f64,
     /// Solver of the contact problem.
+    #[doc(hidden)]
     pub solver: Solver,
     /// Every n-th step is recorded.
     pub every: u64,

@@ -5,12 +5,14 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
+use super::diagnostic::SceneError;
+
 /// Largest scene file, in bytes. The largest scene of the gallery needs less than a hundredth.
 pub const FILE_SIZE_MAX: usize = 1 << 20;
 
-/// Why a scene file could not be read as text.
+/// Why a scene could not be loaded from a file.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum LoadError {
     /// The file cannot be opened or read.
     #[error("cannot read `{name}`: {error}")]
     Unreadable {
@@ -34,6 +36,9 @@ pub enum ReadError {
         /// Offset of the first invalid byte.
         offset: usize,
     },
+    /// The scene has mistakes.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
 }
 
 /// A named text.
@@ -53,9 +58,9 @@ impl SourceText {
     }
 
     /// Reads a file, never more than [`FILE_SIZE_MAX`] bytes of it.
-    pub fn read(path: &Path) -> Result<Self, ReadError> {
+    pub fn read(path: &Path) -> Result<Self, LoadError> {
         let name = path.display().to_string();
-        let unreadable = |error| ReadError::Unreadable {
+        let unreadable = |error| LoadError::Unreadable {
             name: name.clone(),
             error,
         };
@@ -67,11 +72,11 @@ impl SourceText {
             .read_to_end(&mut bytes)
             .map_err(unreadable)?;
         if bytes.len() > FILE_SIZE_MAX {
-            return Err(ReadError::TooLarge { name });
+            return Err(LoadError::TooLarge { name });
         }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { name, text }),
-            Err(error) => Err(ReadError::NotText {
+            Err(error) => Err(LoadError::NotText {
                 name,
                 offset: error.utf8_error().valid_up_to(),
             }),

@@ -217,7 +217,7 @@ fn a_huge_text_or_file_ends_in_an_error() {
     if endless.exists() {
         assert!(matches!(
             SourceText::read(endless),
-            Err(ReadError::TooLarge { .. })
+            Err(LoadError::TooLarge { .. })
         ));
     }
     let missing = SourceText::read(std::path::Path::new("no such scene.toml")).unwrap_err();
@@ -253,7 +253,7 @@ fn drawing_follows_the_motion() {
 /// Every key of the schema is known to the decoder and the other way round, in every table.
 #[test]
 fn schema_and_decoder_know_the_same_keys() {
-    let schema = schema();
+    let schema = Scene::schema();
     let keys = |json: &Json| -> Vec<String> {
         json["properties"]
             .as_object()

@@ -5,6 +5,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::laws::{ActiveSpace, FlowRule, ImpactLaw, Sections};
+use crate::records::TrajectoryFileError;
 use crate::simulation::verify::{
     Discretisation, Formulation, Line, Motion, MotionSourceError, Opening, Verification,
     VerifySettings, verify, verify_run,
@@ -14,7 +15,9 @@ use crate::systems::MechanicalSystem;
 use crate::systems::constraint::ContactPoint;
 
 use super::build::theta_settings;
-use super::run_nodes::{RunNodes, RunNodesError};
+use super::diagnostic::SceneError;
+use super::run_manifest::SceneRunError;
+use super::run_nodes::RunNodes;
 use super::scene::Scene;
 use super::words::{Law, Scheme};
 
@@ -80,16 +83,21 @@ pub enum VerifyRunError {
     Nodes(#[from] MotionSourceError),
     /// Its folder could not be read.
     #[error(transparent)]
-    Folder(RunNodesError),
-}
-
-impl From<RunNodesError> for VerifyRunError {
-    fn from(error: RunNodesError) -> Self {
-        match error {
-            RunNodesError::NoFormulation(reason) => Self::NoFormulation(reason),
-            error => Self::Folder(error),
-        }
-    }
+    Folder(#[from] SceneRunError),
+    /// Its trajectory could not be read.
+    #[error(transparent)]
+    Trajectory(#[from] TrajectoryFileError),
+    /// Its scene could not be built.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// Its trajectory lacks a column.
+    #[error("{path}: no column `{column}`")]
+    Column {
+        /// The file.
+        path: String,
+        /// The column.
+        column: String,
+    },
 }
 
 impl Scene {
@@ -214,7 +222,7 @@ impl Scene {
     }
 
     /// Tests every line of a formulation, or of the scene's own, on a run of the scene, in the memory of a few steps.
-    pub fn verify_run(
+    pub(super) fn verify_run(
         &self,
         nodes: &RunNodes,
         formulation: Option<Formulation>,

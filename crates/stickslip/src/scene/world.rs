@@ -20,7 +20,7 @@ use super::world_shapes::vector;
 use crate::quantity::typed;
 use crate::systems::MechanicalSystem;
 use crate::systems::world::{
-    CollisionDetection, ContactSource, Dimension, World, WorldError, WorldState,
+    CollisionDetection, ContactSource, Dimension, World, WorldBuilder, WorldError, WorldState,
 };
 
 /// A world with what its run writes.
@@ -99,7 +99,6 @@ pub(super) fn read_world(
         return None;
     }
 
-    let spans: Vec<Range<usize>> = bodies.iter().map(|b| b.span.clone()).collect();
     let mut builder = World::builder().dimension(dimension).record(recording);
     for monitor in monitors {
         builder = builder.monitor(monitor);
@@ -116,6 +115,23 @@ pub(super) fn read_world(
     if let Some(slop) = slop {
         builder = builder.slop(slop);
     }
+    let (world, detection) = build_world(reader, table, value, (builder, bodies))?;
+    Some(WorldModel {
+        world: Arc::new(world),
+        detection: Arc::new(detection),
+        files,
+        warnings,
+    })
+}
+
+/// The world of these bodies with the detection of its contacts; what is refused is reported where the body stands.
+fn build_world(
+    reader: &mut Reader,
+    table: &Table,
+    value: &Value,
+    (mut builder, bodies): (WorldBuilder, Vec<ReadBody>),
+) -> Option<(World, CollisionDetection)> {
+    let spans: Vec<Range<usize>> = bodies.iter().map(|b| b.span.clone()).collect();
     for body in bodies {
         builder = builder.body(body.body);
     }
@@ -136,12 +152,7 @@ pub(super) fn read_world(
     });
     let detection = reader.made(place.unwrap_or(&value.span), detection)?;
     report_overlaps(reader, &world, &detection, &spans);
-    Some(WorldModel {
-        world: Arc::new(world),
-        detection: Arc::new(detection),
-        files,
-        warnings,
-    })
+    Some((world, detection))
 }
 
 fn read_dimension(reader: &mut Reader, world: &Table) -> Option<Dimension> {

@@ -6,7 +6,7 @@ use super::value::{Table, Value};
 use super::world_bodies::{Context, ReadBody, material_of};
 use super::world_keys::BODIES_MAX;
 use super::world_shapes::{read_shape, vector};
-use crate::systems::world::{Fill, FillAmount, FillError, FillShape, FillSize};
+use crate::systems::world::{Fill, FillAmount, FillShape, FillSize, WorldError};
 
 /// Reads one of `[[fill]]` and places its bodies.
 pub(super) fn read_fill(reader: &mut Reader, value: &Value, context: &mut Context) -> Option<()> {
@@ -52,14 +52,14 @@ pub(super) fn read_fill(reader: &mut Reader, value: &Value, context: &mut Contex
     };
     let bodies = match fill.bodies(dimension) {
         Ok(bodies) => bodies,
-        Err(FillError::TooMany { .. }) => {
+        Err(WorldError::TooMany { .. }) => {
             context.has_room(reader, usize::MAX, &value.span);
             return None;
         }
         Err(error) => {
             let place = Diagnostic::at(value.span.clone(), error.to_string());
             reader.report(match error {
-                FillError::Full { .. } => place.with_help(
+                WorldError::Full { .. } => place.with_help(
                     "make the region larger or the number smaller; grids of bodies (`repeat`) lie denser",
                 ),
                 _ => place,

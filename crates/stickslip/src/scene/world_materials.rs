@@ -13,7 +13,7 @@ use super::reader::Reader;
 use super::settings::Settings;
 use super::value::{Table, Value, tables};
 use super::words::{Impact, Law};
-use crate::laws::{ContactLaw, ContactLawError, FrictionCoefficient};
+use crate::laws::{ContactLaw, FrictionCoefficient, LawError};
 use crate::systems::world::{Dimension, PairLaw};
 
 /// A material.
@@ -229,7 +229,7 @@ impl Surface {
         reader: &Reader,
         settings: &Settings,
         dimension: Dimension,
-    ) -> Result<PairLaw, ContactLawError> {
+    ) -> Result<PairLaw, LawError> {
         let slides = settings.law != Law::Frictionless;
         let mut parts: Vec<FrictionPart> = self
             .sliding

@@ -14,10 +14,10 @@ use crate::simulation::verify::{Line, MotionSourceError, Verification};
 use crate::systems::World;
 use crate::systems::world::{Dimension, Recording};
 
-use super::run_nodes::{RunNodesError, boxed, repeat};
+use super::run_nodes::{boxed, repeat};
 use super::run_records::judge_files;
 use super::scene::Scene;
-use super::scene_run::read_manifest;
+use super::scene_run::SceneRun;
 use super::verification::{NoFormulation, VerifyRunError};
 use super::words::Scheme;
 
@@ -37,8 +37,8 @@ pub(super) struct WorldNodes<'a> {
 const ACCOUNT: usize = 2 + 13;
 
 impl<'a> WorldNodes<'a> {
-    pub fn open(folder: &Path, scene: &'a Scene, world: &'a World) -> Result<Self, RunNodesError> {
-        let mut ends = read_manifest(folder)?.earlier_ends;
+    pub fn open(folder: &Path, scene: &'a Scene, world: &'a World) -> Result<Self, VerifyRunError> {
+        let mut ends = SceneRun::read_manifest(folder)?.earlier_ends;
         ends.push(scene.settings.until);
         Ok(Self {
             scene,

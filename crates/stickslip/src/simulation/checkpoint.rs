@@ -103,7 +103,7 @@ const PLANNED_MAX: usize = 2;
 
 impl CheckpointError {
     /// The same error, about the file it was found in.
-    pub(super) fn in_file(mut self, file: &Path) -> Self {
+    pub(crate) fn in_file(mut self, file: &Path) -> Self {
         let (Self::Io { path, .. }
         | Self::Format { path, .. }
         | Self::Version { path, .. }
@@ -122,62 +122,62 @@ impl CheckpointError {
 pub struct Checkpoint {
     version: u32,
     /// Number of the last step.
-    pub step: u64,
+    pub(crate) step: u64,
     /// Steps of fixed length that were cut short.
     #[serde(default)]
-    pub cuts: u64,
+    pub(crate) cuts: u64,
     /// Whether the last one was.
     #[serde(default)]
-    pub cut: bool,
+    pub(crate) cut: bool,
     /// Rows of the trajectory that belong to it.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// Digest of those rows.
     #[serde(default)]
-    pub trajectory: Option<String>,
+    pub(crate) trajectory: Option<String>,
     /// State after the last step.
-    pub state: State,
+    pub(crate) state: State,
     /// Energy account so far.
-    pub ledger: EnergyLedger,
+    pub(crate) ledger: EnergyLedger,
     /// Certificate so far.
-    pub certificate: Certificate,
+    pub(crate) certificate: Certificate,
     /// Events so far.
-    pub events: EventLog,
+    pub(crate) events: EventLog,
     /// Current step length of an adaptive run.
-    pub h: f64,
+    pub(crate) h: f64,
     /// Steps decided but not yet taken.
-    pub planned: Vec<f64>,
+    pub(crate) planned: Vec<f64>,
     /// Largest stick jitter so far.
-    pub stick_jitter: f64,
+    pub(crate) stick_jitter: f64,
     /// The past motion, for systems that read it.
     #[serde(default)]
-    pub past: Option<PastSnapshot>,
+    pub(crate) past: Option<PastSnapshot>,
     /// What the scheme remembers.
     #[serde(default)]
-    pub scheme: Option<serde_json::Value>,
+    pub(crate) scheme: Option<serde_json::Value>,
     /// How near the contacts came to the Painlevé region.
     #[serde(default)]
-    pub painleve: PainleveWatch,
+    pub(crate) painleve: PainleveWatch,
     /// What is known of the uniqueness of the last contact problem.
     #[serde(default)]
-    pub uniqueness: UniquenessWatch,
+    pub(crate) uniqueness: UniquenessWatch,
     /// Controllers and what they hold.
     #[serde(default)]
-    pub control: Option<ControlMemory>,
+    pub(crate) control: Option<ControlMemory>,
     /// Watch over the positions.
     #[serde(default)]
-    pub positions: PositionWatch,
+    pub(crate) positions: PositionWatch,
     /// The account of momentum.
     #[serde(default)]
-    pub momentum: MomentumLedger,
+    pub(crate) momentum: MomentumLedger,
     /// Accounts of elastic bodies and their surfaces.
     #[serde(default)]
-    pub elastic: Option<ElasticAccounts>,
+    pub(crate) elastic: Option<ElasticAccounts>,
     /// Accounts of a world.
     #[serde(default)]
-    pub world: Option<WorldAccounts>,
+    pub(crate) world: Option<WorldAccounts>,
     /// Rows of the files of a world.
     #[serde(default)]
-    pub files: Option<WorldMarks>,
+    pub(crate) files: Option<WorldMarks>,
 }
 
 impl Checkpoint {
@@ -296,7 +296,7 @@ impl Checkpoint {
 
     /// What no run can have: sizes that do not fit the run, numbers that are not finite, times that do not go on. Sizes
     /// are those of the list of numbers themselves, so that nothing is allocated for them before.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         (coordinates, dof, rows): (usize, usize, usize),
         t_start: f64,

@@ -133,6 +133,7 @@ const THETA: &str = "theta";
 
 impl Hypotheses {
     /// The page of a run.
+    #[doc(hidden)]
     pub fn of(simulation: &Simulation, settings: &RunSettings, data: &SceneFacts) -> Self {
         let mut page = Self::default();
         page.geometry(simulation);

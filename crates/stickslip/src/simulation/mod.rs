@@ -32,6 +32,7 @@
 mod checkpoint;
 mod control_loop;
 mod default_run;
+pub(crate) mod elastic_accounts;
 pub(crate) mod elastic_ledger;
 mod frame_watch;
 mod gap_zero;
@@ -45,16 +46,18 @@ mod simulation_loop;
 mod simulation_settings;
 mod step_control;
 pub mod studies;
-mod summary;
+pub(crate) mod summary;
 mod uniqueness_watch;
 pub mod verify;
 mod world_files;
 mod world_monitors;
-mod world_summary;
+pub(crate) mod world_summary;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub(crate) use control_loop::{ControlLoop, ControlMemory};
-pub use elastic_ledger::{BodyAccount, ElasticAccounts, ElasticLedger, SurfaceAccount};
+pub(crate) use elastic_accounts::ElasticAccounts;
+pub use elastic_accounts::{BodyAccount, SurfaceAccount};
+pub use elastic_ledger::ElasticLedger;
 pub(crate) use hypotheses::SceneFacts;
 pub use hypotheses::{Hypotheses, Hypothesis, Status, TheoremCover};
 pub use passage_watch::Crossing;
@@ -64,12 +67,8 @@ pub(crate) use run_lock::RunLock;
 pub use simulation_loop::Simulation;
 pub use simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 pub use step_control::StepControl;
-pub use summary::{
-    CertificateSummary, DependentRows, EnergySummary, EventCounts, FinalContact, NamedValues,
-    PainleveSummary, PositionSummary, RunOutcome, RunSettings, RunSummary, SummaryEvent, WorstOf,
-};
+pub use summary::{EnergySummary, NamedValues, RunOutcome, RunSummary};
+pub(crate) use summary::{RunSettings, SummaryEvent};
 pub(crate) use uniqueness_watch::UniquenessWatch;
 pub(crate) use world_files::{FileMark, WorldMarks, numbers_per_row};
-pub use world_summary::{
-    MomentumSummary, MostAndMean, PenetrationSummary, WorldAccounts, WorldSummary,
-};
+pub(crate) use world_summary::{WorldAccounts, WorldSummary};

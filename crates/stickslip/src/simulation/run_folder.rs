@@ -86,6 +86,7 @@ impl RunFolder {
     }
 
     /// Starts a run in a folder that was taken before.
+    #[doc(hidden)]
     pub fn create_locked(
         lock: RunLock,
         simulation: &Simulation,
@@ -123,6 +124,7 @@ impl RunFolder {
     }
 
     /// Goes on with the run in a folder that was taken before.
+    #[doc(hidden)]
     pub fn resume_locked(
         lock: RunLock,
         simulation: &mut Simulation,

@@ -327,12 +327,14 @@ pub struct PainleveSummary {
     pub steps_near: u64,
 }
 
-/// A run, summed up.
+/// A run, summed up: what `summary.json` holds, every table of which `serde_json::to_value` gives by its name. What a run in
+/// memory tells of its events, certificate and positions is read from [`Simulation`](super::Simulation) itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Version of this format.
     pub format: u32,
     /// How the run was set up.
+    #[doc(hidden)]
     #[serde(flatten)]
     pub settings: RunSettings,
     /// Name of the contact solver.
@@ -352,10 +354,13 @@ pub struct RunSummary {
     /// Final velocities.
     pub velocities: NamedValues,
     /// Final state of the contacts.
+    #[doc(hidden)]
     pub contacts: Vec<FinalContact>,
     /// How often each kind of event happened.
+    #[doc(hidden)]
     pub event_counts: EventCounts,
     /// Events, oldest first, up to a limit.
+    #[doc(hidden)]
     pub events: Vec<SummaryEvent>,
     /// Where the energy went.
     pub energy: EnergySummary,
@@ -366,17 +371,21 @@ pub struct RunSummary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surfaces: Vec<SurfaceAccount>,
     /// Bodies, contacts and accounts of a world.
+    #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<WorldSummary>,
     /// How far the steps satisfied their laws.
+    #[doc(hidden)]
     pub certificate: CertificateSummary,
     /// How far positions left their constraints.
+    #[doc(hidden)]
     #[serde(default)]
     pub positions: PositionSummary,
     /// The account of momentum; without entries where no free body keeps one.
     #[serde(default)]
     pub momentum: MomentumLedger,
     /// How near the contacts came to the Painlevé region; none without friction.
+    #[doc(hidden)]
     #[serde(default)]
     pub painleve: Option<PainleveSummary>,
     /// Thresholds that decide between two laws: criticality, firmness.

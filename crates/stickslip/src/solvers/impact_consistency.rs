@@ -217,22 +217,7 @@ fn judge(
         .dissipative
         .update((energy - speed) / speed, before, after);
 
-    // p = W⁻¹(u⁺ − u⁻) on the normal rows.
-    let mut impulse: Vec<f64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
-    let change = impulse.clone();
-    factor.solve_in_place(&mut impulse);
-    if factor.rank() < count && impulse.iter().any(|&p| p < 0.0) {
-        // Dependent rows: of all impulses with this effect a nonnegative one counts.
-        let mut system = LinearSystem::new(count);
-        for (a, u) in change.iter().enumerate() {
-            let size = couplings.normal[a * count + a].sqrt();
-            let row = (0..count).map(|b| couplings.normal[a * count + b] / size);
-            system.equal(row, u / size);
-        }
-        if let Some(found) = system.feasible_point(1e-9 * speed) {
-            impulse = found;
-        }
-    }
+    let impulse = normal_impulse(couplings, (before, after), speed, factor);
     let mut solution = ContactSolution {
         impulse: vec![0.0; m],
         local_velocity: vec![0.0; m],
@@ -253,7 +238,56 @@ fn judge(
             .map(|(b, x)| w[i * m + b.start] * x)
             .sum();
     }
-    // (2b): what a firm contact that stays closed would stop at once.
+    judge_domain(
+        problem,
+        couplings,
+        &solution,
+        (before, after),
+        speed,
+        report,
+    );
+    let (distance, power) = strict_distance(problem, couplings, &solution, scratch);
+    report.frictional.update(distance / speed, before, after);
+    report
+        .tangential_power
+        .update(power / (speed * speed), before, after);
+}
+
+/// p = W⁻¹(u⁺ − u⁻) on the normal rows.
+fn normal_impulse(
+    couplings: &Couplings,
+    (before, after): (&[f64], &[f64]),
+    speed: f64,
+    factor: &mut PivotedCholesky,
+) -> Vec<f64> {
+    let count = before.len();
+    let change: Vec<f64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
+    let mut impulse = change.clone();
+    factor.solve_in_place(&mut impulse);
+    if factor.rank() == count || !impulse.iter().any(|&p| p < 0.0) {
+        return impulse;
+    }
+    // Dependent rows: of all impulses with this effect a nonnegative one counts.
+    let mut system = LinearSystem::new(count);
+    for (a, u) in change.iter().enumerate() {
+        let size = couplings.normal[a * count + a].sqrt();
+        let row = (0..count).map(|b| couplings.normal[a * count + b] / size);
+        system.equal(row, u / size);
+    }
+    system.feasible_point(1e-9 * speed).unwrap_or(impulse)
+}
+
+/// (2b): what a firm contact that stays closed would stop at once.
+fn judge_domain(
+    problem: &ContactProblem,
+    couplings: &Couplings,
+    solution: &ContactSolution,
+    (before, after): (&[f64], &[f64]),
+    speed: f64,
+    report: &mut ImpactConsistency,
+) {
+    let (m, count) = (problem.size(), before.len());
+    let (w, velocity) = (problem.dense(), &solution.local_velocity);
     for (a, block) in problem.blocks().iter().enumerate() {
         let (n, d) = (block.start, block.size - 1);
         if d == 0 || after[a].abs() > 1e-12 * couplings.normal[a * count + a].sqrt() * speed {
@@ -269,20 +303,13 @@ fn judge(
             _ => GeneralizedSet::from_cone(&local, block.section.clone()),
         };
         let reading: Vec<f64> = (1..=d)
-            .map(|i| {
-                solution.local_velocity[n + i] - couplings.tilt[n + i] * solution.local_velocity[n]
-            })
+            .map(|i| velocity[n + i] - couplings.tilt[n + i] * velocity[n])
             .collect();
         if reading.iter().any(|x| x.abs() > 1e-9 * speed) && !set.allows(&reading) {
             let size = dot(&reading, &reading).sqrt() / speed;
             report.in_domain.update(size, before, after);
         }
     }
-    let (distance, power) = strict_distance(problem, couplings, &solution, scratch);
-    report.frictional.update(distance / speed, before, after);
-    report
-        .tangential_power
-        .update(power / (speed * speed), before, after);
 }
 
 #[cfg(test)]

@@ -53,44 +53,47 @@ pub struct RankReport {
     pub deficiency: usize,
 }
 
-/// Counts the rows of W that depend on the others.
-pub fn rank_report(problem: &ContactProblem) -> RankReport {
-    let assembled;
-    let matrix = match problem.delassus().blocks() {
-        Some(matrix) => matrix,
-        None => {
-            assembled = BlockSparse::from_rows(&problem.delassus().to_rows(), 1);
-            &assembled
-        }
-    };
-    let d = matrix.block_size();
-    let n = matrix.blocks();
-    let (mut blocks, mut values) = (Vec::new(), Vec::new());
-    for i in 0..n {
-        for (j, block) in matrix.row(i) {
-            blocks.push(PatternBlock {
-                row: i,
-                column: j,
-                value: values.len(),
-            });
-            for r in 0..d {
-                values.extend((0..d).map(|c| block[d * c + r]));
+impl RankReport {
+    /// Counts the rows of W that depend on the others.
+    pub fn of(problem: &ContactProblem) -> Self {
+        let assembled;
+        let matrix = match problem.delassus().blocks() {
+            Some(matrix) => matrix,
+            None => {
+                assembled = BlockSparse::from_rows(&problem.delassus().to_rows(), 1);
+                &assembled
+            }
+        };
+        let d = matrix.block_size();
+        let n = matrix.blocks();
+        let (mut blocks, mut values) = (Vec::new(), Vec::new());
+        for i in 0..n {
+            for (j, block) in matrix.row(i) {
+                blocks.push(PatternBlock {
+                    row: i,
+                    column: j,
+                    value: values.len(),
+                });
+                for r in 0..d {
+                    values.extend((0..d).map(|c| block[d * c + r]));
+                }
             }
         }
-    }
-    let diagonal: Vec<f64> = (0..d * n)
-        .map(|r| matrix.diagonal(r / d)[(d + 1) * (r % d)])
-        .collect();
-    let symbolic = SymbolicMultifrontal::new(&vec![d; n], &blocks);
-    let rank = spanning_rows(&symbolic, &values, &diagonal, d * n).map_or(d * n, |rows| rows.len());
-    RankReport {
-        rows: d * n,
-        deficiency: d * n - rank,
+        let diagonal: Vec<f64> = (0..d * n)
+            .map(|r| matrix.diagonal(r / d)[(d + 1) * (r % d)])
+            .collect();
+        let symbolic = SymbolicMultifrontal::new(&vec![d; n], &blocks);
+        let rank =
+            spanning_rows(&symbolic, &values, &diagonal, d * n).map_or(d * n, |rows| rows.len());
+        Self {
+            rows: d * n,
+            deficiency: d * n - rank,
+        }
     }
 }
 
 /// Gives a solved problem the impulses of least norm with the same motion, judged anew; returns the ratio of
-/// norms as [`minimum_norm`] does. What is not solved, or would leave the tolerance, stays as it is.
+/// norms. What is not solved, or would leave the tolerance, stays as it is.
 pub fn least_impulses(
     problem: &ContactProblem,
     solution: &mut ContactSolution,
@@ -126,7 +129,7 @@ const STEADY: f64 = 1e-7;
 
 /// Replaces the impulses of a solution by those of least norm with the same motion; returns the ratio of the
 /// new norm to the old one (1 if nothing better was found).
-pub fn minimum_norm(problem: &ContactProblem, impulses: &mut Vec<f64>) -> f64 {
+fn minimum_norm(problem: &ContactProblem, impulses: &mut Vec<f64>) -> f64 {
     let Some(scaled) = ScaledProblem::new(problem, StoppingTest::Published) else {
         return 1.0;
     };
@@ -440,7 +443,7 @@ mod tests {
         }
         let q = vec![-1.0, 0.0, 0.0, -1.0, 0.0, 0.0];
         let problem = ContactProblem::coulomb_from_dense(3, &w, q, vec![0.5; 2]).unwrap();
-        assert_eq!(rank_report(&problem).deficiency, 3);
+        assert_eq!(RankReport::of(&problem).deficiency, 3);
         let limits = crate::solvers::progress::SolverLimits::default();
         let method = crate::solvers::cascade::CoulombMethod::Cascade;
         let mut solution = crate::solvers::cascade::solve(
@@ -472,7 +475,7 @@ mod tests {
 
     #[test]
     fn the_rank_deficiency_is_counted() {
-        let report = rank_report(&block());
+        let report = RankReport::of(&block());
         assert_eq!(
             report,
             RankReport {

@@ -7,8 +7,8 @@
 pub(crate) mod assembly;
 mod contact_phases;
 pub(crate) mod contact_scales;
-mod contact_stage;
-mod event_driven;
+pub(crate) mod contact_stage;
+pub(crate) mod event_driven;
 mod explicit_limit;
 mod explicit_positions;
 mod explicit_step;
@@ -24,7 +24,7 @@ mod normal_compliance;
 mod normal_compliance_penalty;
 mod position_projection;
 mod restitution;
-mod scheme;
+pub(crate) mod scheme;
 mod slip_friction;
 mod state_products;
 mod step_energy;
@@ -35,11 +35,8 @@ mod world;
 
 pub(crate) use assembly::ContactLayout;
 pub(crate) use contact_scales::ContactScales;
-pub use contact_stage::ContactStage;
-pub use event_driven::{
-    EventDriven, EventDrivenSettings, ReferenceEvent, ReferenceEventKind, ReferenceMotion,
-    WatchFunction,
-};
+pub(crate) use contact_stage::ContactStage;
+pub use event_driven::{EventDriven, EventDrivenSettings, ReferenceEvent, ReferenceEventKind};
 pub use joints::JointVelocity;
 pub use moreau_contact_dynamics::MoreauContactDynamics;
 pub use moreau_jean::MoreauJean;
@@ -47,7 +44,9 @@ pub(crate) use moreau_jean_settings::default_theta;
 pub use moreau_jean_settings::{Activation, InternalForce, MoreauJeanSettings, ThetaError};
 pub use normal_compliance_penalty::NormalCompliancePenalty;
 pub use position_projection::{PositionCorrection, Projection};
-pub use scheme::{State, StepLimit, TimeSteppingScheme};
-pub use sweeping_bounds::{SweepingBounds, SweepingData, SweepingRealised};
+pub(crate) use scheme::StepLimit;
+pub use scheme::{State, TimeSteppingScheme};
+pub(crate) use sweeping_bounds::SweepingData;
+pub use sweeping_bounds::{SweepingBounds, SweepingRealised};
 pub use sweeping_process::SweepingProcess;
 pub use world::WorldStepping;

@@ -141,6 +141,51 @@ impl Member {
     }
 }
 
+/// The violations of the passes of a projection, in units of their rounding.
+struct Approach {
+    first: Option<f64>,
+    previous: f64,
+}
+
+/// What a pass made of them.
+enum Progress {
+    /// Nothing but rounding is left.
+    Arrived,
+    /// Another pass is worth its while.
+    Nearer,
+    /// The passes lead nowhere.
+    Lost,
+}
+
+impl Default for Approach {
+    fn default() -> Self {
+        Self {
+            first: None,
+            previous: f64::INFINITY,
+        }
+    }
+}
+
+impl Approach {
+    #[inline]
+    fn judge(&mut self, worst: f64) -> Progress {
+        if worst <= 1.0 {
+            return Progress::Arrived;
+        }
+        // Newton's method has come to the rounding of the functions themselves, or does not lead anywhere.
+        let first = *self.first.get_or_insert(worst);
+        if worst >= 0.5 * self.previous {
+            return if worst <= first {
+                Progress::Arrived
+            } else {
+                Progress::Lost
+            };
+        }
+        self.previous = worst;
+        Progress::Nearer
+    }
+}
+
 /// Whether positions of a system can leave its constraints at all although its velocities obey them.
 pub(crate) fn can_drift(system: &dyn MechanicalSystem) -> bool {
     !system.joints().is_empty() || system.constraints().iter().any(|c| c.gap().can_drift())
@@ -188,7 +233,7 @@ impl PositionProjection {
             self.members.push(Member::Held(c));
         }
         let (mut moved, mut weighed) = (false, false);
-        let (mut first, mut previous) = (None, f64::INFINITY);
+        let mut approach = Approach::default();
         let constraints = system.constraints();
         self.gaps.resize(constraints.len(), 0.0);
         for _ in 0..PASSES_MAX + constraints.len() {
@@ -202,41 +247,40 @@ impl PositionProjection {
             }
             if self.admit_violated(held) {
                 // What has moved one contact may have pushed another: a new start.
-                (first, previous) = (None, f64::INFINITY);
+                approach = Approach::default();
             }
             if moved && self.is_met(system, t, q) {
                 return true;
             }
             let worst = self.linearise(system, t, q);
-            if worst <= 1.0 {
-                return moved;
+            match approach.judge(worst) {
+                Progress::Arrived => return moved,
+                Progress::Lost => break,
+                Progress::Nearer => {}
             }
-            // Newton's method has come to the rounding of the functions themselves, or does not lead anywhere.
-            let first = *first.get_or_insert(worst);
-            if worst >= 0.5 * previous {
-                if worst <= first {
-                    return moved;
-                }
-                break;
-            }
-            previous = worst;
             // The metric is that of the place where the projection starts.
             weighed = weighed || self.factor_mass(system, q);
             if !worst.is_finite() || !weighed || !self.solve(n) {
                 break;
             }
             self.moved.resize(q.len(), 0.0);
-            if system.turns() {
-                // Turns do not add up: the sum of the passes is one turn from the start.
-                system.displace(&self.start, &self.displacement, 1.0, &mut self.moved);
-            } else {
-                system.displace(q, &self.step, 1.0, &mut self.moved);
-            }
-            copy(q, &self.moved);
+            self.follow(system, system.turns(), q);
             moved = true;
         }
         self.give_up(q);
         false
+    }
+
+    /// Moves q by the step of a pass.
+    #[inline]
+    fn follow(&mut self, system: &dyn MechanicalSystem, turns: bool, q: &mut [f64]) {
+        if turns {
+            // Turns do not add up: the sum of the passes is one turn from the start.
+            system.displace(&self.start, &self.displacement, 1.0, &mut self.moved);
+        } else {
+            system.displace(q, &self.step, 1.0, &mut self.moved);
+        }
+        copy(q, &self.moved);
     }
 
     /// Back to the start.

@@ -58,7 +58,7 @@ pub struct StepLimit {
     pub advised: f64,
 }
 
-/// A time-stepping scheme.
+/// A time-stepping scheme, made by its type and handed to a [`Simulation`](crate::simulation::Simulation), which steps it.
 pub trait TimeSteppingScheme: Send + Sync {
     /// Name for records and messages.
     fn name(&self) -> &'static str;
@@ -66,6 +66,7 @@ pub trait TimeSteppingScheme: Send + Sync {
     /// One step of length `h` from `state` to the time `t_end`, into `record`; on a fatal
     /// outcome `state` is left untouched. With `h = 0` the impact law acts at the instant of
     /// the state: that is how an initial velocity, which is a left velocity, meets its constraints.
+    #[doc(hidden)]
     fn step(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -77,12 +78,14 @@ pub trait TimeSteppingScheme: Send + Sync {
     );
 
     /// Longest sensible step on this system from the configuration q; none where any will do.
+    #[doc(hidden)]
     fn step_limit(&self, _system: &dyn MechanicalSystem, _q: &[f64]) -> Option<StepLimit> {
         None
     }
 
     /// Whether the step itself meets an initial velocity that violates its constraints, so that no
     /// step of length zero precedes it.
+    #[doc(hidden)]
     fn meets_initial_velocity(&self) -> bool {
         false
     }
@@ -103,17 +106,20 @@ pub trait TimeSteppingScheme: Send + Sync {
     }
 
     /// Whether the scheme keeps the past motion itself, finer than its steps.
+    #[doc(hidden)]
     fn keeps_past(&self) -> bool {
         false
     }
 
     /// Whether a step leaves the one contact problem that decides about it in its stage, so that its solutions can be
     /// examined.
+    #[doc(hidden)]
     fn poses_one_problem(&self) -> bool {
         true
     }
 
     /// The velocity that the source of the scheme gives to the end time itself, where it is not that of the last step.
+    #[doc(hidden)]
     fn closing_velocity(
         &mut self,
         _system: &dyn MechanicalSystem,
@@ -125,11 +131,13 @@ pub trait TimeSteppingScheme: Send + Sync {
     }
 
     /// What the scheme itself must find again to go on with the same bits.
+    #[doc(hidden)]
     fn memory(&self) -> Option<serde_json::Value> {
         None
     }
 
     /// Takes up a memory; false if it does not fit.
+    #[doc(hidden)]
     fn recall(&mut self, _memory: &serde_json::Value) -> bool {
         true
     }

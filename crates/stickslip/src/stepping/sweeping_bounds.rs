@@ -59,6 +59,7 @@ pub struct SweepingBounds {
 
 impl SweepingBounds {
     /// Bounds from the data of a run.
+    #[doc(hidden)]
     pub fn new(data: &SweepingData) -> Self {
         let time = data.duration + data.step;
         let cosine = 1.0 / 1.0f64.hypot(data.friction);

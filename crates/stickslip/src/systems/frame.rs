@@ -111,6 +111,7 @@ impl ContactFrame {
     }
 
     /// Adds all rows, normal first, to a sparse list; dφ is row `c` of `gradients`.
+    #[doc(hidden)]
     pub fn sparse_rows(
         &self,
         t: f64,

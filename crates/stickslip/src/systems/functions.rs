@@ -56,6 +56,7 @@ pub trait ScalarFunction: Send + Sync {
     fn gradient(&self, t: f64, q: &[f64], out: &mut [f64]);
     /// Adds dφ as one sparse row and returns true, or returns false where only
     /// [`Self::gradient`] is known; meshes need it to be fast.
+    #[doc(hidden)]
     fn sparse_gradient(&self, _t: f64, _q: &[f64], _out: &mut Covectors) -> bool {
         false
     }
@@ -85,6 +86,7 @@ pub trait FrameRows: Send + Sync {
     fn rows(&self, t: f64, q: &[f64], out: &mut [f64]);
     /// Adds the rows as sparse ones and returns true, or returns false where only
     /// [`Self::rows`] is known.
+    #[doc(hidden)]
     fn sparse_rows(&self, _t: f64, _q: &[f64], _out: &mut Covectors) -> bool {
         false
     }

@@ -7,7 +7,7 @@
 //! with respect to the velocity variables, which differ from the derivatives of the stored
 //! coordinates where rotations are kept as quaternions.
 
-pub mod constraint;
+pub(crate) mod constraint;
 mod controller;
 mod driven_system;
 pub mod elastodynamic;
@@ -15,11 +15,11 @@ pub(crate) mod frame;
 pub mod functions;
 pub mod generalized;
 pub(crate) mod joint;
-mod linear_part;
+pub(crate) mod linear_part;
 pub(crate) mod passage;
 pub mod past_motion;
 pub mod rigid;
-mod system;
+pub(crate) mod system;
 mod system_error;
 pub mod world;
 mod wrapped_system;
@@ -33,8 +33,9 @@ pub use frame::ContactFrame;
 pub use generalized::{GeneralizedSystem, GeneralizedSystemBuilder};
 pub use joint::BilateralConstraint;
 pub(crate) use linear_part::ElasticScratch;
-pub use linear_part::LinearPart;
+pub(crate) use linear_part::LinearPart;
 pub use rigid::RigidBody;
-pub use system::{ForceDependence, Instant, MechanicalSystem, Sparsity};
+pub(crate) use system::Sparsity;
+pub use system::{ForceDependence, Instant, MechanicalSystem};
 pub use system_error::SystemError;
 pub use world::World;

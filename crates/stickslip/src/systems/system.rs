@@ -17,6 +17,7 @@ pub struct Instant<'a> {
     /// Velocity.
     pub v: &'a [f64],
     /// The motion so far, for systems that read it.
+    #[doc(hidden)]
     pub past: Option<&'a PastMotion>,
     /// Outputs that controllers hold; empty where there are none.
     pub held: &'a [f64],
@@ -63,12 +64,14 @@ pub struct Sparsity {
 /// A mechanical system `M(q) dv = (f − ∇V − K q − C v + f_cov) dt + H dp`.
 ///
 /// `f_cov(q, v) = −Ṁ v + ½ ∂_q (v·M v)` is the covariant (Coriolis, centrifugal, gyroscopic) term.
-/// All methods are pure: the same arguments give the same bits.
+/// All methods are pure: the same arguments give the same bits. Systems are made by the builders of this module; what only
+/// schemes ask of them is not shown here.
 pub trait MechanicalSystem: Send + Sync {
     /// Number of velocity variables.
     fn dof(&self) -> usize;
 
     /// The pattern of the matrices where they are sparse (meshes); none for dense matrices.
+    #[doc(hidden)]
     fn sparsity(&self) -> Option<&Sparsity> {
         None
     }
@@ -155,6 +158,7 @@ pub trait MechanicalSystem: Send + Sync {
     }
 
     /// The linear part K, C.
+    #[doc(hidden)]
     fn linear_part(&self) -> Option<&LinearPart> {
         None
     }
@@ -210,11 +214,13 @@ pub trait MechanicalSystem: Send + Sync {
     fn joints(&self) -> &[BilateralConstraint];
 
     /// What the forces and the friction read of the past motion.
+    #[doc(hidden)]
     fn past_reading(&self) -> Option<&PastReading> {
         None
     }
 
     /// The past motion, while a run keeps one.
+    #[doc(hidden)]
     fn past(&self) -> Option<&PastMotion> {
         None
     }

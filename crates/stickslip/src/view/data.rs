@@ -29,22 +29,30 @@ pub struct ViewData {
     /// Where it is taken from.
     pub source: String,
     /// How it was run.
+    #[doc(hidden)]
     pub settings: RunSettings,
     /// Whether everything lies in the plane z = 0, with y up; in space z is up.
     pub planar: bool,
     /// Distinct surfaces of bodies.
+    #[doc(hidden)]
     pub geometries: Vec<Geometry>,
     /// Rigid bodies.
+    #[doc(hidden)]
     pub bodies: Vec<ViewBody>,
     /// Drawn shapes of a planar mechanism.
+    #[doc(hidden)]
     pub lines: Vec<ViewLine>,
     /// Surface of elastic bodies.
+    #[doc(hidden)]
     pub mesh: Option<ViewMesh>,
     /// Rigid obstacles of elastic bodies and the planes of a rigid body.
+    #[doc(hidden)]
     pub obstacles: Vec<ViewObstacle>,
     /// Distinct friction sections.
+    #[doc(hidden)]
     pub sections: Vec<ViewSection>,
     /// Contacts, declared or found in the course of the run.
+    #[doc(hidden)]
     pub contacts: Vec<ViewContact>,
     /// Names of the columns of [`Self::energy`].
     pub energy_columns: Vec<String>,
@@ -53,10 +61,12 @@ pub struct ViewData {
     /// Units of the columns of [`Self::motion`].
     pub motion_units: Vec<String>,
     /// What happened at contacts.
+    #[doc(hidden)]
     pub events: Vec<SummaryEvent>,
     /// What is left of the run; none while it is not over. Its events and large lists are left out.
     pub summary: Option<RunSummary>,
     /// Other futures, where every branch was followed.
+    #[doc(hidden)]
     pub branches: Vec<ViewBranch>,
     /// Branchings that were left out at the bound.
     pub branches_left_out: usize,
@@ -87,6 +97,7 @@ pub struct ViewData {
     #[serde(skip)]
     pub contact_starts: Vec<usize>,
     /// Contacts, frame by frame.
+    #[doc(hidden)]
     #[serde(skip)]
     pub contact_rows: Vec<ContactRow>,
     /// Energies, ledger terms summed from the start and residual in each frame.
@@ -121,6 +132,7 @@ pub struct ViewBranch {
 
 impl ViewData {
     /// The contacts of a frame.
+    #[doc(hidden)]
     #[must_use]
     pub fn contacts_at(&self, frame: usize) -> &[ContactRow] {
         match (

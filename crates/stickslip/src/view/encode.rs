@@ -156,6 +156,7 @@ fn rounded(value: f64) -> f64 {
 
 impl ViewData {
     /// Writes the data.
+    #[doc(hidden)]
     #[must_use]
     pub fn encode(&self) -> Encoded {
         let mut writer = Writer::default();

@@ -5,9 +5,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::records::{TrajectoryFileError, TrajectoryReader};
-use crate::scene::{
-    SceneError, SceneRunError, read_branches, read_manifest, read_scene, read_summary,
-};
+use crate::scene::{SceneError, SceneRun, SceneRunError};
 
 use super::{ViewBuilder, ViewData, ViewOptions};
 
@@ -34,8 +32,8 @@ pub enum ViewError {
 impl ViewData {
     /// Reads a run, finished or not.
     pub fn of_folder(path: &Path, options: &ViewOptions) -> Result<Self, ViewError> {
-        let manifest = read_manifest(path)?;
-        let scene = read_scene(path)?;
+        let manifest = SceneRun::read_manifest(path)?;
+        let scene = SceneRun::read_scene(path)?;
         let mut trajectory = TrajectoryReader::open(&path.join("trajectory.npy"))?;
         if trajectory.rows() == 0 {
             let path = path.display().to_string();
@@ -62,8 +60,8 @@ impl ViewData {
             contacts.read_step(row[0], &mut contact_rows)?;
             builder.push(&row, &body_row, &contact_rows);
         }
-        let summary = read_summary(path)?;
-        let tree = read_branches(path)?;
+        let summary = SceneRun::read_summary(path)?;
+        let tree = SceneRun::read_branches(path)?;
         Ok(builder.finish(summary.as_ref(), tree.as_ref()))
     }
 }

@@ -36,7 +36,6 @@ pub use builder::ViewOptions;
 pub(crate) use contacts::{ContactRow, ViewContact};
 pub use data::ViewData;
 pub(crate) use data::{VIEW_FORMAT, ViewBranch};
-pub use encode::Encoded;
 pub use folder::ViewError;
 pub(crate) use mechanism::ViewLine;
 pub(crate) use mesh::{ViewMesh, ViewObstacle};

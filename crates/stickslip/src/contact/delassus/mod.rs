@@ -72,6 +72,8 @@ impl Delassus {
     }
 
     /// Prepares a sweep that starts at the impulses `p`.
+    #[doc(hidden)]
+    #[inline]
     pub fn begin_sweep(&self, p: &[f64], memory: &mut SweepVelocity) {
         if let Self::Bodies(w) = self {
             memory.bodies.clear();
@@ -81,6 +83,7 @@ impl Delassus {
     }
 
     /// Appends `q_i + Σ_j W_ij p_j` over the columns j outside `rows`, for the rows i of one contact.
+    #[doc(hidden)]
     pub fn velocity_of_others(
         &self,
         rows: Range<usize>,
@@ -122,6 +125,7 @@ impl Delassus {
     }
 
     /// Tells the sweep that the impulse of row `i` has changed.
+    #[doc(hidden)]
     #[inline]
     pub fn update_sweep(&self, i: usize, change: f64, memory: &mut SweepVelocity) {
         if let Self::Bodies(w) = self
@@ -137,6 +141,7 @@ impl Delassus {
     }
 
     /// Writes `W p + q` without allocating once `memory` is warm.
+    #[doc(hidden)]
     pub fn multiply_plus_with(
         &self,
         p: &[f64],
@@ -221,6 +226,7 @@ impl Delassus {
     }
 
     /// The blocks, where that is the form.
+    #[doc(hidden)]
     pub fn blocks(&self) -> Option<&BlockSparse> {
         match self {
             Self::Blocks(w) => Some(&w.matrix),
@@ -229,6 +235,7 @@ impl Delassus {
     }
 
     /// The operator over bodies, where that is the form.
+    #[doc(hidden)]
     pub fn bodies(&self) -> Option<&BodyOperator> {
         match self {
             Self::Bodies(w) => Some(w),
@@ -237,6 +244,7 @@ impl Delassus {
     }
 
     /// The bodies behind the blocks, where known.
+    #[doc(hidden)]
     pub fn body_form(&self) -> Option<&BodyForm> {
         match self {
             Self::Blocks(w) => w.bodies.as_ref(),

@@ -184,6 +184,7 @@ impl Tape {
 
     /// Number of instructions, a measure of the cost.
     #[must_use]
+    #[cfg(test)]
     pub fn instructions_count(&self) -> usize {
         self.instructions.len()
     }

@@ -37,11 +37,13 @@ impl Simulation {
     }
 
     /// The accounts of a world: contacts, sweeps, overlaps.
+    #[doc(hidden)]
     pub fn world_accounts(&self) -> Option<&WorldAccounts> {
         self.world.as_ref().map(|(accounts, _)| accounts)
     }
 
     /// The accounts of elastic bodies and surfaces, where they are kept.
+    #[doc(hidden)]
     pub fn elastic_accounts(&self) -> Option<&ElasticAccounts> {
         self.elastic.as_ref().map(ElasticLedger::accounts)
     }
@@ -72,6 +74,7 @@ impl Simulation {
     }
 
     /// How near the contacts came to the Painlevé region.
+    #[doc(hidden)]
     pub fn painleve(&self) -> &PainleveWatch {
         &self.painleve
     }
@@ -138,6 +141,7 @@ impl Simulation {
     }
 
     /// Columns of a trajectory file of this run.
+    #[doc(hidden)]
     pub fn trajectory_layout(&self) -> TrajectoryLayout {
         if let Some(world) = self.system.as_world() {
             return world_layout(world);
@@ -158,6 +162,7 @@ impl Simulation {
     }
 
     /// The past motion, for systems that read it.
+    #[doc(hidden)]
     pub fn past(&self) -> Option<&PastMotion> {
         self.past.as_ref()
     }

@@ -15,6 +15,7 @@ use crate::solvers::one_contact::{LocalScratch, OneContact, gamma, planar, solve
 use crate::stepping::MoreauContactDynamics;
 use crate::systems::MechanicalSystem;
 
+use super::StudyError;
 use super::one_step_problem;
 
 /// |γ| at most this part of W_NN is its rounding.
@@ -74,6 +75,17 @@ impl Hypothesis {
 }
 
 /// What Theorem 1 says at (q, v⁻).
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::studies::attainable::Attainable;
+///
+/// let scene = Scene::parse(find_in_gallery("painleve-rod").ok_or("no such scene")?.source())?;
+/// let (q, v) = scene.initial_state();
+/// let found = Attainable::at(scene.system()?.as_ref(), &q, &v)?;
+/// assert_eq!(f64::from(found.sign), found.gamma.signum());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attainable {
     /// γ divided by the square of the Euclidean norm of the normal row.
@@ -112,22 +124,6 @@ pub struct Sampled {
     pub gap: f64,
 }
 
-/// Why a study is not possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AttainableError {
-    /// Not exactly one contact with friction is active.
-    #[error(
-        "the sets A and A_ε are those of one active contact with friction; {blocks} blocks are active here"
-    )]
-    NotOneContact {
-        /// Active blocks.
-        blocks: usize,
-    },
-    /// The friction section is unbounded, against (H3).
-    #[error("the friction set of the contact is unbounded: hypothesis (H3) of Theorem 1 fails")]
-    Unbounded,
-}
-
 fn problem_within(
     system: &dyn MechanicalSystem,
     (q, v): (&[f64], &[f64]),
@@ -156,70 +152,68 @@ fn margin_at(system: &dyn MechanicalSystem, q: &[f64], key: ContactKey) -> Optio
     Some(gamma(row, &block.section) / row[0])
 }
 
-/// A, the limit of A_ε and the verdict of Theorem 1 at a sliding contact.
-pub fn attainable(
-    system: &dyn MechanicalSystem,
-    q: &[f64],
-    v: &[f64],
-) -> Result<Attainable, AttainableError> {
-    let problem = problem_at(system, q, v);
-    let [block] = problem.blocks() else {
-        return Err(AttainableError::NotOneContact {
-            blocks: problem.blocks().len(),
-        });
-    };
-    if block.size < 2 || block.section.is_frictionless() {
-        return Err(AttainableError::NotOneContact { blocks: 1 });
+impl Attainable {
+    /// A, the limit of A_ε and the verdict of Theorem 1 at a sliding contact.
+    pub fn at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> Result<Self, StudyError> {
+        let problem = problem_at(system, q, v);
+        let [block] = problem.blocks() else {
+            return Err(StudyError::NotOneContact {
+                blocks: problem.blocks().len(),
+            });
+        };
+        if block.size < 2 || block.section.is_frictionless() {
+            return Err(StudyError::NotOneContact { blocks: 1 });
+        }
+        if !block.section.is_bounded() {
+            return Err(StudyError::Unbounded);
+        }
+        let w = problem.dense();
+        let local = gamma(&w[..block.size], &block.section);
+        let margin = local / w[0];
+        let sign: i8 = if margin.abs() <= CRITICAL {
+            0
+        } else if margin > 0.0 {
+            1
+        } else {
+            -1
+        };
+        let impulse = match sign {
+            1 => vec![0.0; block.size],
+            0 => critical_jam(&problem),
+            _ => jam(&problem),
+        };
+        let mut after = vec![0.0; v.len()];
+        problem.velocity(&impulse, &mut after);
+        let jams = impulse[0] > 0.0;
+        let positive_neighbours = match sign {
+            1 => true,
+            0 => has_positive_neighbours(system, q, block.key),
+            // γ is continuous: near a negative value there are negative ones only.
+            _ => false,
+        };
+        let shape = match (jams, sign) {
+            (false, _) => Shape::Point,
+            (true, 0) => Shape::Segment,
+            (true, _) => Shape::Pair,
+        };
+        let limit = match (jams, sign, positive_neighbours) {
+            (false, ..) => Shape::Point,
+            (true, 0, true) => Shape::Segment,
+            (true, ..) => Shape::Pair,
+        };
+        let normal = problem.row(0);
+        Ok(Self {
+            gamma: local / crate::algebra::dot(normal, normal),
+            sign,
+            velocity: v.to_vec(),
+            jam: after,
+            shape,
+            positive_neighbours,
+            limit,
+            converges: shape == limit,
+            hypothesis: hypothesis(&block.section, &w[1..block.size], sign),
+        })
     }
-    if !block.section.is_bounded() {
-        return Err(AttainableError::Unbounded);
-    }
-    let w = problem.dense();
-    let local = gamma(&w[..block.size], &block.section);
-    let margin = local / w[0];
-    let sign: i8 = if margin.abs() <= CRITICAL {
-        0
-    } else if margin > 0.0 {
-        1
-    } else {
-        -1
-    };
-    let impulse = match sign {
-        1 => vec![0.0; block.size],
-        0 => critical_jam(&problem),
-        _ => jam(&problem),
-    };
-    let mut after = vec![0.0; v.len()];
-    problem.velocity(&impulse, &mut after);
-    let jams = impulse[0] > 0.0;
-    let positive_neighbours = match sign {
-        1 => true,
-        0 => has_positive_neighbours(system, q, block.key),
-        // γ is continuous: near a negative value there are negative ones only.
-        _ => false,
-    };
-    let shape = match (jams, sign) {
-        (false, _) => Shape::Point,
-        (true, 0) => Shape::Segment,
-        (true, _) => Shape::Pair,
-    };
-    let limit = match (jams, sign, positive_neighbours) {
-        (false, ..) => Shape::Point,
-        (true, 0, true) => Shape::Segment,
-        (true, ..) => Shape::Pair,
-    };
-    let normal = problem.row(0);
-    Ok(Attainable {
-        gamma: local / crate::algebra::dot(normal, normal),
-        sign,
-        velocity: v.to_vec(),
-        jam: after,
-        shape,
-        positive_neighbours,
-        limit,
-        converges: shape == limit,
-        hypothesis: hypothesis(&block.section, &w[1..block.size], sign),
-    })
 }
 
 /// Which hypothesis covers a section whose W_NT is `coupling`.
@@ -372,74 +366,76 @@ fn expansion(values: &[f64; 4]) -> Vec<f64> {
     solve_any_rank(&matrix, values, 1e-14).point
 }
 
-/// A_ε: S at random points of the balls around q and v⁻, approach velocities over many decades.
-pub fn sample(
-    system: &dyn MechanicalSystem,
-    (q, v): (&[f64], &[f64]),
-    epsilon: f64,
-    samples: usize,
-    seed: u64,
-) -> Result<Sampled, AttainableError> {
-    let expected = attainable(system, q, v)?;
-    let normal: Vec<f64> = {
-        let problem = problem_at(system, q, v);
-        problem.row(0).to_vec()
-    };
-    let length = crate::algebra::dot(&normal, &normal);
-    let velocities: Vec<Vec<f64>> = (0..samples as u64)
-        .into_par_iter()
-        .map(|k| {
-            let near = in_ball(q, epsilon, seed, 2 * k);
-            let mut velocity = in_ball(v, 0.5 * epsilon, seed, 2 * k + 1);
-            // Log-uniform approach: otherwise the ratio v_n/γ that selects a point is never met.
-            let decades = Splitmix::number(seed ^ 0x5DEE_CE66, k) * 8.0;
-            let approach = 0.4 * epsilon * 10f64.powf(-decades);
-            let problem = problem_at(system, &near, &velocity);
-            let Some(&u) = problem.free().first() else {
-                return velocity;
-            };
-            for (x, n) in velocity.iter_mut().zip(&normal) {
-                *x -= (u + approach) * n / length;
-            }
-            project(system, &near, &velocity)
+impl Sampled {
+    /// A_ε: S at random points of the balls around q and v⁻, approach velocities over many decades.
+    pub fn around(
+        system: &dyn MechanicalSystem,
+        (q, v): (&[f64], &[f64]),
+        epsilon: f64,
+        samples: usize,
+        seed: u64,
+    ) -> Result<Self, StudyError> {
+        let expected = Attainable::at(system, q, v)?;
+        let normal: Vec<f64> = {
+            let problem = problem_at(system, q, v);
+            problem.row(0).to_vec()
+        };
+        let length = crate::algebra::dot(&normal, &normal);
+        let velocities: Vec<Vec<f64>> = (0..samples as u64)
+            .into_par_iter()
+            .map(|k| {
+                let near = in_ball(q, epsilon, seed, 2 * k);
+                let mut velocity = in_ball(v, 0.5 * epsilon, seed, 2 * k + 1);
+                // Log-uniform approach: otherwise the ratio v_n/γ that selects a point is never met.
+                let decades = Splitmix::number(seed ^ 0x5DEE_CE66, k) * 8.0;
+                let approach = 0.4 * epsilon * 10f64.powf(-decades);
+                let problem = problem_at(system, &near, &velocity);
+                let Some(&u) = problem.free().first() else {
+                    return velocity;
+                };
+                for (x, n) in velocity.iter_mut().zip(&normal) {
+                    *x -= (u + approach) * n / length;
+                }
+                project(system, &near, &velocity)
+            })
+            .collect();
+        let distance = |x: &[f64]| match expected.limit {
+            Shape::Point => apart(x, &expected.velocity),
+            Shape::Pair => apart(x, &expected.velocity).min(apart(x, &expected.jam)),
+            Shape::Segment => to_segment(x, &expected.velocity, &expected.jam),
+        };
+        let excess = velocities.iter().map(|x| distance(x)).fold(0.0, f64::max);
+        let targets = match expected.limit {
+            Shape::Point => 0,
+            Shape::Pair => 1,
+            Shape::Segment => 50,
+        };
+        let gap = (0..=targets)
+            .map(|k| {
+                let t = if targets == 0 {
+                    0.0
+                } else {
+                    f64::from(k) / f64::from(targets)
+                };
+                let target: Vec<f64> = expected
+                    .velocity
+                    .iter()
+                    .zip(&expected.jam)
+                    .map(|(a, b)| a + t * (b - a))
+                    .collect();
+                velocities
+                    .iter()
+                    .map(|x| apart(x, &target))
+                    .fold(f64::INFINITY, f64::min)
+            })
+            .fold(0.0, f64::max);
+        Ok(Self {
+            epsilon,
+            velocities,
+            excess,
+            gap,
         })
-        .collect();
-    let distance = |x: &[f64]| match expected.limit {
-        Shape::Point => apart(x, &expected.velocity),
-        Shape::Pair => apart(x, &expected.velocity).min(apart(x, &expected.jam)),
-        Shape::Segment => to_segment(x, &expected.velocity, &expected.jam),
-    };
-    let excess = velocities.iter().map(|x| distance(x)).fold(0.0, f64::max);
-    let targets = match expected.limit {
-        Shape::Point => 0,
-        Shape::Pair => 1,
-        Shape::Segment => 50,
-    };
-    let gap = (0..=targets)
-        .map(|k| {
-            let t = if targets == 0 {
-                0.0
-            } else {
-                f64::from(k) / f64::from(targets)
-            };
-            let target: Vec<f64> = expected
-                .velocity
-                .iter()
-                .zip(&expected.jam)
-                .map(|(a, b)| a + t * (b - a))
-                .collect();
-            velocities
-                .iter()
-                .map(|x| apart(x, &target))
-                .fold(f64::INFINITY, f64::min)
-        })
-        .fold(0.0, f64::max);
-    Ok(Sampled {
-        epsilon,
-        velocities,
-        excess,
-        gap,
-    })
+    }
 }
 
 /// S(q, v).

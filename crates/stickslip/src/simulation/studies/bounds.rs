@@ -17,6 +17,7 @@ const COUPLING_MAX: f64 = 1e-10;
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundsStudy {
     /// Constants of the data, measured along the motion.
+    #[doc(hidden)]
     pub data: SweepingData,
     /// The bounds, where they are proved.
     pub bounds: Option<SweepingBounds>,
@@ -28,58 +29,60 @@ pub struct BoundsStudy {
     pub outcome: StepOutcome,
 }
 
-/// Runs to `t_end` and evaluates the bounds of [`SweepingBounds`].
-///
-/// The constants are those of the motion itself: the largest force per unit mass, the largest friction
-/// angle in the kinetic metric, and the derivatives of the gap and of the unit normal at all visited
-/// configurations (in the Frobenius norm, which is never below the one the bounds need). There are no
-/// bounds with a varying mass, inertial coupling of normal and tangent, several contacts, joints or
-/// restitution; `reservations` says which of these it is.
-pub fn sweeping_bounds(run: &mut Simulation, t_end: f64) -> BoundsStudy {
-    let mut mass = run.system().new_matrix();
-    run.system().mass(&run.state().q, &mut mass);
-    let mut meter = Meter::new(run.system(), mass);
-    let speed = meter.norm(&run.state().v);
-    let (start, mut longest) = (run.state().t, 0.0f64);
-    let mut realised = SweepingRealised::in_metric(&run.state().v, meter.mass.clone());
-    let mut outcome = StepOutcome::Solved;
-    meter.look(run);
-    while run.state().t < t_end && !outcome.is_fatal() {
-        let before = (run.state().t, run.state().q.clone(), run.state().v.clone());
-        outcome = run.step_towards(t_end).outcome;
-        if outcome.is_fatal() {
-            break;
-        }
-        let record = run.record();
-        realised.observe(record);
-        longest = longest.max(record.h);
-        meter.force(run, &before);
+impl BoundsStudy {
+    /// Runs to `t_end` and evaluates the bounds of [`SweepingBounds`].
+    ///
+    /// The constants are those of the motion itself: the largest force per unit mass, the largest friction
+    /// angle in the kinetic metric, and the derivatives of the gap and of the unit normal at all visited
+    /// configurations (in the Frobenius norm, which is never below the one the bounds need). There are no
+    /// bounds with a varying mass, inertial coupling of normal and tangent, several contacts, joints or
+    /// restitution; `reservations` says which of these it is.
+    pub fn of_run(run: &mut Simulation, t_end: f64) -> Self {
+        let mut mass = run.system().new_matrix();
+        run.system().mass(&run.state().q, &mut mass);
+        let mut meter = Meter::new(run.system(), mass);
+        let speed = meter.norm(&run.state().v);
+        let (start, mut longest) = (run.state().t, 0.0f64);
+        let mut realised = SweepingRealised::in_metric(&run.state().v, meter.mass.clone());
+        let mut outcome = StepOutcome::Solved;
         meter.look(run);
-    }
-    let data = SweepingData {
-        speed,
-        duration: run.state().t - start,
-        step: longest,
-        force: meter.force,
-        friction: meter.friction,
-        gradient: meter.gradient,
-        gradient_slope: meter.gradient_slope,
-        normal_slope: meter.normal_slope,
-    };
-    let mut reservations = obstacles(run.system());
-    if meter.coupling > COUPLING_MAX {
-        reservations.push(format!(
-            "inertia couples normal and tangent (up to {} of W_NN): at γ ≤ 0 the velocity may jump at a vanishing \
-             approach",
-            digits(meter.coupling, 2)
-        ));
-    }
-    BoundsStudy {
-        data,
-        bounds: reservations.is_empty().then(|| SweepingBounds::new(&data)),
-        realised,
-        reservations,
-        outcome,
+        while run.state().t < t_end && !outcome.is_fatal() {
+            let before = (run.state().t, run.state().q.clone(), run.state().v.clone());
+            outcome = run.step_towards(t_end).outcome;
+            if outcome.is_fatal() {
+                break;
+            }
+            let record = run.record();
+            realised.observe(record);
+            longest = longest.max(record.h);
+            meter.force(run, &before);
+            meter.look(run);
+        }
+        let data = SweepingData {
+            speed,
+            duration: run.state().t - start,
+            step: longest,
+            force: meter.force,
+            friction: meter.friction,
+            gradient: meter.gradient,
+            gradient_slope: meter.gradient_slope,
+            normal_slope: meter.normal_slope,
+        };
+        let mut reservations = obstacles(run.system());
+        if meter.coupling > COUPLING_MAX {
+            reservations.push(format!(
+                "inertia couples normal and tangent (up to {} of W_NN): at γ ≤ 0 the velocity may jump at a vanishing \
+                 approach",
+                digits(meter.coupling, 2)
+            ));
+        }
+        Self {
+            data,
+            bounds: reservations.is_empty().then(|| SweepingBounds::new(&data)),
+            realised,
+            reservations,
+            outcome,
+        }
     }
 }
 

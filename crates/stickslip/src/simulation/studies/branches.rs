@@ -22,6 +22,17 @@ use super::one_step_problem;
 const NEARLY_DEGENERATE: f64 = 1e-8;
 
 /// All solutions of one step.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::solvers::enumeration::EnumerationSettings;
+///
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// // The ball is in the air: it falls, and nothing else.
+/// let study = scene.branches(1e-9, 1e-3, &EnumerationSettings::default())??;
+/// assert_eq!(study.velocities.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BranchStudy {
     /// What the law says.
@@ -83,81 +94,83 @@ impl BranchStudy {
     }
 }
 
-/// Finds all solutions of the step of length h from (t, q, v) under Coulomb's law.
-///
-/// In a world the scheme is its own, and all contacts that it finds within reach take part.
-///
-/// The verdict is *inconsistent without impact* where no contact approaches and yet every solution has an impulse that
-/// does not shrink with the step (seen by comparing h with h/2).
-pub fn branches(
-    system: &dyn MechanicalSystem,
-    scheme: &mut dyn TimeSteppingScheme,
-    (t, q, v): (f64, &[f64], &[f64]),
-    h: f64,
-    settings: &EnumerationSettings,
-) -> Result<BranchStudy, EnumerationError> {
-    let problem = one_step_problem(system, scheme, (t, q, v), h);
-    let enumeration = enumerate(&problem, settings)?;
-    let half = one_step_problem(system, scheme, (t, q, v), 0.5 * h);
-    let impulsive: Vec<bool> = enumeration
-        .solutions
-        .iter()
-        .map(|s| is_impulsive(s, &half))
-        .collect();
-    let instant = one_step_problem(system, scheme, (t, q, v), 0.0);
-    let scale = instant.free().iter().fold(0.0f64, |s, x| s.max(x.abs()));
-    let approaches = instant
-        .blocks()
-        .iter()
-        .any(|b| instant.free()[b.start] < -1e-9 * scale);
-    let verdict = match enumeration.verdict() {
-        Verdict::NoneFound => Verdict::NoneFound,
-        _ if !approaches && impulsive.iter().all(|&x| x) => Verdict::InconsistentWithoutImpact,
-        other => other,
-    };
-    let velocities = enumeration
-        .solutions
-        .iter()
-        .map(|s| {
-            let mut out = vec![0.0; problem.dof()];
-            problem.velocity(&s.impulse, &mut out);
-            if let Some(world) = system.as_world() {
-                world.unwhiten(v, &mut out);
-            }
-            out
+impl BranchStudy {
+    /// Finds all solutions of the step of length h from (t, q, v) under Coulomb's law.
+    ///
+    /// In a world the scheme is its own, and all contacts that it finds within reach take part.
+    ///
+    /// The verdict is *inconsistent without impact* where no contact approaches and yet every solution has an impulse that
+    /// does not shrink with the step (seen by comparing h with h/2).
+    pub fn of_step(
+        system: &dyn MechanicalSystem,
+        scheme: &mut dyn TimeSteppingScheme,
+        (t, q, v): (f64, &[f64], &[f64]),
+        h: f64,
+        settings: &EnumerationSettings,
+    ) -> Result<Self, EnumerationError> {
+        let problem = one_step_problem(system, scheme, (t, q, v), h);
+        let enumeration = enumerate(&problem, settings)?;
+        let half = one_step_problem(system, scheme, (t, q, v), 0.5 * h);
+        let impulsive: Vec<bool> = enumeration
+            .solutions
+            .iter()
+            .map(|s| is_impulsive(s, &half))
+            .collect();
+        let instant = one_step_problem(system, scheme, (t, q, v), 0.0);
+        let scale = instant.free().iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let approaches = instant
+            .blocks()
+            .iter()
+            .any(|b| instant.free()[b.start] < -1e-9 * scale);
+        let verdict = match enumeration.verdict() {
+            Verdict::NoneFound => Verdict::NoneFound,
+            _ if !approaches && impulsive.iter().all(|&x| x) => Verdict::InconsistentWithoutImpact,
+            other => other,
+        };
+        let velocities = enumeration
+            .solutions
+            .iter()
+            .map(|s| {
+                let mut out = vec![0.0; problem.dof()];
+                problem.velocity(&s.impulse, &mut out);
+                if let Some(world) = system.as_world() {
+                    world.unwhiten(v, &mut out);
+                }
+                out
+            })
+            .collect();
+        let m = problem.size();
+        let w = problem.dense();
+        let margins: Vec<f64> = problem
+            .blocks()
+            .iter()
+            .map(|b| {
+                let normal = &w[b.start * m + b.start..][..b.size];
+                crate::solvers::one_contact::gamma(normal, &b.section) / normal[0]
+            })
+            .collect();
+        let degenerate = margins.iter().any(|x| x.abs() <= NEARLY_DEGENERATE);
+        let degenerate = match degenerate {
+            true => Some(enumerate(&instant, settings)?),
+            false => None,
+        };
+        let rows: Vec<usize> = problem.blocks().iter().map(|b| b.start).collect();
+        let mut normals = Vec::with_capacity(rows.len() * rows.len());
+        for &i in &rows {
+            normals.extend(rows.iter().map(|&j| w[i * m + j]));
+        }
+        let mut factor = PivotedCholesky::default();
+        factor.factor(rows.len(), &normals);
+        Ok(Self {
+            verdict,
+            velocities,
+            impulsive,
+            margins,
+            enumeration,
+            normal_rank: (factor.rank(), rows.len()),
+            degenerate,
         })
-        .collect();
-    let m = problem.size();
-    let w = problem.dense();
-    let margins: Vec<f64> = problem
-        .blocks()
-        .iter()
-        .map(|b| {
-            let normal = &w[b.start * m + b.start..][..b.size];
-            crate::solvers::one_contact::gamma(normal, &b.section) / normal[0]
-        })
-        .collect();
-    let degenerate = margins.iter().any(|x| x.abs() <= NEARLY_DEGENERATE);
-    let degenerate = match degenerate {
-        true => Some(enumerate(&instant, settings)?),
-        false => None,
-    };
-    let rows: Vec<usize> = problem.blocks().iter().map(|b| b.start).collect();
-    let mut normals = Vec::with_capacity(rows.len() * rows.len());
-    for &i in &rows {
-        normals.extend(rows.iter().map(|&j| w[i * m + j]));
     }
-    let mut factor = PivotedCholesky::default();
-    factor.factor(rows.len(), &normals);
-    Ok(BranchStudy {
-        verdict,
-        velocities,
-        impulsive,
-        margins,
-        enumeration,
-        normal_rank: (factor.rank(), rows.len()),
-        degenerate,
-    })
 }
 
 /// Whether an impulse stays finite as the step shrinks: at half the step it is nearer to a solution than its half. A
@@ -353,67 +366,69 @@ pub struct BranchTree {
     pub left_out: usize,
 }
 
-/// Follows every branch of a run from its present state to `t_end`.
-///
-/// `simulation` must use an [`EnumeratingSolver`] with this `control`. A trajectory branches where the number of
-/// solutions becomes larger than one, not again while it stays so: a bar that may jam at any time would
-/// otherwise branch at every step.
-pub fn follow(
-    simulation: &mut Simulation,
-    control: &BranchControl,
-    t_end: f64,
-    branches_max: usize,
-) -> BranchTree {
-    let mut tree = BranchTree::default();
-    let mut waiting = vec![(None, 0usize, simulation.checkpoint(), None)];
-    while let Some((parent, choice, checkpoint, forced)) = waiting.pop() {
-        // The checkpoint is one of this simulation.
-        if simulation.restore(checkpoint).is_err() {
-            continue;
-        }
-        control.release();
-        let index = tree.branches.len();
-        let mut branch = Branch {
-            parent,
-            t_start: simulation.state().t,
-            choice,
-            t: Vec::new(),
-            q: Vec::new(),
-            v: Vec::new(),
-            finished: false,
-        };
-        let mut forced: Option<usize> = forced;
-        let mut several = forced.is_some();
-        loop {
-            let state = simulation.state();
-            branch.t.push(state.t);
-            branch.q.push(state.q.clone());
-            branch.v.push(state.v.clone());
-            if state.t >= t_end - 1e-12 * t_end.abs().max(1.0) {
-                branch.finished = true;
-                break;
+impl BranchTree {
+    /// Follows every branch of a run from its present state to `t_end`.
+    ///
+    /// `simulation` must use an [`EnumeratingSolver`] with this `control`. A trajectory branches where the number of
+    /// solutions becomes larger than one, not again while it stays so: a bar that may jam at any time would
+    /// otherwise branch at every step.
+    pub fn follow(
+        simulation: &mut Simulation,
+        control: &BranchControl,
+        t_end: f64,
+        branches_max: usize,
+    ) -> Self {
+        let mut tree = Self::default();
+        let mut waiting = vec![(None, 0usize, simulation.checkpoint(), None)];
+        while let Some((parent, choice, checkpoint, forced)) = waiting.pop() {
+            // The checkpoint is one of this simulation.
+            if simulation.restore(checkpoint).is_err() {
+                continue;
             }
-            let before = simulation.checkpoint();
-            if let Some(k) = forced.take() {
-                control.force(k);
-            }
-            let fatal = simulation.step_towards(t_end).outcome.is_fatal();
-            let (found, chosen) = control.last();
-            if found > 1 && !several {
-                for k in (0..found).filter(|&k| k != chosen) {
-                    if tree.branches.len() + 1 + waiting.len() < branches_max {
-                        waiting.push((Some(index), k, before.clone(), Some(k)));
-                    } else {
-                        tree.left_out += 1;
+            control.release();
+            let index = tree.branches.len();
+            let mut branch = Branch {
+                parent,
+                t_start: simulation.state().t,
+                choice,
+                t: Vec::new(),
+                q: Vec::new(),
+                v: Vec::new(),
+                finished: false,
+            };
+            let mut forced: Option<usize> = forced;
+            let mut several = forced.is_some();
+            loop {
+                let state = simulation.state();
+                branch.t.push(state.t);
+                branch.q.push(state.q.clone());
+                branch.v.push(state.v.clone());
+                if state.t >= t_end - 1e-12 * t_end.abs().max(1.0) {
+                    branch.finished = true;
+                    break;
+                }
+                let before = simulation.checkpoint();
+                if let Some(k) = forced.take() {
+                    control.force(k);
+                }
+                let fatal = simulation.step_towards(t_end).outcome.is_fatal();
+                let (found, chosen) = control.last();
+                if found > 1 && !several {
+                    for k in (0..found).filter(|&k| k != chosen) {
+                        if tree.branches.len() + 1 + waiting.len() < branches_max {
+                            waiting.push((Some(index), k, before.clone(), Some(k)));
+                        } else {
+                            tree.left_out += 1;
+                        }
                     }
                 }
+                several = found > 1;
+                if fatal {
+                    break;
+                }
             }
-            several = found > 1;
-            if fatal {
-                break;
-            }
+            tree.branches.push(branch);
         }
-        tree.branches.push(branch);
+        tree
     }
-    tree
 }

@@ -1,28 +1,8 @@
 //! Errors over a list of steps or compliance times, with the orders they show.
 
 use serde::Serialize;
-use thiserror::Error;
 
-/// Why a study was refused.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum StudyError {
-    /// Fewer than two values, or values that are not positive and different.
-    #[error("a convergence study needs at least two different positive values, found {found:?}")]
-    Values {
-        /// The values.
-        found: Vec<f64>,
-    },
-    /// A result has another length than the reference.
-    #[error("the result for {value} has {found} numbers, the reference {expected}")]
-    Length {
-        /// Step or compliance time.
-        value: f64,
-        /// Length found.
-        found: usize,
-        /// Length of the reference.
-        expected: usize,
-    },
-}
+use super::StudyError;
 
 /// A result whose own step no longer matters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,38 +17,40 @@ pub struct Resolved {
     pub resolved: bool,
 }
 
-/// Halves the step of a run from `step` on until halving changes the result by at most a twentieth of the error that
-/// is studied, `error(result)`; at most ten times.
-pub fn resolve_in_step<E>(
-    mut run: impl FnMut(f64) -> Result<Vec<f64>, E>,
-    mut step: f64,
-    mut error: impl FnMut(&[f64], f64) -> Result<f64, E>,
-) -> Result<Resolved, E> {
-    let mut coarse = run(step)?;
-    let mut resolved = Resolved {
-        result: coarse.clone(),
-        step,
-        step_error: f64::INFINITY,
-        resolved: false,
-    };
-    for _ in 0..10 {
-        step *= 0.5;
-        let fine = run(step)?;
-        let changes = coarse.iter().zip(&fine).map(|(a, b)| (a - b).abs());
-        let step_error = changes.fold(0.0, f64::max);
-        let studied = error(&fine, step)?;
-        resolved = Resolved {
-            resolved: step_error <= 0.05 * studied,
-            result: fine.clone(),
+impl Resolved {
+    /// Halves the step of a run from `step` on until halving changes the result by at most a twentieth of the error that
+    /// is studied, `error(result)`; at most ten times.
+    pub fn in_step<E>(
+        mut run: impl FnMut(f64) -> Result<Vec<f64>, E>,
+        mut step: f64,
+        mut error: impl FnMut(&[f64], f64) -> Result<f64, E>,
+    ) -> Result<Self, E> {
+        let mut coarse = run(step)?;
+        let mut resolved = Self {
+            result: coarse.clone(),
             step,
-            step_error,
+            step_error: f64::INFINITY,
+            resolved: false,
         };
-        if resolved.resolved {
-            break;
+        for _ in 0..10 {
+            step *= 0.5;
+            let fine = run(step)?;
+            let changes = coarse.iter().zip(&fine).map(|(a, b)| (a - b).abs());
+            let step_error = changes.fold(0.0, f64::max);
+            let studied = error(&fine, step)?;
+            resolved = Self {
+                resolved: step_error <= 0.05 * studied,
+                result: fine.clone(),
+                step,
+                step_error,
+            };
+            if resolved.resolved {
+                break;
+            }
+            coarse = fine;
         }
-        coarse = fine;
+        Ok(resolved)
     }
-    Ok(resolved)
 }
 
 /// One run of a study.
@@ -180,7 +162,7 @@ mod tests {
             .map(|&tau| {
                 let run = |h: f64| Ok::<_, StudyError>(result(tau, h));
                 let error = |r: &[f64], _: f64| Ok((r[0] - 1.0).abs());
-                let resolved = resolve_in_step(run, tau / 50.0, error).unwrap();
+                let resolved = Resolved::in_step(run, tau / 50.0, error).unwrap();
                 assert!(resolved.resolved);
                 resolved.result
             })

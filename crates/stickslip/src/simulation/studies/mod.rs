@@ -3,7 +3,7 @@
 //! [`one_step_problem`] captures the contact problem of a step; [`branches`] lists every solution of it and
 //! follows each; [`attainable`] samples A_ε(q, v⁻); [`map`] evaluates a quantity over two parameters,
 //! [`sweep`] outcomes over any number of them;
-//! [`ConvergenceStudy`] measures how errors fall with a step or a compliance time; [`sweeping_bounds`] evaluates the
+//! [`ConvergenceStudy`] measures how errors fall with a step or a compliance time; [`BoundsStudy`] evaluates the
 //! a-priori bounds of a run; [`ReactionSplit`] tells the impacts of a compliant run from its lasting contacts;
 //! [`neighbours`] draws the fan of end states from nudged starts.
 
@@ -11,14 +11,16 @@ pub mod attainable;
 mod bounds;
 pub mod branches;
 mod convergence;
+mod error;
 pub(crate) mod map;
 pub mod neighbours;
 mod one_step;
 mod reactions;
 pub mod sweep;
 
-pub use bounds::{BoundsStudy, sweeping_bounds};
-pub use convergence::{ConvergenceRow, ConvergenceStudy, Resolved, StudyError, resolve_in_step};
+pub use bounds::BoundsStudy;
+pub use convergence::{ConvergenceRow, ConvergenceStudy, Resolved};
+pub use error::StudyError;
 pub use one_step::one_step_problem;
 pub(super) use one_step::touching_problem;
 pub use reactions::{ContactReaction, ReactionAtom, ReactionRecorder, ReactionSplit};

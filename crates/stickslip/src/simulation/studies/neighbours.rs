@@ -52,6 +52,16 @@ pub struct Fan {
 }
 
 /// Fans of end states at the nudge, a tenth and a hundredth of it.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::studies::neighbours::NeighbourStudy;
+///
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// let study = NeighbourStudy::around(|| scene.simulation(), 0.1, 1e-6, 6, 1)?;
+/// assert!(study.fans.len() == 3 && study.fans[0].spread < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NeighbourStudy {
     /// End of the run that was not nudged.
@@ -62,56 +72,58 @@ pub struct NeighbourStudy {
     pub verdict: FanVerdict,
 }
 
-/// Runs `make`'s simulation to `until` from `runs` nudged starts, a third each at the nudge, a tenth and a hundredth of it.
-///
-/// Nudges are drawn in the ball of coordinates and velocities and moved out of obstacles; they depend on `seed` alone.
-pub fn neighbours<E: Send>(
-    make: impl Fn() -> Result<Simulation, E> + Sync,
-    until: f64,
-    nudge: f64,
-    runs: usize,
-    seed: u64,
-) -> Result<NeighbourStudy, E> {
-    let (centre, _) = end_of(make()?, until);
-    let count = runs.div_ceil(3).max(1);
-    let mut fans = Vec::new();
-    for (k, nudge) in [nudge, 0.1 * nudge, 0.01 * nudge].into_iter().enumerate() {
-        let ends: Vec<(Vec<f64>, bool)> = (0..count)
-            .into_par_iter()
-            .map(|run| {
-                let mut simulation = make()?;
-                let number = (k * count + run) as u64;
-                shift(&mut simulation, nudge, seed, number);
-                Ok(end_of(simulation, until))
-            })
-            .collect::<Result<_, E>>()?;
-        let apart = |end: &[f64]| {
-            let differences = end.iter().zip(&centre).map(|(a, b)| (a - b).abs());
-            differences.fold(0.0, f64::max)
+impl NeighbourStudy {
+    /// Runs `make`'s simulation to `until` from `runs` nudged starts, a third each at the nudge, a tenth and a hundredth of it.
+    ///
+    /// Nudges are drawn in the ball of coordinates and velocities and moved out of obstacles; they depend on `seed` alone.
+    pub fn around<E: Send>(
+        make: impl Fn() -> Result<Simulation, E> + Sync,
+        until: f64,
+        nudge: f64,
+        runs: usize,
+        seed: u64,
+    ) -> Result<Self, E> {
+        let (centre, _) = end_of(make()?, until);
+        let count = runs.div_ceil(3).max(1);
+        let mut fans = Vec::new();
+        for (k, nudge) in [nudge, 0.1 * nudge, 0.01 * nudge].into_iter().enumerate() {
+            let ends: Vec<(Vec<f64>, bool)> = (0..count)
+                .into_par_iter()
+                .map(|run| {
+                    let mut simulation = make()?;
+                    let number = (k * count + run) as u64;
+                    shift(&mut simulation, nudge, seed, number);
+                    Ok(end_of(simulation, until))
+                })
+                .collect::<Result<_, E>>()?;
+            let apart = |end: &[f64]| {
+                let differences = end.iter().zip(&centre).map(|(a, b)| (a - b).abs());
+                differences.fold(0.0, f64::max)
+            };
+            fans.push(Fan {
+                nudge,
+                spread: ends.iter().map(|end| apart(&end.0)).fold(0.0, f64::max),
+                stopped: ends.iter().filter(|end| !end.1).count(),
+                ends: ends.into_iter().map(|end| end.0).collect(),
+            });
+        }
+        let ratio = match fans[0].spread {
+            0.0 => 0.0,
+            widest => fans[2].spread / widest,
         };
-        fans.push(Fan {
-            nudge,
-            spread: ends.iter().map(|end| apart(&end.0)).fold(0.0, f64::max),
-            stopped: ends.iter().filter(|end| !end.1).count(),
-            ends: ends.into_iter().map(|end| end.0).collect(),
-        });
+        let verdict = if ratio <= 0.1 {
+            FanVerdict::Shrinks
+        } else if ratio <= 0.5 {
+            FanVerdict::ShrinksSlowly
+        } else {
+            FanVerdict::StaysApart
+        };
+        Ok(Self {
+            centre,
+            fans,
+            verdict,
+        })
     }
-    let ratio = match fans[0].spread {
-        0.0 => 0.0,
-        widest => fans[2].spread / widest,
-    };
-    let verdict = if ratio <= 0.1 {
-        FanVerdict::Shrinks
-    } else if ratio <= 0.5 {
-        FanVerdict::ShrinksSlowly
-    } else {
-        FanVerdict::StaysApart
-    };
-    Ok(NeighbourStudy {
-        centre,
-        fans,
-        verdict,
-    })
 }
 
 /// Coordinates and velocities at the end, and whether it was reached.

@@ -21,6 +21,7 @@ const RUNAWAY: f64 = 1e30;
 impl RunSummary {
     /// Sums up a run that has come to an end or a halt. Everything but the wall time follows from
     /// the state that a checkpoint holds, so that a resumed run gives the same summary.
+    #[doc(hidden)]
     pub fn new(
         simulation: &Simulation,
         (settings, facts): (RunSettings, &SceneFacts),

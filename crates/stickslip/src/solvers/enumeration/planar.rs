@@ -304,21 +304,7 @@ impl Scaled {
         modes: &[Mode],
         guess: &[f64],
     ) -> Option<FoundSolution> {
-        let mut unknowns = Vec::new();
-        let mut equations = Vec::new();
-        for (c, &mode) in modes.iter().enumerate() {
-            unknowns.extend(
-                self.free_variables(c, mode)
-                    .iter()
-                    .map(|&e| self.variable(c, e)),
-            );
-            if mode != Mode::Open {
-                equations.push(self.contacts[c].normal);
-            }
-            if mode == Mode::Stick {
-                equations.extend(self.contacts[c].tangent);
-            }
-        }
+        let (unknowns, equations) = self.square_system(modes);
         let k = unknowns.len();
         debug_assert_eq!(
             k,
@@ -362,32 +348,7 @@ impl Scaled {
             _ => self.recession(modes, &unknowns, &equations),
         };
         if let [direction] = &directions[..] {
-            let (low, high) = self.interval(modes, &x, direction, scale)?;
-            let at =
-                |t: f64| -> Vec<f64> { x.iter().zip(direction).map(|(x, d)| x + t * d).collect() };
-            let finite = |t: f64| t.is_finite().then(|| self.impulse(&at(t)));
-            if high - low > 1e-9 * scale {
-                continuum = Some(Continuum {
-                    dimension: 1,
-                    moves_velocity: self.moves(direction),
-                    ends: [low, high].into_iter().filter_map(finite).collect(),
-                    unbounded: [(low, -1.0), (high, 1.0)]
-                        .into_iter()
-                        .filter(|(t, _)| t.is_infinite())
-                        .map(|(_, sign)| {
-                            let turned: Vec<f64> = direction.iter().map(|d| sign * d).collect();
-                            self.impulse(&turned)
-                        })
-                        .collect(),
-                });
-            }
-            // A point inside: the middle, or at the distance of the data from the only end.
-            x = at(match (low.is_finite(), high.is_finite()) {
-                (true, true) => 0.5 * (low + high),
-                (true, false) => low + scale,
-                (false, true) => high - scale,
-                (false, false) => 0.0,
-            });
+            (x, continuum) = self.along(modes, &x, direction, scale)?;
         } else if !directions.is_empty() {
             continuum = Some(Continuum {
                 dimension: directions.len(),
@@ -403,6 +364,61 @@ impl Scaled {
         let solution =
             FoundSolution::certified(problem, self.impulse(&x), modes.to_vec(), continuum);
         Some(solution)
+    }
+
+    /// Unknown impulses and equations of a complete list of modes, as many of one as of the other.
+    fn square_system(&self, modes: &[Mode]) -> (Vec<usize>, Vec<usize>) {
+        let mut unknowns = Vec::new();
+        let mut equations = Vec::new();
+        for (c, &mode) in modes.iter().enumerate() {
+            unknowns.extend(
+                self.free_variables(c, mode)
+                    .iter()
+                    .map(|&e| self.variable(c, e)),
+            );
+            if mode != Mode::Open {
+                equations.push(self.contacts[c].normal);
+            }
+            if mode == Mode::Stick {
+                equations.extend(self.contacts[c].tangent);
+            }
+        }
+        (unknowns, equations)
+    }
+
+    /// A point inside the set of solutions along a direction, and that set where it is more than a point; none where it is
+    /// empty.
+    fn along(
+        &self,
+        modes: &[Mode],
+        x: &[f64],
+        direction: &[f64],
+        scale: f64,
+    ) -> Option<(Vec<f64>, Option<Continuum>)> {
+        let (low, high) = self.interval(modes, x, direction, scale)?;
+        let at = |t: f64| -> Vec<f64> { x.iter().zip(direction).map(|(x, d)| x + t * d).collect() };
+        let finite = |t: f64| t.is_finite().then(|| self.impulse(&at(t)));
+        let continuum = (high - low > 1e-9 * scale).then(|| Continuum {
+            dimension: 1,
+            moves_velocity: self.moves(direction),
+            ends: [low, high].into_iter().filter_map(finite).collect(),
+            unbounded: [(low, -1.0), (high, 1.0)]
+                .into_iter()
+                .filter(|(t, _)| t.is_infinite())
+                .map(|(_, sign)| {
+                    let turned: Vec<f64> = direction.iter().map(|d| sign * d).collect();
+                    self.impulse(&turned)
+                })
+                .collect(),
+        });
+        // A point inside: the middle, or at the distance of the data from the only end.
+        let inside = at(match (low.is_finite(), high.is_finite()) {
+            (true, true) => 0.5 * (low + high),
+            (true, false) => low + scale,
+            (false, true) => high - scale,
+            (false, false) => 0.0,
+        });
+        Some((inside, continuum))
     }
 
     /// Largest violation of the inequalities of the modes.

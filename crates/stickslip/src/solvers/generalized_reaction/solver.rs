@@ -2,7 +2,8 @@
 
 use crate::algebra::{PivotedCholesky, dot};
 use crate::contact::{
-    ContactProblem, ContactResidual, ContactSolution, ContactSolver, NormalStage, SolveStatus,
+    ContactBlock, ContactProblem, ContactResidual, ContactSolution, ContactSolver, NormalStage,
+    SolveStatus,
 };
 use crate::laws::{ActiveSpace, GeneralizedRule, Sections, SetUnit};
 use crate::solvers::one_contact::LocalScratch;
@@ -321,22 +322,7 @@ impl GeneralizedReaction {
         };
         problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
 
-        // How far from the law as the paper writes it.
-        let (distance, power) = strict::distance(problem, &couplings, solution, &mut self.scratch);
-        let mut moved: Vec<f64> = blocks
-            .iter()
-            .zip(&after)
-            .map(|(b, u)| solution.local_velocity[b.start] - u)
-            .collect();
-        let change = moved.clone();
-        let mut factor = PivotedCholesky::default();
-        factor.factor(count, &couplings.normal);
-        factor.solve_in_place(&mut moved);
-        let normal_part = dot(&moved, &change).max(0.0).sqrt();
-        let outcome = &mut solution.generalized;
-        outcome.strict_distance = distance;
-        outcome.strict_normal = normal_part;
-        outcome.tangential_power = power;
+        self.measure_strict(problem, &couplings, &after, solution);
 
         // What counts is the law, not how the iteration ended: rounding may keep its last digits
         // moving, and a creeping sweep may look settled.
@@ -353,6 +339,31 @@ impl GeneralizedReaction {
                 SolveStatus::Stalled
             };
         }
+    }
+
+    /// How far a solution is from the law as the paper writes it; `after` are the normal velocities of the normal stage.
+    fn measure_strict(
+        &mut self,
+        problem: &ContactProblem,
+        couplings: &Couplings,
+        after: &[f64],
+        solution: &mut ContactSolution,
+    ) {
+        let (distance, power) = strict::distance(problem, couplings, solution, &mut self.scratch);
+        let mut moved: Vec<f64> = problem
+            .blocks()
+            .iter()
+            .zip(after)
+            .map(|(b, u)| solution.local_velocity[b.start] - u)
+            .collect();
+        let change = moved.clone();
+        let mut factor = PivotedCholesky::default();
+        factor.factor(after.len(), &couplings.normal);
+        factor.solve_in_place(&mut moved);
+        let outcome = &mut solution.generalized;
+        outcome.strict_distance = distance;
+        outcome.strict_normal = dot(&moved, &change).max(0.0).sqrt();
+        outcome.tangential_power = power;
     }
 
     /// Friction over the active space; writes the real impulses of all rows.
@@ -446,23 +457,54 @@ impl GeneralizedReaction {
             &mut self.scratch,
         );
 
-        // Real impulses: normal part of every set, and what the space takes back.
+        let parts = ActiveParts {
+            tangents: &tangents,
+            inside: &inside,
+            outside: &outside,
+            held: &held,
+        };
+        parts.write_impulses(blocks, couplings, lambda, &z, impulse);
+        (outcome.sweeps, outcome.converged)
+    }
+}
+
+/// Who takes part in the tangential stage.
+struct ActiveParts<'a> {
+    /// Block and row of each tangential variable.
+    tangents: &'a [(usize, usize)],
+    /// Blocks whose normals span the active space.
+    inside: &'a [usize],
+    /// The others, each with a guard.
+    outside: &'a [usize],
+    /// Per variable: its part along the normals of the space.
+    held: &'a [Vec<f64>],
+}
+
+impl ActiveParts<'_> {
+    /// Real impulses: normal part of every set, and what the space takes back.
+    fn write_impulses(
+        &self,
+        blocks: &[ContactBlock],
+        couplings: &Couplings,
+        lambda: &[f64],
+        z: &[f64],
+        impulse: &mut [f64],
+    ) {
         impulse.fill(0.0);
         for (block, l) in blocks.iter().zip(lambda) {
             impulse[block.start] = *l;
         }
-        for (e, &(a, i)) in tangents.iter().enumerate() {
+        for (e, &(a, i)) in self.tangents.iter().enumerate() {
             impulse[i] = z[e];
             impulse[blocks[a].start] -= couplings.tilt[i] * z[e];
         }
-        for (e, &a) in outside.iter().enumerate() {
-            impulse[blocks[a].start] += z[t + e];
+        for (e, &a) in self.outside.iter().enumerate() {
+            impulse[blocks[a].start] += z[self.tangents.len() + e];
         }
-        for (slot, &a) in inside.iter().enumerate() {
-            let back: f64 = (0..n).map(|e| held[e][slot] * z[e]).sum();
+        for (slot, &a) in self.inside.iter().enumerate() {
+            let back: f64 = self.held.iter().zip(z).map(|(h, z)| h[slot] * z).sum();
             impulse[blocks[a].start] -= back;
         }
-        (outcome.sweeps, outcome.converged)
     }
 }
 

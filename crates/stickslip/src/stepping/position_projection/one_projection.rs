@@ -1,9 +1,9 @@
 //! The projection on one contact, the one of most steps of small systems, without lists.
 
-use crate::algebra::{absolute_dot, assign, assign_scaled, copy, dot};
+use crate::algebra::{absolute_dot, assign, assign_scaled, dot};
 use crate::systems::MechanicalSystem;
 
-use super::{GAP_ROUNDING, Member, PASSES_MAX, PositionProjection};
+use super::{Approach, GAP_ROUNDING, Member, PASSES_MAX, PositionProjection, Progress};
 
 /// The only contact that a projection starts with, where joints are not asked for.
 #[inline]
@@ -43,7 +43,7 @@ impl PositionProjection {
         }
         let turns = system.turns();
         let (mut moved, mut size) = (false, 0.0f64);
-        let (mut first, mut previous) = (None, f64::INFINITY);
+        let mut approach = Approach::default();
         for _ in 0..PASSES_MAX + constraints.len() {
             let value = self.gaps[c];
             let violation = |size: f64, moved: bool| {
@@ -55,29 +55,18 @@ impl PositionProjection {
             gap.gradient(t, q, &mut self.dense);
             size = size.max(absolute_dot(&self.dense, q) + gap.magnitude(t, q));
             let worst = violation(size, moved);
-            if worst <= 1.0 {
-                return Some(moved);
+            match approach.judge(worst) {
+                Progress::Arrived => return Some(moved),
+                Progress::Lost => break,
+                Progress::Nearer => {}
             }
-            let first = *first.get_or_insert(worst);
-            if worst >= 0.5 * previous {
-                if worst <= first {
-                    return Some(moved);
-                }
-                break;
-            }
-            previous = worst;
             if !(worst.is_finite() && (moved || self.factor_mass(system, q))) {
                 break;
             }
             if !self.push_one(member, value) {
                 break;
             }
-            if turns {
-                system.displace(&self.start, &self.displacement, 1.0, &mut self.moved);
-            } else {
-                system.displace(q, &self.step, 1.0, &mut self.moved);
-            }
-            copy(q, &self.moved);
+            self.follow(system, turns, q);
             moved = true;
             let mut others = false;
             for (k, (gap, constraint)) in self.gaps.iter_mut().zip(constraints).enumerate() {

@@ -104,6 +104,7 @@ impl WorldStepping {
     }
 
     /// Contacts found in the last step, whether they took part or not.
+    #[doc(hidden)]
     pub fn found(&self) -> &[FoundContact] {
         &self.found
     }

@@ -35,6 +35,54 @@ pub(crate) struct Coupling {
     pub mass: f64,
 }
 
+/// Neighbours of each node, itself included, with the offset of their first entry in its rows.
+fn neighbours(mesh: &Mesh, nodes: &NodeMap, elements: &[(u32, u32)]) -> Vec<Vec<(u32, u32)>> {
+    // Elements around each node.
+    let count = mesh.nodes().len();
+    let mut start = vec![0u32; count + 1];
+    for &(e, _) in elements {
+        for &n in mesh.element(e as usize).1 {
+            start[n as usize + 1] += 1;
+        }
+    }
+    for n in 0..count {
+        start[n + 1] += start[n];
+    }
+    let mut next = start.clone();
+    let mut around = vec![0u32; start[count] as usize];
+    for &(e, _) in elements {
+        for &n in mesh.element(e as usize).1 {
+            around[next[n as usize] as usize] = e;
+            next[n as usize] += 1;
+        }
+    }
+    let free_of = |n: u32| {
+        nodes
+            .range(n)
+            .filter(|&dof| nodes.free[dof] != NONE)
+            .count() as u32
+    };
+    (0..count)
+        .into_par_iter()
+        .map(|n| {
+            let mut list: Vec<u32> = around[start[n] as usize..start[n + 1] as usize]
+                .iter()
+                .flat_map(|&e| mesh.element(e as usize).1.iter().copied())
+                .collect();
+            list.sort_unstable();
+            list.dedup();
+            let mut offset = 0;
+            list.into_iter()
+                .map(|m| {
+                    let here = offset;
+                    offset += free_of(m);
+                    (m, here)
+                })
+                .collect()
+        })
+        .collect()
+}
+
 impl Assembly {
     pub fn new(
         mesh: &Mesh,
@@ -43,51 +91,8 @@ impl Assembly {
         data: Vec<ElementData>,
         region_names: Vec<String>,
     ) -> Self {
-        // Elements around each node.
         let count = mesh.nodes().len();
-        let mut start = vec![0u32; count + 1];
-        for &(e, _) in &elements {
-            for &n in mesh.element(e as usize).1 {
-                start[n as usize + 1] += 1;
-            }
-        }
-        for n in 0..count {
-            start[n + 1] += start[n];
-        }
-        let mut next = start.clone();
-        let mut around = vec![0u32; start[count] as usize];
-        for &(e, _) in &elements {
-            for &n in mesh.element(e as usize).1 {
-                around[next[n as usize] as usize] = e;
-                next[n as usize] += 1;
-            }
-        }
-        // Neighbours of each node with the offset of their first entry in its rows.
-        let free_of = |n: u32| {
-            nodes
-                .range(n)
-                .filter(|&dof| nodes.free[dof] != NONE)
-                .count() as u32
-        };
-        let neighbours: Vec<Vec<(u32, u32)>> = (0..count)
-            .into_par_iter()
-            .map(|n| {
-                let mut list: Vec<u32> = around[start[n] as usize..start[n + 1] as usize]
-                    .iter()
-                    .flat_map(|&e| mesh.element(e as usize).1.iter().copied())
-                    .collect();
-                list.sort_unstable();
-                list.dedup();
-                let mut offset = 0;
-                list.into_iter()
-                    .map(|m| {
-                        let here = offset;
-                        offset += free_of(m);
-                        (m, here)
-                    })
-                    .collect()
-            })
-            .collect();
+        let neighbours = neighbours(mesh, nodes, &elements);
         // Rows: the free components of all neighbours.
         let mut row_start = vec![0u32];
         let mut column = Vec::new();

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::quantity::{digits, typed};
 
-/// What is wrong with a mesh, a material, a load or a support.
+/// What is wrong with a mesh or its file, a material, a load or a support.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ElastodynamicError {
     /// A group that is named nowhere in the mesh.
@@ -169,5 +169,46 @@ pub enum ElastodynamicError {
         transit: f64,
         /// Step suggested.
         suggested: f64,
+    },
+    /// The file does not begin like a Gmsh mesh, or has another version.
+    #[error("not a Gmsh mesh of format 2.2 or 4.1: found `{found}`")]
+    Format {
+        /// What was found.
+        found: String,
+    },
+    /// A section ends too early or holds something else.
+    #[error("section ${section}, byte {offset}: expected {expected}")]
+    Section {
+        /// Section.
+        section: String,
+        /// Place in the file.
+        offset: usize,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// An element of a type that this library does not have.
+    #[error(
+        "element type {number} of Gmsh is not supported (pyramids, prisms, third order and above)"
+    )]
+    ElementType {
+        /// The number.
+        number: u32,
+    },
+    /// An element names a node that is not there.
+    #[error("element {element} names node {node}, which the file does not define")]
+    Node {
+        /// Tag of the element.
+        element: u64,
+        /// Tag of the node.
+        node: u64,
+    },
+    /// A binary file of the other byte order.
+    #[error("binary file with the other byte order")]
+    ByteOrder,
+    /// No nodes or no elements.
+    #[error("the file holds no {what}")]
+    Empty {
+        /// Nodes or elements.
+        what: &'static str,
     },
 }

@@ -2,62 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use thiserror::Error;
+use super::{ElastodynamicError, ElementKind, Mesh};
 
-use super::{ElementKind, Mesh};
-
-/// What is wrong with a Gmsh file.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum GmshError {
-    /// The file does not begin like a Gmsh mesh, or has another version.
-    #[error("not a Gmsh mesh of format 2.2 or 4.1: found `{found}`")]
-    Format {
-        /// What was found.
-        found: String,
-    },
-    /// A section ends too early or holds something else.
-    #[error("section ${section}, byte {offset}: expected {expected}")]
-    Section {
-        /// Section.
-        section: String,
-        /// Place in the file.
-        offset: usize,
-        /// What belongs there.
-        expected: &'static str,
-    },
-    /// An element of a type that this library does not have.
-    #[error(
-        "element type {number} of Gmsh is not supported (pyramids, prisms, third order and above)"
-    )]
-    ElementType {
-        /// The number.
-        number: u32,
-    },
-    /// An element names a node that is not there.
-    #[error("element {element} names node {node}, which the file does not define")]
-    Node {
-        /// Tag of the element.
-        element: u64,
-        /// Tag of the node.
-        node: u64,
-    },
-    /// A binary file of the other byte order.
-    #[error("binary file with the other byte order")]
-    ByteOrder,
-    /// No nodes or no elements.
-    #[error("the file holds no {what}")]
-    Empty {
-        /// Nodes or elements.
-        what: &'static str,
-    },
-}
-
-/// Reads a mesh; physical groups become groups of the mesh.
-///
-/// The dimension of the mesh is that of the space its nodes span: nodes with one z lie in the
-/// plane, nodes with one y as well on the x axis.
-pub fn read_gmsh(bytes: &[u8]) -> Result<Mesh, GmshError> {
-    Reader::new(bytes)?.read()
+impl Mesh {
+    /// Reads a mesh of Gmsh; physical groups become groups of the mesh.
+    ///
+    /// The dimension of the mesh is that of the space its nodes span: nodes with one z lie in the
+    /// plane, nodes with one y as well on the x axis.
+    pub fn read_gmsh(bytes: &[u8]) -> Result<Self, ElastodynamicError> {
+        Reader::new(bytes)?.read()
+    }
 }
 
 struct Reader<'a> {
@@ -77,7 +31,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(bytes: &'a [u8]) -> Result<Self, GmshError> {
+    fn new(bytes: &'a [u8]) -> Result<Self, ElastodynamicError> {
         Ok(Self {
             bytes,
             at: 0,
@@ -93,8 +47,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn wrong(&self, expected: &'static str) -> GmshError {
-        GmshError::Section {
+    fn wrong(&self, expected: &'static str) -> ElastodynamicError {
+        ElastodynamicError::Section {
             section: self.section.clone(),
             offset: self.at,
             expected,
@@ -127,7 +81,7 @@ impl<'a> Reader<'a> {
             .filter(|word| !word.is_empty())
     }
 
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], GmshError> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], ElastodynamicError> {
         let end = self.at + N;
         let slice = self.bytes.get(self.at..end);
         let slice = slice.ok_or_else(|| self.wrong("more bytes"))?;
@@ -137,13 +91,16 @@ impl<'a> Reader<'a> {
     }
 
     /// The next word of a text.
-    fn parsed<T: std::str::FromStr>(&mut self, expected: &'static str) -> Result<T, GmshError> {
+    fn parsed<T: std::str::FromStr>(
+        &mut self,
+        expected: &'static str,
+    ) -> Result<T, ElastodynamicError> {
         let word = self.word().and_then(|word| word.parse().ok());
         word.ok_or_else(|| self.wrong(expected))
     }
 
     /// A 4-byte integer of a binary file or an integer of text.
-    fn int(&mut self) -> Result<i64, GmshError> {
+    fn int(&mut self) -> Result<i64, ElastodynamicError> {
         if self.binary {
             Ok(i64::from(i32::from_le_bytes(self.take()?)))
         } else {
@@ -152,7 +109,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An 8-byte unsigned integer of a binary file or an integer of text.
-    fn size(&mut self) -> Result<u64, GmshError> {
+    fn size(&mut self) -> Result<u64, ElastodynamicError> {
         if self.binary {
             Ok(u64::from_le_bytes(self.take()?))
         } else {
@@ -160,7 +117,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn number(&mut self) -> Result<f64, GmshError> {
+    fn number(&mut self) -> Result<f64, ElastodynamicError> {
         if self.binary {
             Ok(f64::from_le_bytes(self.take()?))
         } else {
@@ -169,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A count that cannot exceed what the rest of the file can hold.
-    fn count(&mut self, size: u64) -> Result<usize, GmshError> {
+    fn count(&mut self, size: u64) -> Result<usize, ElastodynamicError> {
         let rest = (self.bytes.len() - self.at) as u64;
         if size <= rest {
             Ok(size as usize)
@@ -178,7 +135,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn read(mut self) -> Result<Mesh, GmshError> {
+    fn read(mut self) -> Result<Mesh, ElastodynamicError> {
         self.format()?;
         while let Some(line) = self.line() {
             let Some(name) = line.strip_prefix('$') else {
@@ -201,9 +158,9 @@ impl<'a> Reader<'a> {
         self.build()
     }
 
-    fn format(&mut self) -> Result<(), GmshError> {
+    fn format(&mut self) -> Result<(), ElastodynamicError> {
         let first = self.line().unwrap_or_default();
-        let format = |found: &str| GmshError::Format {
+        let format = |found: &str| ElastodynamicError::Format {
             found: found.chars().take(60).collect(),
         };
         if first != "$MeshFormat" {
@@ -223,7 +180,7 @@ impl<'a> Reader<'a> {
         if self.binary {
             let one: [u8; 4] = self.take()?;
             if i32::from_le_bytes(one) != 1 {
-                return Err(GmshError::ByteOrder);
+                return Err(ElastodynamicError::ByteOrder);
             }
         }
         Ok(())
@@ -239,7 +196,7 @@ impl<'a> Reader<'a> {
         self.at = found.map_or(self.bytes.len(), |k| self.at + k + end.len());
     }
 
-    fn physical_names(&mut self) -> Result<(), GmshError> {
+    fn physical_names(&mut self) -> Result<(), ElastodynamicError> {
         // Always text, also in binary files.
         let count: usize = self
             .line()
@@ -261,7 +218,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn read_entities(&mut self) -> Result<(), GmshError> {
+    fn read_entities(&mut self) -> Result<(), ElastodynamicError> {
         let mut counts = [0; 4];
         for count in &mut counts {
             let size = self.size()?;
@@ -289,7 +246,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn nodes_2(&mut self) -> Result<(), GmshError> {
+    fn nodes_2(&mut self) -> Result<(), ElastodynamicError> {
         let count = self.text_count()?;
         for _ in 0..count {
             let tag = self.int()? as u64;
@@ -300,7 +257,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A count on a line of its own, text in both kinds of files of format 2.
-    fn text_count(&mut self) -> Result<usize, GmshError> {
+    fn text_count(&mut self) -> Result<usize, ElastodynamicError> {
         let size = self
             .line()
             .and_then(|line| line.parse::<u64>().ok())
@@ -308,7 +265,7 @@ impl<'a> Reader<'a> {
         self.count(size)
     }
 
-    fn nodes_4(&mut self) -> Result<(), GmshError> {
+    fn nodes_4(&mut self) -> Result<(), ElastodynamicError> {
         let blocks = self.size()?;
         for _ in 0..3 {
             self.size()?;
@@ -336,9 +293,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn kind(&self, number: i64) -> Result<ElementKind, GmshError> {
+    fn kind(&self, number: i64) -> Result<ElementKind, ElastodynamicError> {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        ElementKind::from_gmsh_type(number).ok_or(GmshError::ElementType { number })
+        ElementKind::from_gmsh_type(number).ok_or(ElastodynamicError::ElementType { number })
     }
 
     /// Index of a list of physical tags, reusing the last one.
@@ -349,7 +306,7 @@ impl<'a> Reader<'a> {
         self.lists.len() as u32 - 1
     }
 
-    fn elements_2(&mut self) -> Result<(), GmshError> {
+    fn elements_2(&mut self) -> Result<(), ElastodynamicError> {
         let count = self.text_count()?;
         let mut done = 0;
         while done < count {
@@ -390,7 +347,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn elements_4(&mut self) -> Result<(), GmshError> {
+    fn elements_4(&mut self) -> Result<(), ElastodynamicError> {
         let blocks = self.size()?;
         for _ in 0..3 {
             self.size()?;
@@ -415,13 +372,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn build(self) -> Result<Mesh, GmshError> {
+    fn build(self) -> Result<Mesh, ElastodynamicError> {
         for (what, empty) in [
             ("nodes", self.nodes.is_empty()),
             ("elements", self.elements.is_empty()),
         ] {
             if empty {
-                return Err(GmshError::Empty { what });
+                return Err(ElastodynamicError::Empty { what });
             }
         }
         let flat = |k: usize| {
@@ -462,7 +419,7 @@ impl<'a> Reader<'a> {
         for &(kind, number, list) in &self.elements {
             nodes.clear();
             for &tag in &self.element_nodes[first..first + kind.node_count()] {
-                nodes.push(numbers.find(tag).ok_or(GmshError::Node {
+                nodes.push(numbers.find(tag).ok_or(ElastodynamicError::Node {
                     element: number,
                     node: tag,
                 })?);

@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 
 use super::ElementKind;
 
-/// Name of the group that holds all elements of the highest dimension.
-pub const ALL: &str = "all";
-
 /// A named set of elements of one dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
@@ -33,6 +30,9 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// Name of the group that holds all elements of the highest dimension.
+    pub const ALL: &str = "all";
+
     /// Empty mesh in a space of the given dimension (1, 2 or 3).
     pub fn new(dimension: usize) -> Self {
         assert!((1..=3).contains(&dimension), "dimension 1, 2 or 3");
@@ -83,7 +83,7 @@ impl Mesh {
             .filter(|&e| Some(self.kinds[e as usize].dimension()) == highest)
             .collect();
         self.groups
-            .entry(ALL.to_string())
+            .entry(Mesh::ALL.to_string())
             .or_insert(Group { elements });
         for group in self.groups.values_mut() {
             group.elements.sort_unstable();
@@ -102,7 +102,7 @@ impl Mesh {
             self.add_element(other.kinds[e], &list);
         }
         for (name, group) in &other.groups {
-            let name = if name == ALL {
+            let name = if name == Mesh::ALL {
                 prefix.trim_end_matches('-').to_string()
             } else {
                 format!("{prefix}{name}")
@@ -111,7 +111,7 @@ impl Mesh {
                 self.add_to_group(&name, e + elements);
             }
         }
-        self.groups.remove(ALL);
+        self.groups.remove(Mesh::ALL);
         self.parts
             .push((nodes, prefix.trim_end_matches('-').to_string()));
         self.file_numbers = Default::default();

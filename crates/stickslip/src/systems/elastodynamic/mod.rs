@@ -4,11 +4,11 @@
 //! rigid bodies are cheaper as `systems::rigid`. Smallest example:
 //!
 //! ```
-//! use stickslip::systems::elastodynamic::{ElementKind, Formulation, Material, shapes};
+//! use stickslip::systems::elastodynamic::{ElementKind, Formulation, Material, Mesh};
 //! use stickslip::systems::ElastodynamicSystem;
 //! use stickslip::systems::MechanicalSystem;
 //!
-//! let mesh = shapes::bar(1, 1.0, 10, ElementKind::Line2);
+//! let mesh = Mesh::bar(1, 1.0, 10, ElementKind::Line2);
 //! let steel = Material::new(210e9, 0.3, 7800.0);
 //! let bar = ElastodynamicSystem::builder(mesh)
 //!     .region("all", steel, Formulation::Bar { area: 1e-4 })
@@ -32,14 +32,14 @@ mod gmsh;
 mod loads;
 mod master_surface;
 mod material;
-mod matrix_market;
+pub(crate) mod matrix_market;
 mod mesh;
-mod modes;
+pub(crate) mod modes;
 mod nodes;
 mod numbering;
 mod obstacle;
 pub(crate) mod quadrature;
-pub mod shapes;
+mod shapes;
 mod stress;
 mod surface_load;
 mod system;
@@ -51,11 +51,9 @@ pub(crate) use coordinate_bound::bounded_coordinate;
 pub use element::ElementKind;
 pub use element_matrices::MassKind;
 pub use error::ElastodynamicError;
-pub use gmsh::{GmshError, read_gmsh};
 pub use material::{Formulation, Material};
-pub use matrix_market::{MatrixMarketError, read_matrix_market};
-pub use mesh::{ALL, Group, Mesh};
-pub use modes::natural_modes;
+pub(crate) use matrix_market::read_matrix_market;
+pub use mesh::{Group, Mesh};
 pub use obstacle::{Obstacle, ObstacleShape};
 pub use stress::ElementStress;
 pub use system::{ContactSurface, ElastodynamicSystem};

@@ -2,199 +2,209 @@
 
 use super::{ElementKind, Mesh};
 
-/// Straight bar along x from 0 to `length` with `elements` equal elements.
-///
-/// Groups: `left` and `right` (end points). `dimension` is that of the space.
-pub fn bar(dimension: usize, length: f64, elements: usize, kind: ElementKind) -> Mesh {
-    let order = kind.order();
-    let mut mesh = Mesh::new(dimension);
-    let count = elements * order + 1;
-    for i in 0..count {
-        let x = length * i as f64 / (count - 1) as f64;
-        mesh.add_node([x, 0.0, 0.0]);
-    }
-    for e in 0..elements {
-        let a = (e * order) as u32;
-        let nodes: &[u32] = match order {
-            1 => &[a, a + 1],
-            _ => &[a, a + 2, a + 1],
-        };
-        mesh.add_element(kind, nodes);
-    }
-    for (name, node) in [("left", 0), ("right", count as u32 - 1)] {
-        let e = mesh.add_element(ElementKind::Point, &[node]);
-        mesh.add_to_group(name, e);
-    }
-    mesh.finish()
-}
-
-/// Rectangle `[0, size.0] × [0, size.1]` of `cells.0 × cells.1` cells.
-///
-/// Triangles split each cell along its rising diagonal. Groups: `left`, `right`, `bottom`, `top`.
-pub fn rectangle(size: (f64, f64), cells: (usize, usize), kind: ElementKind) -> Mesh {
-    let mut mesh = Mesh::new(2);
-    let (nx, ny) = (2 * cells.0 + 1, 2 * cells.1 + 1);
-    let mut grid = Grid::new(&mut mesh, kind, nx * ny, |k| {
-        let (i, j) = (k % nx, k / nx);
-        [
-            size.0 * i as f64 / (nx - 1) as f64,
-            size.1 * j as f64 / (ny - 1) as f64,
-            0.0,
-        ]
-    });
-    let at = |i: usize, j: usize| j * nx + i;
-    for j in 0..cells.1 {
-        for i in 0..cells.0 {
-            let p = |a: usize, b: usize| at(2 * i + a, 2 * j + b);
-            grid.cell(&CELL.map(|[a, b]| p(a, b)));
+impl Mesh {
+    /// Straight bar along x from 0 to `length` with `elements` equal elements.
+    ///
+    /// Groups: `left` and `right` (end points). `dimension` is that of the space.
+    pub fn bar(dimension: usize, length: f64, elements: usize, kind: ElementKind) -> Mesh {
+        let order = kind.order();
+        let mut mesh = Mesh::new(dimension);
+        let count = elements * order + 1;
+        for i in 0..count {
+            let x = length * i as f64 / (count - 1) as f64;
+            mesh.add_node([x, 0.0, 0.0]);
         }
-    }
-    for i in 0..cells.0 {
-        let (a, m, b) = (2 * i, 2 * i + 1, 2 * i + 2);
-        grid.edge("bottom", [at(a, 0), at(b, 0), at(m, 0)]);
-        grid.edge("top", [at(b, ny - 1), at(a, ny - 1), at(m, ny - 1)]);
-    }
-    for j in 0..cells.1 {
-        let (a, m, b) = (2 * j, 2 * j + 1, 2 * j + 2);
-        grid.edge("right", [at(nx - 1, a), at(nx - 1, b), at(nx - 1, m)]);
-        grid.edge("left", [at(0, b), at(0, a), at(0, m)]);
-    }
-    mesh.finish()
-}
-
-/// Ring (or, with inner radius zero, refused) between two radii, centred at the origin.
-///
-/// Quadrilaterals only, straight edges. Groups: `inner` and `outer`.
-pub fn ring(radii: (f64, f64), cells: (usize, usize), kind: ElementKind) -> Mesh {
-    let mut mesh = Mesh::new(2);
-    let (nr, na) = (2 * cells.0 + 1, 2 * cells.1);
-    let mut grid = Grid::new(&mut mesh, kind, nr * na, |k| {
-        let (i, j) = (k % nr, k / nr);
-        let r = radii.0 + (radii.1 - radii.0) * i as f64 / (nr - 1) as f64;
-        let a = std::f64::consts::TAU * j as f64 / na as f64;
-        [r * a.cos(), r * a.sin(), 0.0]
-    });
-    let at = |i: usize, j: usize| (j % na) * nr + i;
-    for j in 0..cells.1 {
-        for i in 0..cells.0 {
-            let p = |a: usize, b: usize| at(2 * i + a, 2 * j + b);
-            grid.cell(&CELL.map(|[a, b]| p(a, b)));
+        for e in 0..elements {
+            let a = (e * order) as u32;
+            let nodes: &[u32] = match order {
+                1 => &[a, a + 1],
+                _ => &[a, a + 2, a + 1],
+            };
+            mesh.add_element(kind, nodes);
         }
-        let (a, m, b) = (2 * j, 2 * j + 1, 2 * j + 2);
-        grid.edge("outer", [at(nr - 1, a), at(nr - 1, b), at(nr - 1, m)]);
-        grid.edge("inner", [at(0, b), at(0, a), at(0, m)]);
-    }
-    mesh.finish()
-}
-
-/// Disc of a radius centred at the origin: a square core of `2 cells × 2 cells` elements, blown
-/// up to the circle ring by ring. Group: `boundary`.
-///
-/// The square grid is mapped so that the square of half side s becomes a curve between square
-/// (in the middle) and circle (at the rim); the outermost one is the circle.
-pub fn disc(radius: f64, cells: usize, kind: ElementKind) -> Mesh {
-    let side = 2.0;
-    let mesh = rectangle((side, side), (2 * cells, 2 * cells), kind);
-    let mesh = mesh.mapped(|x| {
-        let (u, v) = (x[0] - 1.0, x[1] - 1.0);
-        let s = u.abs().max(v.abs());
-        if s == 0.0 {
-            return [0.0; 3];
+        for (name, node) in [("left", 0), ("right", count as u32 - 1)] {
+            let e = mesh.add_element(ElementKind::Point, &[node]);
+            mesh.add_to_group(name, e);
         }
-        // On the circle of radius s at the angle that the position along the side prescribes.
-        let angle = if u.abs() >= v.abs() {
-            std::f64::consts::FRAC_PI_4 * v / u
-        } else {
-            std::f64::consts::FRAC_PI_2 - std::f64::consts::FRAC_PI_4 * u / v
-        };
-        let sign = if u.abs() >= v.abs() {
-            u.signum()
-        } else {
-            v.signum()
-        };
-        let (c, n) = (sign * s * angle.cos(), sign * s * angle.sin());
-        // Pure circle at the rim, pure square at the centre.
-        let w = s;
-        [
-            radius * (w * c + (1.0 - w) * u * 0.8),
-            radius * (w * n + (1.0 - w) * v * 0.8),
-            0.0,
-        ]
-    });
-    let mut joined = mesh;
-    let sides: Vec<u32> = ["bottom", "right", "top", "left"]
-        .iter()
-        .flat_map(|name| {
-            joined
-                .group(name)
-                .map_or(Vec::new(), |group| group.elements.clone())
-        })
-        .collect();
-    for e in sides {
-        joined.add_to_group("boundary", e);
+        mesh.finish()
     }
-    joined.finish()
 }
 
-/// Box `[0, a] × [0, b] × [0, c]` of `cells` cells; tetrahedra split each cell into six.
-///
-/// Groups: `left`, `right` (x), `front`, `back` (y), `bottom`, `top` (z).
-pub fn cuboid(size: [f64; 3], cells: [usize; 3], kind: ElementKind) -> Mesh {
-    let mut mesh = Mesh::new(3);
-    let n = cells.map(|c| 2 * c + 1);
-    let mut grid = Grid::new(&mut mesh, kind, n[0] * n[1] * n[2], |k| {
-        let index = [k % n[0], (k / n[0]) % n[1], k / (n[0] * n[1])];
-        [0, 1, 2].map(|a| size[a] * index[a] as f64 / (n[a] - 1) as f64)
-    });
-    let at = |i: usize, j: usize, k: usize| (k * n[1] + j) * n[0] + i;
-    for k in 0..cells[2] {
-        for j in 0..cells[1] {
-            for i in 0..cells[0] {
-                let p = |x: [usize; 3]| at(2 * i + x[0], 2 * j + x[1], 2 * k + x[2]);
-                let points: Vec<usize> = ElementKind::Hex27
-                    .reference_nodes()
-                    .iter()
-                    .map(|x| p(x.map(|x| (x + 1.0) as usize)))
-                    .collect();
-                grid.cell(&points);
+impl Mesh {
+    /// Rectangle `[0, size.0] × [0, size.1]` of `cells.0 × cells.1` cells.
+    ///
+    /// Triangles split each cell along its rising diagonal. Groups: `left`, `right`, `bottom`, `top`.
+    pub fn rectangle(size: (f64, f64), cells: (usize, usize), kind: ElementKind) -> Mesh {
+        let mut mesh = Mesh::new(2);
+        let (nx, ny) = (2 * cells.0 + 1, 2 * cells.1 + 1);
+        let mut grid = Grid::new(&mut mesh, kind, nx * ny, |k| {
+            let (i, j) = (k % nx, k / nx);
+            [
+                size.0 * i as f64 / (nx - 1) as f64,
+                size.1 * j as f64 / (ny - 1) as f64,
+                0.0,
+            ]
+        });
+        let at = |i: usize, j: usize| j * nx + i;
+        for j in 0..cells.1 {
+            for i in 0..cells.0 {
+                let p = |a: usize, b: usize| at(2 * i + a, 2 * j + b);
+                grid.cell(&CELL.map(|[a, b]| p(a, b)));
             }
         }
+        for i in 0..cells.0 {
+            let (a, m, b) = (2 * i, 2 * i + 1, 2 * i + 2);
+            grid.edge("bottom", [at(a, 0), at(b, 0), at(m, 0)]);
+            grid.edge("top", [at(b, ny - 1), at(a, ny - 1), at(m, ny - 1)]);
+        }
+        for j in 0..cells.1 {
+            let (a, m, b) = (2 * j, 2 * j + 1, 2 * j + 2);
+            grid.edge("right", [at(nx - 1, a), at(nx - 1, b), at(nx - 1, m)]);
+            grid.edge("left", [at(0, b), at(0, a), at(0, m)]);
+        }
+        mesh.finish()
     }
-    for axis in 0..3 {
-        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        let names = [["left", "right"], ["front", "back"], ["bottom", "top"]][axis];
-        for (end, name) in names.into_iter().enumerate() {
-            for b in 0..cells[v] {
-                for a in 0..cells[u] {
-                    let p = |s: usize, t: usize| {
-                        let mut index = [0; 3];
-                        index[axis] = end * (n[axis] - 1);
-                        index[u] = 2 * a + s;
-                        index[v] = 2 * b + t;
-                        at(index[0], index[1], index[2])
-                    };
-                    // Counter-clockwise seen from outside.
-                    let mut corner = [[0, 0], [2, 0], [2, 2], [0, 2]];
-                    if end == 0 {
-                        corner.swap(1, 3);
-                    }
-                    let middle = |k: usize| {
-                        let (x, y) = (corner[k], corner[(k + 1) % 4]);
-                        [(x[0] + y[0]) / 2, (x[1] + y[1]) / 2]
-                    };
-                    let mut points: Vec<usize> = corner.iter().map(|x| p(x[0], x[1])).collect();
-                    for k in 0..4 {
-                        let x = middle(k);
-                        points.push(p(x[0], x[1]));
-                    }
-                    points.push(p(1, 1));
-                    // The same diagonal as the tetrahedra: through the corner nearest the origin.
-                    grid.face(name, &points);
+}
+
+impl Mesh {
+    /// Ring (or, with inner radius zero, refused) between two radii, centred at the origin.
+    ///
+    /// Quadrilaterals only, straight edges. Groups: `inner` and `outer`.
+    pub fn ring(radii: (f64, f64), cells: (usize, usize), kind: ElementKind) -> Mesh {
+        let mut mesh = Mesh::new(2);
+        let (nr, na) = (2 * cells.0 + 1, 2 * cells.1);
+        let mut grid = Grid::new(&mut mesh, kind, nr * na, |k| {
+            let (i, j) = (k % nr, k / nr);
+            let r = radii.0 + (radii.1 - radii.0) * i as f64 / (nr - 1) as f64;
+            let a = std::f64::consts::TAU * j as f64 / na as f64;
+            [r * a.cos(), r * a.sin(), 0.0]
+        });
+        let at = |i: usize, j: usize| (j % na) * nr + i;
+        for j in 0..cells.1 {
+            for i in 0..cells.0 {
+                let p = |a: usize, b: usize| at(2 * i + a, 2 * j + b);
+                grid.cell(&CELL.map(|[a, b]| p(a, b)));
+            }
+            let (a, m, b) = (2 * j, 2 * j + 1, 2 * j + 2);
+            grid.edge("outer", [at(nr - 1, a), at(nr - 1, b), at(nr - 1, m)]);
+            grid.edge("inner", [at(0, b), at(0, a), at(0, m)]);
+        }
+        mesh.finish()
+    }
+}
+
+impl Mesh {
+    /// Disc of a radius centred at the origin: a square core of `2 cells × 2 cells` elements, blown
+    /// up to the circle ring by ring. Group: `boundary`.
+    ///
+    /// The square grid is mapped so that the square of half side s becomes a curve between square
+    /// (in the middle) and circle (at the rim); the outermost one is the circle.
+    pub fn disc(radius: f64, cells: usize, kind: ElementKind) -> Mesh {
+        let side = 2.0;
+        let mesh = Self::rectangle((side, side), (2 * cells, 2 * cells), kind);
+        let mesh = mesh.mapped(|x| {
+            let (u, v) = (x[0] - 1.0, x[1] - 1.0);
+            let s = u.abs().max(v.abs());
+            if s == 0.0 {
+                return [0.0; 3];
+            }
+            // On the circle of radius s at the angle that the position along the side prescribes.
+            let angle = if u.abs() >= v.abs() {
+                std::f64::consts::FRAC_PI_4 * v / u
+            } else {
+                std::f64::consts::FRAC_PI_2 - std::f64::consts::FRAC_PI_4 * u / v
+            };
+            let sign = if u.abs() >= v.abs() {
+                u.signum()
+            } else {
+                v.signum()
+            };
+            let (c, n) = (sign * s * angle.cos(), sign * s * angle.sin());
+            // Pure circle at the rim, pure square at the centre.
+            let w = s;
+            [
+                radius * (w * c + (1.0 - w) * u * 0.8),
+                radius * (w * n + (1.0 - w) * v * 0.8),
+                0.0,
+            ]
+        });
+        let mut joined = mesh;
+        let sides: Vec<u32> = ["bottom", "right", "top", "left"]
+            .iter()
+            .flat_map(|name| {
+                joined
+                    .group(name)
+                    .map_or(Vec::new(), |group| group.elements.clone())
+            })
+            .collect();
+        for e in sides {
+            joined.add_to_group("boundary", e);
+        }
+        joined.finish()
+    }
+}
+
+impl Mesh {
+    /// Box `[0, a] × [0, b] × [0, c]` of `cells` cells; tetrahedra split each cell into six.
+    ///
+    /// Groups: `left`, `right` (x), `front`, `back` (y), `bottom`, `top` (z).
+    pub fn cuboid(size: [f64; 3], cells: [usize; 3], kind: ElementKind) -> Mesh {
+        let mut mesh = Mesh::new(3);
+        let n = cells.map(|c| 2 * c + 1);
+        let mut grid = Grid::new(&mut mesh, kind, n[0] * n[1] * n[2], |k| {
+            let index = [k % n[0], (k / n[0]) % n[1], k / (n[0] * n[1])];
+            [0, 1, 2].map(|a| size[a] * index[a] as f64 / (n[a] - 1) as f64)
+        });
+        let at = |i: usize, j: usize, k: usize| (k * n[1] + j) * n[0] + i;
+        for k in 0..cells[2] {
+            for j in 0..cells[1] {
+                for i in 0..cells[0] {
+                    let p = |x: [usize; 3]| at(2 * i + x[0], 2 * j + x[1], 2 * k + x[2]);
+                    let points: Vec<usize> = ElementKind::Hex27
+                        .reference_nodes()
+                        .iter()
+                        .map(|x| p(x.map(|x| (x + 1.0) as usize)))
+                        .collect();
+                    grid.cell(&points);
                 }
             }
         }
+        for axis in 0..3 {
+            let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+            let names = [["left", "right"], ["front", "back"], ["bottom", "top"]][axis];
+            for (end, name) in names.into_iter().enumerate() {
+                for b in 0..cells[v] {
+                    for a in 0..cells[u] {
+                        let p = |s: usize, t: usize| {
+                            let mut index = [0; 3];
+                            index[axis] = end * (n[axis] - 1);
+                            index[u] = 2 * a + s;
+                            index[v] = 2 * b + t;
+                            at(index[0], index[1], index[2])
+                        };
+                        // Counter-clockwise seen from outside.
+                        let mut corner = [[0, 0], [2, 0], [2, 2], [0, 2]];
+                        if end == 0 {
+                            corner.swap(1, 3);
+                        }
+                        let middle = |k: usize| {
+                            let (x, y) = (corner[k], corner[(k + 1) % 4]);
+                            [(x[0] + y[0]) / 2, (x[1] + y[1]) / 2]
+                        };
+                        let mut points: Vec<usize> = corner.iter().map(|x| p(x[0], x[1])).collect();
+                        for k in 0..4 {
+                            let x = middle(k);
+                            points.push(p(x[0], x[1]));
+                        }
+                        points.push(p(1, 1));
+                        // The same diagonal as the tetrahedra: through the corner nearest the origin.
+                        grid.face(name, &points);
+                    }
+                }
+            }
+        }
+        mesh.finish()
     }
-    mesh.finish()
 }
 
 /// Nodes on the grid of half cells, made when an element first needs them.

@@ -104,6 +104,7 @@ impl ElastodynamicSystem {
     }
 
     /// Degrees of freedom of the nodes.
+    #[doc(hidden)]
     pub fn nodes(&self) -> &NodeMap {
         &self.nodes
     }

@@ -2,6 +2,7 @@
 
 use std::f64::consts::PI;
 
+use super::modes::natural_modes;
 use super::*;
 use crate::systems::MechanicalSystem;
 
@@ -21,11 +22,11 @@ const SPACE: [ElementKind; 5] = [
 ];
 
 fn plane_mesh(kind: ElementKind, cells: usize) -> Mesh {
-    shapes::rectangle((1.0, 1.0), (cells, cells), kind)
+    Mesh::rectangle((1.0, 1.0), (cells, cells), kind)
 }
 
 fn space_mesh(kind: ElementKind, cells: usize) -> Mesh {
-    shapes::cuboid([1.0; 3], [cells; 3], kind)
+    Mesh::cuboid([1.0; 3], [cells; 3], kind)
 }
 
 /// A distortion that keeps straight edges straight enough: vertices move, middle nodes stay in
@@ -84,7 +85,7 @@ fn constant_strain_gives_the_exact_energy_and_no_inner_forces() {
             (distorted(space_mesh(kind, 2)), Formulation::Solid)
         };
         let system = ElastodynamicSystem::builder(mesh)
-            .region(ALL, material, formulation)
+            .region(Mesh::ALL, material, formulation)
             .build()
             .unwrap();
         let q = system.field(|x| linear(x, d));
@@ -110,7 +111,7 @@ fn constant_strain_gives_the_exact_energy_and_no_inner_forces() {
             .unwrap()
             .groups()
             .keys()
-            .filter(|name| *name != ALL)
+            .filter(|name| *name != Mesh::ALL)
             .flat_map(|name| system.mesh().unwrap().group_nodes(name).unwrap())
             .collect();
         let largest = force.iter().fold(0.0f64, |m, f| m.max(f.abs()));
@@ -142,7 +143,7 @@ fn rotational_symmetry_reproduces_a_thick_cylinder_under_uniform_stretch() {
     for kind in PLANE {
         let mesh = plane_mesh(kind, 4).mapped(|x| [1.0 + x[0], 2.0 * x[1], 0.0]);
         let system = ElastodynamicSystem::builder(mesh)
-            .region(ALL, material, Formulation::Axisymmetric)
+            .region(Mesh::ALL, material, Formulation::Axisymmetric)
             .build()
             .unwrap();
         let q = system.field(|x| [a * x[0], b * x[1], 0.0]);
@@ -174,10 +175,10 @@ fn bubble_error(kind: ElementKind, cells: usize) -> f64 {
     let sides: Vec<String> = mesh
         .groups()
         .keys()
-        .filter(|name| *name != ALL)
+        .filter(|name| *name != Mesh::ALL)
         .cloned()
         .collect();
-    let mut builder = ElastodynamicSystem::builder(mesh).region(ALL, material, formulation);
+    let mut builder = ElastodynamicSystem::builder(mesh).region(Mesh::ALL, material, formulation);
     let all: Vec<usize> = (0..d).collect();
     for side in &sides {
         builder = builder.support(side, &all);
@@ -199,7 +200,7 @@ fn bubble_error(kind: ElementKind, cells: usize) -> f64 {
     // Consistent load of f through the fine quadrature of the mass rule.
     let mesh = system.mesh().unwrap();
     let mut load = vec![0.0; system.dof()];
-    for &element in &mesh.group(ALL).unwrap().elements {
+    for &element in &mesh.group(Mesh::ALL).unwrap().elements {
         let (_, list) = mesh.element(element as usize);
         let x: Vec<[f64; 3]> = list.iter().map(|&n| mesh.nodes()[n as usize]).collect();
         let (mut value, mut slope) = (vec![0.0; list.len()], vec![[0.0; 3]; list.len()]);
@@ -267,8 +268,8 @@ fn bar_frequencies_converge_to_those_of_the_continuum() {
     let c = material.bar_wave_speed();
     for (kind, elements, order) in [(ElementKind::Line2, 20, 2.0), (ElementKind::Line3, 10, 4.0)] {
         let error = |n: usize| {
-            let system = ElastodynamicSystem::builder(shapes::bar(1, length, n, kind))
-                .region(ALL, material, Formulation::Bar { area: 0.3 })
+            let system = ElastodynamicSystem::builder(Mesh::bar(1, length, n, kind))
+                .region(Mesh::ALL, material, Formulation::Bar { area: 0.3 })
                 .support("left", &[0])
                 .build()
                 .unwrap();
@@ -288,10 +289,10 @@ fn cantilever_frequencies_agree_with_euler_and_bernoulli() {
     let material = Material::new(7e10, 0.3, 2700.0);
     let factor = (material.young * inertia / (material.density * area)).sqrt() / (length * length);
     for angle in [0.0, 0.6f64] {
-        let mesh = shapes::bar(2, length, 12, ElementKind::Line2)
+        let mesh = Mesh::bar(2, length, 12, ElementKind::Line2)
             .mapped(|x| [x[0] * angle.cos(), x[0] * angle.sin(), 0.0]);
         let system = ElastodynamicSystem::builder(mesh)
-            .region(ALL, material, Formulation::Beam { area, inertia })
+            .region(Mesh::ALL, material, Formulation::Beam { area, inertia })
             .support("left", &[0, 1, 2])
             .build()
             .unwrap();
@@ -311,8 +312,8 @@ fn cantilever_frequencies_agree_with_euler_and_bernoulli() {
         }
         // Tip deflection under its own weight: q l⁴/(8 EI), exact at nodes.
     }
-    let system = ElastodynamicSystem::builder(shapes::bar(2, length, 3, ElementKind::Line2))
-        .region(ALL, material, Formulation::Beam { area, inertia })
+    let system = ElastodynamicSystem::builder(Mesh::bar(2, length, 3, ElementKind::Line2))
+        .region(Mesh::ALL, material, Formulation::Beam { area, inertia })
         .support("left", &[0, 1, 2])
         .gravity([0.0, -9.81, 0.0])
         .build()
@@ -330,8 +331,8 @@ fn slender_cantilever_of_solid_elements_bends_like_a_beam() {
     let (l, a) = (10.0, 1.0);
     let material = Material::new(1000.0, 0.0, 1.0);
     let system =
-        ElastodynamicSystem::builder(shapes::cuboid([l, a, a], [8, 1, 1], ElementKind::Hex20))
-            .region(ALL, material, Formulation::Solid)
+        ElastodynamicSystem::builder(Mesh::cuboid([l, a, a], [8, 1, 1], ElementKind::Hex20))
+            .region(Mesh::ALL, material, Formulation::Solid)
             .support("left", &[0, 1, 2])
             .traction("right", [0.0, 0.0, 1.0 / (a * a)])
             .build()
@@ -358,7 +359,7 @@ fn lumped_mass_is_positive_and_keeps_the_total() {
             (space_mesh(kind, 1), Formulation::Solid)
         };
         let system = ElastodynamicSystem::builder(mesh)
-            .region(ALL, Material::new(1.0, 0.2, 3.0), formulation)
+            .region(Mesh::ALL, Material::new(1.0, 0.2, 3.0), formulation)
             .mass(MassKind::Lumped)
             .build()
             .unwrap();
@@ -382,7 +383,7 @@ fn bad_input_is_named() {
     // Inverted element.
     let mirrored = square().mapped(|x| [-x[0], x[1], 0.0]);
     match build(mirrored)
-        .region(ALL, steel, strain)
+        .region(Mesh::ALL, steel, strain)
         .build()
         .unwrap_err()
     {
@@ -396,17 +397,22 @@ fn bad_input_is_named() {
     // Zero volume.
     let flat = square().mapped(|x| [x[0], 0.0, 0.0]);
     assert!(matches!(
-        build(flat).region(ALL, steel, strain).build(),
+        build(flat).region(Mesh::ALL, steel, strain).build(),
         Err(ElastodynamicError::Inverted { .. })
     ));
     // Incompressible.
     let rubber = Material::new(1.0, 0.5, 1.0);
     assert!(matches!(
-        build(square()).region(ALL, rubber, strain).build(),
+        build(square()).region(Mesh::ALL, rubber, strain).build(),
         Err(ElastodynamicError::Poisson { poisson: 0.5, .. })
     ));
     let stress = Formulation::PlaneStress { thickness: 1.0 };
-    assert!(build(square()).region(ALL, rubber, stress).build().is_ok());
+    assert!(
+        build(square())
+            .region(Mesh::ALL, rubber, stress)
+            .build()
+            .is_ok()
+    );
     // Missing group, with the known ones.
     match build(square())
         .region("steel", steel, strain)
@@ -422,21 +428,27 @@ fn bad_input_is_named() {
     // No mass and no support.
     let light = Material::new(1.0, 0.3, 0.0);
     assert!(matches!(
-        build(square()).region(ALL, light, strain).build(),
+        build(square()).region(Mesh::ALL, light, strain).build(),
         Err(ElastodynamicError::SingularWithoutMass { .. })
     ));
     // A part without support is reported, a held one not.
-    let free = build(square()).region(ALL, steel, strain).build().unwrap();
+    let free = build(square())
+        .region(Mesh::ALL, steel, strain)
+        .build()
+        .unwrap();
     assert_eq!(free.report().len(), 1);
     let held = build(square())
-        .region(ALL, steel, strain)
+        .region(Mesh::ALL, steel, strain)
         .support("left", &[0, 1])
         .build()
         .unwrap();
     assert!(held.report().is_empty());
     // A step of a second for a body that a wave crosses in a microsecond.
     let fast = Material::new(1e12, 0.3, 1.0);
-    let system = build(square()).region(ALL, fast, strain).build().unwrap();
+    let system = build(square())
+        .region(Mesh::ALL, fast, strain)
+        .build()
+        .unwrap();
     match system.check_step(1.0).unwrap_err() {
         ElastodynamicError::HopelessStep { suggested, .. } => {
             assert!(system.check_step(suggested).is_ok());
@@ -449,7 +461,7 @@ fn bad_input_is_named() {
 fn assembly_has_the_same_bits_for_any_number_of_threads() {
     let build = || {
         ElastodynamicSystem::builder(space_mesh(ElementKind::Tet4, 9))
-            .region(ALL, Material::new(3.0, 0.3, 1.1), Formulation::Solid)
+            .region(Mesh::ALL, Material::new(3.0, 0.3, 1.1), Formulation::Solid)
             .build()
             .unwrap()
     };

@@ -22,7 +22,7 @@
 
 mod history;
 mod kernel;
-mod motion;
+pub(crate) mod motion;
 mod reading;
 mod ring;
 mod view;
@@ -33,9 +33,9 @@ mod tests;
 
 pub use history::InitialHistory;
 pub use kernel::Kernel;
-pub use motion::PastMotion;
-pub(crate) use motion::{Interpolation, PastSnapshot};
-pub(crate) use reading::{FunctionIntegral, PastFunction, PastIntegral, WindowMaximum};
-pub use reading::{PastError, PastReading, Psi};
+pub(crate) use motion::{Interpolation, PastMotion, PastSnapshot};
+pub use reading::{
+    FunctionIntegral, PastError, PastFunction, PastIntegral, PastReading, Psi, WindowMaximum,
+};
 pub use view::PastView;
 pub(crate) use with_past::SystemWithPast;

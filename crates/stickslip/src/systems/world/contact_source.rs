@@ -22,18 +22,21 @@ pub struct FoundContact {
     pub matched: Option<u32>,
 }
 
-/// Finds the contacts of a step.
+/// Finds the contacts of a step: [`CollisionDetection`](super::CollisionDetection) or [`DeclaredPairs`](super::DeclaredPairs).
 ///
 /// The run owns the source; the world stays as it is. A source may keep what speeds it up, as long as the contacts it
 /// finds depend only on the world, the states it has seen and its memory.
 pub trait ContactSource: Send + Sync {
     /// Writes all contacts that can act in a step of length `h` from `state`, in the order of their keys. The reach
     /// covers twice the approach of each pair in the step, rotation included ([`World::reach`]).
+    #[doc(hidden)]
     fn find(&mut self, world: &World, state: &WorldState, h: f64, out: &mut Vec<FoundContact>);
 
     /// What must be found again to go on with the same bits.
+    #[doc(hidden)]
     fn memory(&self) -> serde_json::Value;
 
     /// Takes up a memory; false if it does not fit.
+    #[doc(hidden)]
     fn recall(&mut self, memory: &serde_json::Value) -> bool;
 }

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::fill::TRIES;
+
 /// A world is not acceptable; every variant names the culprit.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum WorldError {
@@ -127,5 +129,33 @@ pub enum WorldError {
         between: [String; 2],
         /// Why it was refused.
         reason: &'static str,
+    },
+    /// A fill without shapes to choose from.
+    #[error("there is no shape to fill with")]
+    NoShape,
+    /// A fill with a shape that has no volume.
+    #[error("{kind} has no volume to fill with")]
+    NoVolume {
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// A fill with a shape that cannot be.
+    #[error(transparent)]
+    FillShape(#[from] super::ShapeError),
+    /// More bodies than a fill may have.
+    #[error("more than {most} bodies")]
+    TooMany {
+        /// As many are allowed.
+        most: usize,
+    },
+    /// A region without place for another body.
+    #[error(
+        "the region is full after {placed} of {wanted} bodies: no place for another was found in {TRIES} tries"
+    )]
+    Full {
+        /// Bodies that found a place.
+        placed: usize,
+        /// Bodies wanted.
+        wanted: usize,
     },
 }

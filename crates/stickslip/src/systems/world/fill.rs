@@ -25,9 +25,7 @@
 //!
 //! `tests/world_builder.rs`, `tests/world_scenes.rs`.
 
-use thiserror::Error;
-
-use super::{Dimension, PlacedShape, Pose, Shape, ShapeError, Weight, WorldBody, WorldError};
+use super::{Dimension, PlacedShape, Pose, Shape, Weight, WorldBody, WorldError};
 
 /// What a region is filled with.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,54 +81,8 @@ pub enum FillSize {
     Lognormal(f64, f64),
 }
 
-/// Why a region cannot be filled.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum FillError {
-    /// Nothing to choose from.
-    #[error("there is no shape to fill with")]
-    NoShape,
-    /// A number that cannot be.
-    #[error("{what} is {value}, expected {expected}")]
-    Number {
-        /// Which number.
-        what: &'static str,
-        /// Its value.
-        value: f64,
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// A shape without volume.
-    #[error("{kind} has no volume to fill with")]
-    NoVolume {
-        /// Its kind.
-        kind: &'static str,
-    },
-    /// A shape that cannot be.
-    #[error(transparent)]
-    Shape(#[from] ShapeError),
-    /// More bodies than allowed.
-    #[error("more than {most} bodies")]
-    TooMany {
-        /// As many are allowed.
-        most: usize,
-    },
-    /// No place for a body.
-    #[error(
-        "the region is full after {placed} of {wanted} bodies: no place for another was found in {TRIES} tries"
-    )]
-    Full {
-        /// Bodies that found a place.
-        placed: usize,
-        /// Bodies wanted.
-        wanted: usize,
-    },
-    /// A body that no world can have.
-    #[error(transparent)]
-    Body(#[from] WorldError),
-}
-
 /// Tries for one body before the region counts as full.
-const TRIES: usize = 2000;
+pub(super) const TRIES: usize = 2000;
 
 /// A shape with its measures at size 1.
 struct Choice<'a> {
@@ -142,11 +94,11 @@ struct Choice<'a> {
 
 impl Fill {
     /// The bodies, placed.
-    pub fn bodies(&self, dimension: Dimension) -> Result<Vec<WorldBody>, FillError> {
+    pub fn bodies(&self, dimension: Dimension) -> Result<Vec<WorldBody>, WorldError> {
         let choices = self.choices(dimension)?;
         let plan = self.plan(&choices, dimension);
         if plan.len() > self.most {
-            return Err(FillError::TooMany { most: self.most });
+            return Err(WorldError::TooMany { most: self.most });
         }
         let radii: Vec<f64> = plan
             .iter()
@@ -154,7 +106,7 @@ impl Fill {
             .collect();
         let mut random = Random(self.seed ^ 0x5555_5555_5555_5555);
         let places = place(&radii, (self.sides, self.at, dimension), &mut random);
-        let places = places.map_err(|placed| FillError::Full {
+        let places = places.map_err(|placed| WorldError::Full {
             placed,
             wanted: radii.len(),
         })?;
@@ -182,9 +134,9 @@ impl Fill {
     }
 
     /// Measures the shapes; refuses what cannot be.
-    fn choices(&self, dimension: Dimension) -> Result<Vec<Choice<'_>>, FillError> {
+    fn choices(&self, dimension: Dimension) -> Result<Vec<Choice<'_>>, WorldError> {
         let number = |what, value, expected| {
-            Err(FillError::Number {
+            Err(WorldError::Number {
                 what,
                 value,
                 expected,
@@ -227,7 +179,7 @@ impl Fill {
             }
             let measure = of.shape.shape.measure(dimension)?;
             if !(measure.mass.mass > 0.0) {
-                return Err(FillError::NoVolume {
+                return Err(WorldError::NoVolume {
                     kind: of.shape.shape.kind(),
                 });
             }
@@ -241,7 +193,7 @@ impl Fill {
         if choices.iter().map(|c| c.of.weight).sum::<f64>() > 0.0 {
             Ok(choices)
         } else {
-            Err(FillError::NoShape)
+            Err(WorldError::NoShape)
         }
     }
 

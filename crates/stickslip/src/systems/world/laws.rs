@@ -1,7 +1,7 @@
 //! What pairs of materials do to each other.
 
 use crate::laws::{
-    ContactLaw, ContactLawError, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw,
+    ContactLaw, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw, LawError,
 };
 
 use super::{Dimension, WorldError};
@@ -38,7 +38,7 @@ impl PairLaw {
         dimension: Dimension,
         [sliding, rolling, drilling]: [f64; 3],
         impact: ImpactLaw,
-    ) -> Result<Self, ContactLawError> {
+    ) -> Result<Self, LawError> {
         let tangents = dimension.axes() - 1;
         let mut parts = vec![FrictionSection::ball(sliding, tangents)?];
         if rolling > 0.0 {

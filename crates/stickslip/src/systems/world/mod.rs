@@ -8,7 +8,7 @@
 
 mod body;
 mod builder;
-mod contact_source;
+pub(crate) mod contact_source;
 mod declared_pairs;
 mod error;
 mod fill;
@@ -25,10 +25,11 @@ mod world;
 
 pub use body::{BodyForce, BodyMotion, DrivenMotion, Load, WorldBody};
 pub use builder::WorldBuilder;
-pub use contact_source::{ContactSource, FoundContact};
+pub use contact_source::ContactSource;
+pub(crate) use contact_source::FoundContact;
 pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
-pub use fill::{Fill, FillAmount, FillError, FillShape, FillSize};
+pub use fill::{Fill, FillAmount, FillShape, FillSize};
 pub(crate) use geometry::separating_direction;
 pub use geometry::{
     CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError, Surface,

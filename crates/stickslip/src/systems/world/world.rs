@@ -58,6 +58,7 @@ pub struct World {
     /// The bodies.
     pub bodies: Vec<WorldBody>,
     /// Laws by pair of materials.
+    #[doc(hidden)]
     pub laws: PairTable,
     /// Gap, relative to the size of the smaller body, below which a contact is closed.
     pub slop: f64,

@@ -317,6 +317,7 @@ impl Shape {
     }
 
     /// Mass properties at density 1 and extents.
+    #[doc(hidden)]
     pub fn measure(&self, dimension: Dimension) -> Result<ShapeMeasure, ShapeError> {
         let farthest = |points: &[[f64; 3]]| points.iter().map(|&p| norm(p)).fold(0.0, f64::max);
         let in_plane = |points: &[[f64; 2]]| {

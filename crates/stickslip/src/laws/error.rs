@@ -1,8 +1,8 @@
-//! What is wrong with a friction section.
+//! What is wrong with a law.
 
-/// Why a friction section was refused.
+/// Why a law of contact, friction or impact was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum FrictionError {
+pub enum LawError {
     /// A coefficient, semi-axis or factor is negative or not finite.
     #[error("friction coefficient {value} is negative or not finite")]
     Coefficient {
@@ -59,5 +59,33 @@ pub enum FrictionError {
     EmptyPart {
         /// Index of the part.
         index: usize,
+    },
+    /// The coefficient took a value that no friction set can have.
+    #[error("friction coefficient {value} at time {time} is negative or not finite")]
+    CoefficientAt {
+        /// The value of the coefficient.
+        value: f64,
+        /// The time at which it was evaluated.
+        time: f64,
+    },
+    /// The restitution coefficient is not a number in [0, 1].
+    #[error("restitution {restitution} is not in [0, 1]")]
+    RestitutionOutOfRange {
+        /// The value given.
+        restitution: f64,
+    },
+    /// A number of a compliant contact that must be positive is not.
+    #[error("{what} is {value}, expected a positive finite number")]
+    NotPositive {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The damping ratio is not in [0, 1).
+    #[error("damping ratio {value} is not in [0, 1)")]
+    DampingRatio {
+        /// Its value.
+        value: f64,
     },
 }

@@ -1,0 +1,161 @@
+//! Other motions than the one a step took: several solutions, impacts without collision.
+
+use crate::contact::ContactKey;
+use crate::records::{StepOutcome, StepRecord};
+use crate::stepping::MoreauContactDynamics;
+
+use super::super::studies::touching_problem;
+use super::super::uniqueness_watch::{UniquenessWatch, Wanted, may_jam};
+use super::{Simulation, step_start};
+
+/// Part of the distance of two records that stands for an instant of a scheme from event to event.
+const SHORT: f64 = 1e-3;
+
+impl Simulation {
+    /// Looks for other motions than the one taken, where the contacts, their modes or their couplings changed.
+    #[inline(never)] // What judges a step is counted by its name.
+    pub(super) fn examine_uniqueness(&mut self, h: f64) {
+        let (problem, watch) = (&self.stage.problem, &mut self.uniqueness);
+        let certificate = &mut self.stage.certificate;
+        if self.world.is_some() && !UniquenessWatch::takes_world(problem) {
+            // Islands of many bodies are solved, not enumerated.
+            certificate.uniqueness_not_examined += 1;
+            return;
+        }
+        if !self.scheme.poses_one_problem() {
+            self.examine_between_events(h);
+            return;
+        }
+        let start = step_start(&self.positions, &self.saved);
+        let wanted = watch.wanted((problem, &self.record), &start);
+        // What the solver found by itself is counted already.
+        let solver_knows = matches!(self.record.outcome, StepOutcome::SeveralSolutions { .. });
+        let found = match wanted {
+            _ if solver_knows => None,
+            Wanted::Nothing => None,
+            Wanted::Problem => watch.examine(problem, self.record.t, certificate),
+            Wanted::Touching => {
+                let state = &self.saved;
+                let posed = self.past.is_none().then(|| {
+                    let touching: Vec<bool> = start.touching().collect();
+                    touching_problem(
+                        self.system.as_ref(),
+                        self.scheme.as_mut(),
+                        (state.t, &state.q, &state.v),
+                        h,
+                        &touching,
+                    )
+                });
+                // A past that has gone on with the step cannot be read at its start again.
+                certificate.uniqueness_not_examined += u64::from(posed.is_none());
+                let posed = posed.as_ref().unwrap_or(problem);
+                watch.examine(posed, self.record.t, certificate)
+            }
+        };
+        watch.count(certificate);
+        if let Some(outcome) = found.filter(|_| self.record.outcome == StepOutcome::Solved) {
+            self.record.outcome = outcome;
+        }
+    }
+
+    /// The same for a scheme that goes from event to event: contacts that touch at the start of the step are examined by
+    /// the problem that a short time step poses there; those that met within it are not.
+    fn examine_between_events(&mut self, h: f64) {
+        let watch = &mut self.uniqueness;
+        let certificate = &mut self.stage.certificate;
+        let start = step_start(&self.positions, &self.saved);
+        let touching = start.touching().filter(|&touches| touches).count();
+        // The normal forces of springs are known.
+        if self.scheme.is_compliant() || touching == 0 && self.record.active_contacts() < 2 {
+            return;
+        }
+        if self.control.is_some() || self.system.past_reading().is_some() {
+            certificate.uniqueness_not_examined += 1;
+            return;
+        }
+        let (state, touching) = (&self.saved, start.touching().collect::<Vec<bool>>());
+        let posed = touching_problem(
+            self.system.as_ref(),
+            // Frames at its end: normals turn, and what they turn may lift a contact.
+            &mut MoreauContactDynamics::default(),
+            (state.t, &state.q, &state.v),
+            SHORT * h,
+            &touching,
+        );
+        let found = match watch.wanted((&posed, &self.record), &start) {
+            Wanted::Nothing => None,
+            Wanted::Problem => watch.examine(&posed, self.record.t, certificate),
+            Wanted::Touching => {
+                watch.forget();
+                None
+            }
+        };
+        watch.count(certificate);
+        if let Some(outcome) = found.filter(|_| self.record.outcome == StepOutcome::Solved) {
+            self.record.outcome = outcome;
+        }
+    }
+
+    /// The contact whose impulse in the step of length `h` just made does not shrink with the step though nothing hit
+    /// it: half a step from the same state needs more than three quarters of it.
+    pub(super) fn tangential_impact(&mut self, h: f64) -> Option<usize> {
+        let contact = self.events.suspect(&self.record)?;
+        let whole = self.record.impulse(contact)[0];
+        let certificate = self.stage.certificate.clone();
+        self.swap_with_trial();
+        let made = self.trial(&[0.5 * h]);
+        let found = made && self.record.impulse(contact)[0] > 0.75 * whole;
+        self.retract();
+        self.swap_with_trial();
+        self.stage.certificate = certificate;
+        if let Some(past) = &mut self.past {
+            past.push(self.state.t, &self.state.q);
+        }
+        found.then_some(contact)
+    }
+
+    /// The same for a pair of bodies of a small world, named by a contact that acts, where friction can do it. Normals turn with the
+    /// bodies, so that a sixteenth of a step has to need the impulse too.
+    pub(super) fn tangential_impact_of_pair(&mut self, h: f64) -> Option<ContactKey> {
+        let problem = &self.stage.problem;
+        if self.world.is_none() || !(h > 0.0) || !UniquenessWatch::takes_world(problem) {
+            return None;
+        }
+        let inverse_mass = |key: ContactKey| {
+            let block = problem.blocks().iter().find(|block| block.key == key)?;
+            Some(problem.w(block.start, block.start)).filter(|w| *w > 0.0)
+        };
+        let key = self.events.suspect_pair(&self.record, inverse_mass)?;
+        if !may_jam(problem) {
+            return None;
+        }
+        let normal_impulse = |record: &StepRecord| {
+            let own = record.present.iter().filter(|c| c.key.owners == key.owners);
+            own.map(|c| (0..3).map(|k| c.impulse[k] * c.normal[k]).sum::<f64>())
+                .sum::<f64>()
+        };
+        let whole = normal_impulse(&self.record);
+        // What the scheme remembers of its contacts is that of the step made.
+        let memory = self.scheme.memory()?;
+        let certificate = self.stage.certificate.clone();
+        self.swap_with_trial();
+        self.record.clone_from(&self.spare.record);
+        let found = [0.5, 0.0625].iter().all(|part| {
+            let made = self.trial(&[part * h]);
+            made && normal_impulse(&self.record) > 0.75 * whole
+        });
+        self.swap_with_trial();
+        self.stage.certificate = certificate;
+        self.scheme.recall(&memory);
+        found.then_some(key)
+    }
+
+    /// Lays the step just made aside for a trial step, or takes it up again.
+    fn swap_with_trial(&mut self) {
+        let (spare, stage) = (&mut self.spare, &mut self.stage);
+        std::mem::swap(&mut self.state, &mut spare.state);
+        std::mem::swap(&mut self.record, &mut spare.record);
+        std::mem::swap(&mut stage.problem, &mut spare.problem);
+        std::mem::swap(&mut stage.solution, &mut spare.solution);
+    }
+}
