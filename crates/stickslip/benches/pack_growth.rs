@@ -1,18 +1,21 @@
 //! How the time of a step grows with the number of balls in settled packs.
 //!
-//! `cargo bench --workspace --bench pack_growth [-- COUNT ... | steps=N]`, without counts those of 1,000, 5,000 and 20,000 balls; one row each and the exponents. CPU time of one thread.
+//! `cargo bench --workspace --bench pack_growth [-- COUNT ... | steps=N | seed=N]`, without counts those of 1,000, 5,000 and 20,000 balls; one row each and the exponents. CPU time of one thread.
+//! Made packs are kept as checkpoints below `target/tmp/packs`, since making the largest takes many minutes; what is there is used, so remove the folder
+//! where packs are to be made anew.
 //!
 //! All packs are made alike. A quarter of the balls comes to rest without friction, in a drag, in a shaft of a quarter of the floor. The planes of two
 //! walls of the shaft mirror it: a ball that touches a smooth wall touches its image with the same force, so that the four quarters are at rest without the walls.
 //! Friction is then switched on and the drag off, and every ball is thrown in a random direction, which breaks the symmetry (without friction such a pack
 //! flows from there: what a wall held is held by an image that may give way). 120 steps later the clock runs. Steps before the last twenty of these are coarse.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use stickslip::simulation::{Simulation, SimulationSettings};
+use stickslip::simulation::{Checkpoint, Simulation, SimulationSettings};
 use stickslip::solvers::{BodySweepSettings, BodySweepSolver};
 use stickslip::stepping::WorldStepping;
 use stickslip::systems::World;
@@ -66,8 +69,8 @@ struct Pack {
 
 impl Pack {
     /// Balls of unequal size on a lattice above a square of so many columns.
-    fn lattice(count: usize, columns: usize) -> Self {
-        let mut random = Random(12345);
+    fn lattice(count: usize, columns: usize, seed: u64) -> Self {
+        let mut random = Random(seed);
         let balls = (0..count).map(|i| {
             let radius = R * (1.0 + 0.2 * random.next());
             let cell = [i % columns, (i / columns) % columns, i / columns / columns];
@@ -251,21 +254,29 @@ fn mean(numbers: &[f64]) -> f64 {
 /// Number of balls, median and mean of the time of a step.
 type Row = [f64; 3];
 
-/// Makes a pack of about so many balls, four times the deep column of a quarter of them, and measures so many steps.
-fn measure(count: usize, steps: usize) -> Row {
-    let start = cpu();
+/// A pack of about so many balls, four times the deep column of a quarter of them, as it is when the clock starts to run; number of balls and the run.
+fn made(count: usize, seed: u64) -> (usize, Simulation) {
     // As deep as the packs of `benches/rapier`: columns of 1.3 times their number.
     let columns = (0.5 * (count as f64 / 1.3).cbrt()).round() as usize;
-    let mut quarter = Pack::lattice(count / 4, columns.max(2));
-    quarter.settle();
+    let mut quarter = Pack::lattice(count / 4, columns.max(2), seed);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("packs");
+    let file = folder.join(format!("{count}-{seed}.json"));
+    let kept = Checkpoint::load(&file).ok();
+    if kept.is_none() {
+        quarter.settle();
+    }
     let pack = quarter.mirrored().thrown();
-    let exact = Arc::new(AtomicBool::new(false));
+    let exact = Arc::new(AtomicBool::new(kept.is_some()));
     let solver = Either {
         exact: exact.clone(),
         coarse: coarse(),
         default: BodySweepSolver::default(),
     };
     let mut run = simulation(pack.world(0.5, 0.0), Box::new(solver));
+    if let Some(kept) = kept {
+        run.restore(kept).expect("a checkpoint of this pack");
+        return (pack.balls.len(), run);
+    }
     for _ in 0..FRICTION {
         run.step_towards(1e9);
     }
@@ -273,6 +284,15 @@ fn measure(count: usize, steps: usize) -> Row {
     for _ in 0..BEFORE {
         run.step_towards(1e9);
     }
+    std::fs::create_dir_all(&folder).expect("a folder for the packs");
+    run.checkpoint().save(&file).expect("the pack is kept");
+    (pack.balls.len(), run)
+}
+
+/// Measures so many steps of a pack.
+fn measure(count: usize, seed: u64, steps: usize) -> Row {
+    let start = cpu();
+    let (balls, mut run) = made(count, seed);
     let made = cpu() - start;
     let (mut times, mut sweeps, mut contacts) = (Vec::new(), Vec::new(), Vec::new());
     let (mut worst, mut within, mut deepest) = (0.0, 0, 0.0);
@@ -290,7 +310,7 @@ fn measure(count: usize, steps: usize) -> Row {
     }
     println!(
         "{:>6} {:>8.0} {:>9.2} {:>9.2} {:>9.1} {:>6.0} {:>7.1} {within:>4}/{steps} {worst:>8.1e} {deepest:>8.1e} {made:>8.0}",
-        pack.balls.len(),
+        balls,
         mean(&contacts),
         1e3 * median(&times),
         1e3 * mean(&times),
@@ -298,7 +318,7 @@ fn measure(count: usize, steps: usize) -> Row {
         median(&sweeps),
         mean(&sweeps),
     );
-    [pack.balls.len() as f64, median(&times), mean(&times)]
+    [balls as f64, median(&times), mean(&times)]
 }
 
 fn main() {
@@ -308,10 +328,12 @@ fn main() {
         .skip(1)
         .filter(|a| !a.starts_with("--"))
         .collect();
-    let steps = words
-        .iter()
-        .find_map(|word| word.strip_prefix("steps=")?.parse().ok())
-        .unwrap_or(100);
+    let set = |name: &str| -> Option<u64> {
+        let mut values = words.iter().filter_map(|word| word.strip_prefix(name));
+        values.next()?.parse().ok()
+    };
+    let steps = set("steps=").unwrap_or(100) as usize;
+    let seed = set("seed=").unwrap_or(12345);
     let mut counts: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
     if counts.is_empty() {
         counts = vec![1000, 5000, 20_000];
@@ -330,7 +352,10 @@ fn main() {
         "overlap",
         "made in s"
     );
-    let rows: Vec<Row> = counts.iter().map(|&count| measure(count, steps)).collect();
+    let rows: Vec<Row> = counts
+        .iter()
+        .map(|&count| measure(count, seed, steps))
+        .collect();
     for pair in rows.windows(2) {
         let grows = |k: usize| (pair[1][k] / pair[0][k]).ln() / (pair[1][0] / pair[0][0]).ln();
         println!(

@@ -1,6 +1,7 @@
 //! Sweeps over one group until its islands are solved.
 
 use super::alone::AloneScratch;
+use super::batch::Four;
 use super::group::Group;
 use super::rest::or_part;
 use super::track::Track;
@@ -10,8 +11,8 @@ const REFRESH: u32 = 50;
 
 /// At most `sweeps_max` sweeps until every track is within the tolerance; the number of sweeps. All threads of the group's barrier
 /// call it with their index and equal tracks, and leave with equal tracks. The impulses left are the best that were checked.
-pub(super) fn drive<const R: usize, const F: usize>(
-    group: &Group<'_, R, F>,
+pub(super) fn drive<B: Four<R, F>, const R: usize, const F: usize>(
+    group: &Group<'_, B, R, F>,
     thread: usize,
     tracks: &mut [Track; 4],
     tolerance: f64,
@@ -73,8 +74,8 @@ pub(super) fn drive<const R: usize, const F: usize>(
 }
 
 /// Residuals at the present point with fresh velocities; the lanes whose islands have never been nearer to a solution.
-fn check<const R: usize, const F: usize>(
-    group: &Group<'_, R, F>,
+fn check<B: Four<R, F>, const R: usize, const F: usize>(
+    group: &Group<'_, B, R, F>,
     thread: usize,
     tracks: &mut [Track; 4],
     sweeps: u32,

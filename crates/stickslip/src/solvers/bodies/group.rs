@@ -4,7 +4,7 @@
 //! halves, level by level. The split depends on the problem alone, so parts may be swept by several threads with the bits of one.
 
 use super::alone::{Alone, AloneScratch};
-use super::batch::{Batch, Bodies, Sums};
+use super::batch::{Bodies, Four, Sums};
 use super::kernels::{self, LaneSums};
 use super::team::SpinBarrier;
 use crate::solvers::sweep::Instructions;
@@ -23,9 +23,9 @@ pub(super) struct Segment {
 
 /// What one solve of a group works on. All threads share it; every batch, every contact visited by itself and every body is used
 /// by one thread at a time: that of its segment between two barriers.
-pub(super) struct Group<'a, const R: usize, const F: usize> {
+pub(super) struct Group<'a, B, const R: usize, const F: usize> {
     pub(super) how: Instructions,
-    pub(super) batches: *mut Batch<R, F>,
+    pub(super) batches: *mut B,
     pub(super) best: *mut [[f64; 4]; R],
     pub(super) alone: *mut Alone,
     pub(super) segments: &'a [Segment],
@@ -48,9 +48,9 @@ pub(super) struct Slot(UnsafeCell<LaneSums>);
 // SAFETY: a slot is written by the thread of its segment and read by others only after a barrier.
 unsafe impl Sync for Slot {}
 // SAFETY: see the type: threads use disjoint parts between two barriers.
-unsafe impl<const R: usize, const F: usize> Sync for Group<'_, R, F> {}
+unsafe impl<B, const R: usize, const F: usize> Sync for Group<'_, B, R, F> {}
 
-impl<const R: usize, const F: usize> Group<'_, R, F> {
+impl<B: Four<R, F>, const R: usize, const F: usize> Group<'_, B, R, F> {
     /// Calls `f` for the segments of this thread, stage by stage; threads meet after each stage.
     fn by_segment(&self, thread: usize, mut f: impl FnMut(usize, &Segment)) {
         let mut first = 0;
@@ -73,7 +73,7 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
 
     /// Batches of a segment.
     #[allow(clippy::mut_from_ref)]
-    fn batches(&self, segment: &Segment) -> &mut [Batch<R, F>] {
+    fn batches(&self, segment: &Segment) -> &mut [B] {
         let range = &segment.batches;
         // SAFETY: segments are disjoint ranges of the batches, each used by the thread that owns it.
         unsafe { std::slice::from_raw_parts_mut(self.batches.add(range.start), range.len()) }
@@ -115,7 +115,12 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
         self.by_segment(thread, |_, segment| {
             // SAFETY: segments of one stage share no body.
             unsafe {
-                kernels::act(self.how, self.batches(segment), self.velocity, self.ground);
+                kernels::act::<B, R, F>(
+                    self.how,
+                    self.batches(segment),
+                    self.velocity,
+                    self.ground,
+                );
                 for alone in self.alone(segment) {
                     alone.act(F, self.velocity);
                 }
@@ -167,7 +172,7 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
                 // SAFETY: segments of one stage share no body.
                 let mut sums = unsafe {
                     let part = &mut batches[from..to];
-                    kernels::sweep(self.how, part, self.velocity, self.ground, beta)
+                    kernels::sweep::<B, R, F>(self.how, part, self.velocity, self.ground, beta)
                 };
                 let mut own = Sums {
                     change: 0.0,
@@ -185,7 +190,7 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
             // SAFETY: as above.
             let sums = unsafe {
                 let part = &mut batches[from..];
-                kernels::sweep(self.how, part, self.velocity, self.ground, beta)
+                kernels::sweep::<B, R, F>(self.how, part, self.velocity, self.ground, beta)
             };
             add(&mut total, &sums);
             // SAFETY: the slot of this thread's segment.
@@ -198,8 +203,9 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
     pub(super) fn residual(&self, thread: usize, scratch: &mut AloneScratch) -> LaneSums {
         self.by_segment(thread, |k, segment| {
             // SAFETY: velocities are only read in this phase.
-            let mut sums =
-                unsafe { kernels::residual(self.how, self.batches(segment), self.velocity) };
+            let mut sums = unsafe {
+                kernels::residual::<B, R, F>(self.how, self.batches(segment), self.velocity)
+            };
             for alone in self.alone(segment) {
                 // SAFETY: as above.
                 let own = unsafe { alone.residual(F, self.velocity, scratch) };
@@ -236,7 +242,7 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
     pub(super) fn keep(&self, thread: usize, lanes: [bool; 4]) {
         self.by_segment(thread, |_, segment| {
             for (batch, best) in self.batches(segment).iter().zip(self.best(segment)) {
-                for (x, best) in batch.x.iter().zip(best) {
+                for (x, best) in batch.state().x.iter().zip(best) {
                     for lane in 0..4 {
                         if lanes[lane] {
                             best[lane] = x[lane];
@@ -252,8 +258,8 @@ impl<const R: usize, const F: usize> Group<'_, R, F> {
     pub(super) fn restore(&self, thread: usize) {
         self.by_segment(thread, |_, segment| {
             for (batch, best) in self.batches(segment).iter_mut().zip(self.best(segment)) {
-                batch.x = *best;
-                batch.previous = *best;
+                let state = batch.state_mut();
+                (state.x, state.previous) = (*best, *best);
             }
             self.alone(segment).iter_mut().for_each(Alone::restore);
         });

@@ -1,6 +1,6 @@
 //! The loops over batches, in plain code and with AVX2 and FMA chosen at run time.
 
-use super::batch::{Batch, Bodies, Sums, stride};
+use super::batch::{Bodies, Four, Sums, stride};
 use super::lanes::{Lanes, Plain};
 use crate::solvers::sweep::Instructions;
 
@@ -14,9 +14,9 @@ pub(super) type LaneSums = [[f64; 4]; 3];
 ///
 /// # Safety
 /// `velocity` points to `stride(F)` numbers for every body of the batches, which no other thread uses meanwhile.
-pub(super) unsafe fn sweep<const R: usize, const F: usize>(
+pub(super) unsafe fn sweep<B: Four<R, F>, const R: usize, const F: usize>(
     how: Instructions,
-    batches: &mut [Batch<R, F>],
+    batches: &mut [B],
     velocity: Bodies,
     ground: u32,
     beta: &[f64; 4],
@@ -24,26 +24,26 @@ pub(super) unsafe fn sweep<const R: usize, const F: usize>(
     #[cfg(target_arch = "x86_64")]
     if how.has_avx2() {
         #[target_feature(enable = "avx2,fma")]
-        unsafe fn vector<const R: usize, const F: usize>(
-            batches: &mut [Batch<R, F>],
+        unsafe fn vector<B: Four<R, F>, const R: usize, const F: usize>(
+            batches: &mut [B],
             velocity: Bodies,
             ground: u32,
             beta: &[f64; 4],
         ) -> LaneSums {
             // SAFETY: the caller's promise.
-            unsafe { sweep_over::<Avx2, R, F>(batches, velocity, ground, beta) }
+            unsafe { sweep_over::<Avx2, B, R, F>(batches, velocity, ground, beta) }
         }
         // SAFETY: the machine has the features; the caller's promise.
-        return unsafe { vector(batches, velocity, ground, beta) };
+        return unsafe { vector::<B, R, F>(batches, velocity, ground, beta) };
     }
     let _ = how;
     // SAFETY: the caller's promise.
-    unsafe { sweep_over::<Plain, R, F>(batches, velocity, ground, beta) }
+    unsafe { sweep_over::<Plain, B, R, F>(batches, velocity, ground, beta) }
 }
 
 #[inline(always)]
-unsafe fn sweep_over<V: Lanes, const R: usize, const F: usize>(
-    batches: &mut [Batch<R, F>],
+unsafe fn sweep_over<V: Lanes, B: Four<R, F>, const R: usize, const F: usize>(
+    batches: &mut [B],
     velocity: Bodies,
     ground: u32,
     beta: &[f64; 4],
@@ -65,17 +65,17 @@ unsafe fn sweep_over<V: Lanes, const R: usize, const F: usize>(
 ///
 /// # Safety
 /// As for [`sweep`].
-pub(super) unsafe fn act<const R: usize, const F: usize>(
+pub(super) unsafe fn act<B: Four<R, F>, const R: usize, const F: usize>(
     how: Instructions,
-    batches: &[Batch<R, F>],
+    batches: &[B],
     velocity: Bodies,
     ground: u32,
 ) {
     #[cfg(target_arch = "x86_64")]
     if how.has_avx2() {
         #[target_feature(enable = "avx2,fma")]
-        unsafe fn vector<const R: usize, const F: usize>(
-            batches: &[Batch<R, F>],
+        unsafe fn vector<B: Four<R, F>, const R: usize, const F: usize>(
+            batches: &[B],
             velocity: Bodies,
             ground: u32,
         ) {
@@ -85,7 +85,7 @@ pub(super) unsafe fn act<const R: usize, const F: usize>(
             }
         }
         // SAFETY: the machine has the features; the caller's promise.
-        return unsafe { vector(batches, velocity, ground) };
+        return unsafe { vector::<B, R, F>(batches, velocity, ground) };
     }
     let _ = how;
     for batch in batches {
@@ -98,32 +98,32 @@ pub(super) unsafe fn act<const R: usize, const F: usize>(
 ///
 /// # Safety
 /// As for [`sweep`], where other threads may read.
-pub(super) unsafe fn residual<const R: usize, const F: usize>(
+pub(super) unsafe fn residual<B: Four<R, F>, const R: usize, const F: usize>(
     how: Instructions,
-    batches: &[Batch<R, F>],
+    batches: &[B],
     velocity: Bodies,
 ) -> [[f64; 4]; 3] {
     #[cfg(target_arch = "x86_64")]
     if how.has_avx2() {
         #[target_feature(enable = "avx2,fma")]
-        unsafe fn vector<const R: usize, const F: usize>(
-            batches: &[Batch<R, F>],
+        unsafe fn vector<B: Four<R, F>, const R: usize, const F: usize>(
+            batches: &[B],
             velocity: Bodies,
         ) -> [[f64; 4]; 3] {
             // SAFETY: the caller's promise.
-            unsafe { residual_over::<Avx2, R, F>(batches, velocity) }
+            unsafe { residual_over::<Avx2, B, R, F>(batches, velocity) }
         }
         // SAFETY: the machine has the features; the caller's promise.
-        return unsafe { vector(batches, velocity) };
+        return unsafe { vector::<B, R, F>(batches, velocity) };
     }
     let _ = how;
     // SAFETY: the caller's promise.
-    unsafe { residual_over::<Plain, R, F>(batches, velocity) }
+    unsafe { residual_over::<Plain, B, R, F>(batches, velocity) }
 }
 
 #[inline(always)]
-unsafe fn residual_over<V: Lanes, const R: usize, const F: usize>(
-    batches: &[Batch<R, F>],
+unsafe fn residual_over<V: Lanes, B: Four<R, F>, const R: usize, const F: usize>(
+    batches: &[B],
     velocity: Bodies,
 ) -> [[f64; 4]; 3] {
     let mut sums = [V::zero(); 3];

@@ -221,44 +221,49 @@ impl LocalBlocks {
             V::select(open, zero, V::select(stick, t, signed.mul(sliding))),
         ]
     }
+}
 
-    /// |r − P_K(r − ρ(u + μ|u_T| e_N))|² of four contacts, and the larger of the squares of Signorini's part and of the part
-    /// of dissipation, [`worst_part`](super::rest::worst_part).
-    #[inline(always)]
-    pub(super) fn residual<V: Lanes, const R: usize>(&self, u: &[V; R], r: &[V; R]) -> [V; 2] {
-        let (mu, rho) = (V::load(&self.mu), V::load(&self.rho));
-        let zero = V::zero();
-        let slip = tangential(u);
-        let slip = V::select(slip.at_most(V::load(&self.noise)), zero, slip);
-        let mut z = *u;
-        for k in 0..R {
-            z[k] = rho.neg_mul_add(u[k], r[k]);
-        }
-        let unopposed = r[0].sub(z[0].max(zero));
-        z[0] = rho.neg_mul_add(mu.mul(slip), z[0]);
-        let size = tangential(&z);
-        let polar = mu.mul_add(size, z[0]).at_most(zero);
-        let inside = size.at_most(mu.mul(z[0]));
-        let normal = mu.mul_add(size, z[0]).div(mu.mul_add(mu, V::splat(1.0)));
-        let length = V::select(zero.less(size), size, V::splat(1.0));
-        let factor = mu.mul(normal).div(length);
-        // Friction at the present normal impulse.
-        let radius = mu.mul(r[0].max(zero));
-        let within = size.at_most(radius);
-        let shrink = radius.div(length);
-        let (mut sum, mut friction) = (zero, zero);
-        for k in 0..R {
-            let surface = if k == 0 { normal } else { factor.mul(z[k]) };
-            let p = V::select(polar, zero, V::select(inside, z[k], surface));
-            let f = r[k].sub(p);
-            sum = f.mul_add(f, sum);
-            if k > 0 {
-                let d = r[k].sub(V::select(within, z[k], shrink.mul(z[k])));
-                friction = d.mul_add(d, friction);
-            }
-        }
-        [sum, unopposed.mul(unopposed).max(friction)]
+/// |r − P_K(r − ρ(u + μ|u_T| e_N))|² of four contacts, and the larger of the squares of Signorini's part and of the part
+/// of dissipation, [`worst_part`](super::rest::worst_part).
+#[inline(always)]
+pub(super) fn natural_map<V: Lanes, const R: usize>(
+    mu: V,
+    rho: V,
+    noise: V,
+    u: &[V; R],
+    r: &[V; R],
+) -> [V; 2] {
+    let zero = V::zero();
+    let slip = tangential(u);
+    let slip = V::select(slip.at_most(noise), zero, slip);
+    let mut z = *u;
+    for k in 0..R {
+        z[k] = rho.neg_mul_add(u[k], r[k]);
     }
+    let unopposed = r[0].sub(z[0].max(zero));
+    z[0] = rho.neg_mul_add(mu.mul(slip), z[0]);
+    let size = tangential(&z);
+    let polar = mu.mul_add(size, z[0]).at_most(zero);
+    let inside = size.at_most(mu.mul(z[0]));
+    let normal = mu.mul_add(size, z[0]).div(mu.mul_add(mu, V::splat(1.0)));
+    let length = V::select(zero.less(size), size, V::splat(1.0));
+    let factor = mu.mul(normal).div(length);
+    // Friction at the present normal impulse.
+    let radius = mu.mul(r[0].max(zero));
+    let within = size.at_most(radius);
+    let shrink = radius.div(length);
+    let (mut sum, mut friction) = (zero, zero);
+    for k in 0..R {
+        let surface = if k == 0 { normal } else { factor.mul(z[k]) };
+        let p = V::select(polar, zero, V::select(inside, z[k], surface));
+        let f = r[k].sub(p);
+        sum = f.mul_add(f, sum);
+        if k > 0 {
+            let d = r[k].sub(V::select(within, z[k], shrink.mul(z[k])));
+            friction = d.mul_add(d, friction);
+        }
+    }
+    [sum, unopposed.mul(unopposed).max(friction)]
 }
 
 #[inline(always)]

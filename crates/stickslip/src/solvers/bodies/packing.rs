@@ -1,6 +1,6 @@
 //! Contacts of a problem written into the lanes of batches.
 
-use super::batch::Batch;
+use super::batch::{Batch, Four, PreparedContact};
 use super::rest::STEEP;
 use super::workspace::Problem;
 use crate::algebra::dot;
@@ -41,7 +41,7 @@ pub(super) struct Prepared<const R: usize, const F: usize> {
     /// Slip that friction does not feel.
     noise: f64,
     /// Rotation of the tangents, 1 and 0 in the plane.
-    pub(super) turn: [f64; 2],
+    turn: [f64; 2],
 }
 
 impl<const R: usize, const F: usize> Prepared<R, F> {
@@ -145,12 +145,6 @@ impl<const R: usize, const F: usize> Prepared<R, F> {
         Some(prepared)
     }
 
-    /// |ρ q|².
-    pub(super) fn free_size(&self) -> f64 {
-        let sum: f64 = self.q.iter().map(|q| q * q).sum();
-        sum / (self.weight * self.weight)
-    }
-
     /// Writes the contact into a lane, with its impulse in the given tangents.
     pub(super) fn write(&self, batch: &mut Batch<R, F>, lane: usize, ground: u32, impulse: &[f64]) {
         for (s, side) in self.sides.into_iter().enumerate() {
@@ -163,7 +157,6 @@ impl<const R: usize, const F: usize> Prepared<R, F> {
                 }
             }
             batch.q[r][lane] = self.q[r];
-            batch.change[r][lane] = 0.0;
         }
         let local = &mut batch.local;
         local.w[lane] = self.w;
@@ -180,27 +173,35 @@ impl<const R: usize, const F: usize> Prepared<R, F> {
         local.weight[lane] = self.weight;
         local.rho[lane] = 1.0 / self.weight;
         batch.lambda[lane] = 0.0;
-        batch.damping[lane] = 0.0;
-        restart(batch, lane, self.turn, impulse);
+        let x = start::<R>(self.turn, self.mu, impulse);
+        batch.state.begin(lane, &x);
+    }
+}
+
+impl<const R: usize, const F: usize> PreparedContact for Prepared<R, F> {
+    fn turn(&self) -> [f64; 2] {
+        self.turn
+    }
+
+    fn free_size(&self) -> f64 {
+        let sum: f64 = self.q.iter().map(|q| q * q).sum();
+        sum / (self.weight * self.weight)
     }
 }
 
 /// Writes an impulse in the tangents of the problem into a lane, and forgets what its momentum was.
-pub(super) fn restart<const R: usize, const F: usize>(
-    batch: &mut Batch<R, F>,
+pub(super) fn restart<B: Four<R, F>, const R: usize, const F: usize>(
+    batch: &mut B,
     lane: usize,
     turn: [f64; 2],
     impulse: &[f64],
 ) {
-    let x = start::<R>(turn, batch.local.mu[lane], impulse);
-    for r in 0..R {
-        batch.x[r][lane] = x[r];
-        batch.previous[r][lane] = x[r];
-    }
+    let x = start::<R>(turn, batch.mu()[lane], impulse);
+    batch.state_mut().restart(lane, &x);
 }
 
 /// An impulse in the tangents of the batch, projected on the cone.
-fn start<const R: usize>(turn: [f64; 2], mu: f64, impulse: &[f64]) -> [f64; R] {
+pub(super) fn start<const R: usize>(turn: [f64; 2], mu: f64, impulse: &[f64]) -> [f64; R] {
     let mut x = [0.0; R];
     if impulse.iter().all(|x| x.is_finite()) {
         x[..impulse.len()].copy_from_slice(impulse);
@@ -223,13 +224,13 @@ fn start<const R: usize>(turn: [f64; 2], mu: f64, impulse: &[f64]) -> [f64; R] {
 }
 
 /// Impulse of a lane in the tangents of the problem.
-pub(super) fn read<const R: usize, const F: usize>(
-    batch: &Batch<R, F>,
+pub(super) fn read<B: Four<R, F>, const R: usize, const F: usize>(
+    batch: &B,
     lane: usize,
     turn: [f64; 2],
     out: &mut [f64],
 ) {
-    let mut x: [f64; R] = std::array::from_fn(|r| batch.x[r][lane]);
+    let mut x: [f64; R] = std::array::from_fn(|r| batch.state().x[r][lane]);
     let [cos, sin] = turn;
     if R == 3 {
         (x[1], x[R - 1]) = (cos * x[1] - sin * x[R - 1], cos * x[R - 1] + sin * x[1]);

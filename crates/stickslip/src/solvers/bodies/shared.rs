@@ -1,7 +1,7 @@
 //! The parts of a solve, and the workspace as its threads see it.
 
 use super::alone::{Alone, AloneScratch};
-use super::batch::{Batch, Bodies};
+use super::batch::{Bodies, Four};
 use super::drive::drive;
 use super::finish::FIRST_SWEEPS;
 use super::group::{Group, Segment, Slot};
@@ -63,14 +63,14 @@ pub(super) enum Stage {
 }
 
 /// The workspace as the threads of a solve see it.
-pub(super) struct Shared<'a, const R: usize, const F: usize> {
+pub(super) struct Shared<'a, B, const R: usize, const F: usize> {
     pub(super) how: Instructions,
     pub(super) tolerance: f64,
     pub(super) sweeps_max: u32,
     /// Whether small islands may take more sweeps than that.
     pub(super) patient: bool,
     pub(super) stage: Stage,
-    pub(super) batches: *mut Batch<R, F>,
+    pub(super) batches: *mut B,
     pub(super) best: *mut [[f64; 4]; R],
     pub(super) alone: *mut Alone,
     pub(super) velocity: Bodies,
@@ -84,9 +84,9 @@ pub(super) struct Shared<'a, const R: usize, const F: usize> {
 
 // SAFETY: parts use disjoint batches and bodies; a part is solved by the one thread that has drawn it, or by all threads
 // together, which then follow the rules of `Group`.
-unsafe impl<const R: usize, const F: usize> Sync for Shared<'_, R, F> {}
+unsafe impl<B, const R: usize, const F: usize> Sync for Shared<'_, B, R, F> {}
 
-impl<const R: usize, const F: usize> Shared<'_, R, F> {
+impl<B: Four<R, F>, const R: usize, const F: usize> Shared<'_, B, R, F> {
     /// Whether a part is solved by all threads together.
     pub(super) fn is_split(&self, part: usize) -> bool {
         // SAFETY: the ranges of parts do not change during a run.

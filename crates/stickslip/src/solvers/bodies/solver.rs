@@ -1,5 +1,7 @@
 //! The fast solver of contact problems over bodies.
 
+use super::batch::Batch;
+use super::central::{CentralBatch, Turns};
 use super::workspace::{Problem, Workspace};
 use crate::contact::{
     BodyOperator, ContactBlock, ContactProblem, ContactSolution, ContactSolver, Delassus,
@@ -68,7 +70,7 @@ pub struct BodySweepOutcome {
 /// A warm start decides the cost of quiet scenes: 0 sweeps at rest, 30 in a settling pack, over 1,000 from zero impulses.
 ///
 /// # Cost
-/// 15 to 30 ns per contact and sweep in space; 0.5 kB per contact; no allocation once warm, for discs and without friction.
+/// 15 to 30 ns per contact and sweep in space; 0.5 kB per contact, half of that where all bodies are balls; no allocation once warm, for discs and without friction.
 ///
 /// # Tested by
 /// `solvers/bodies/tests.rs`.
@@ -76,8 +78,11 @@ pub struct BodySweepOutcome {
 pub struct BodySweepSolver {
     settings: BodySweepSettings,
     how: Instructions,
-    space: Workspace<3, 6>,
-    plane: Workspace<2, 3>,
+    space: Workspace<Batch<3, 6>, 3, 6>,
+    plane: Workspace<Batch<2, 3>, 2, 3>,
+    /// For problems in space whose contacts are central.
+    balls: Workspace<CentralBatch, 3, 6>,
+    turns: Turns,
 }
 
 impl Default for BodySweepSolver {
@@ -94,6 +99,8 @@ impl BodySweepSolver {
             how: Instructions::detect(),
             space: Workspace::default(),
             plane: Workspace::default(),
+            balls: Workspace::default(),
+            turns: Turns::default(),
         }
     }
 
@@ -125,12 +132,13 @@ impl BodySweepSolver {
         assert_eq!(impulse.len(), operator.rows(), "one impulse per row");
         assert_eq!(blocks.len(), operator.contacts(), "one block per contact");
         let problem = Problem::new(operator, free, blocks);
-        if operator.freedoms() == 6 {
-            self.space
-                .solve(&problem, &self.settings, self.how, impulse)
+        let (settings, how) = (&self.settings, self.how);
+        if operator.freedoms() == 3 {
+            self.plane.solve(&problem, settings, how, impulse)
+        } else if self.turns.are_central(&problem, settings.tolerance) {
+            self.balls.solve(&problem, settings, how, impulse)
         } else {
-            self.plane
-                .solve(&problem, &self.settings, self.how, impulse)
+            self.space.solve(&problem, settings, how, impulse)
         }
     }
 }
@@ -172,10 +180,12 @@ impl BodySweepSolver {
         impulse: &mut [f64],
     ) -> BodySweepOutcome {
         let problem = Problem::new(operator, free, blocks);
-        if operator.freedoms() == 6 {
-            self.space.only_sweep(&problem, sweeps, self.how, impulse)
-        } else {
+        if operator.freedoms() == 3 {
             self.plane.only_sweep(&problem, sweeps, self.how, impulse)
+        } else if self.turns.are_central(&problem, sweeps.tolerance) {
+            self.balls.only_sweep(&problem, sweeps, self.how, impulse)
+        } else {
+            self.space.only_sweep(&problem, sweeps, self.how, impulse)
         }
     }
 }

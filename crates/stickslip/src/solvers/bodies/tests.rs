@@ -12,11 +12,11 @@ use crate::contact::{
 };
 use crate::laws::{FlowRule, FrictionSection};
 
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     /// Between −½ and ½.
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self
             .0
             .wrapping_mul(6364136223846793005)
@@ -24,19 +24,19 @@ impl Random {
         ((self.0 >> 11) as f64 / (1u64 << 53) as f64) - 0.5
     }
 
-    fn below(&mut self, n: u32) -> u32 {
+    pub(super) fn below(&mut self, n: u32) -> u32 {
         ((self.next() + 0.5) * f64::from(n)) as u32
     }
 }
 
 #[derive(Default)]
-struct Sample {
-    operator: BodyOperator,
-    free: Vec<f64>,
-    blocks: Vec<ContactBlock>,
+pub(super) struct Sample {
+    pub(super) operator: BodyOperator,
+    pub(super) free: Vec<f64>,
+    pub(super) blocks: Vec<ContactBlock>,
 }
 
-fn block(start: usize, size: usize, section: FrictionSection) -> ContactBlock {
+pub(super) fn block(start: usize, size: usize, section: FrictionSection) -> ContactBlock {
     ContactBlock {
         key: ContactKey::found(start as u32, 0, 0),
         start,
@@ -47,11 +47,11 @@ fn block(start: usize, size: usize, section: FrictionSection) -> ContactBlock {
     }
 }
 
-fn disc(mu: f64, dimension: usize) -> FrictionSection {
+pub(super) fn disc(mu: f64, dimension: usize) -> FrictionSection {
     FrictionSection::Disc { mu, dimension }
 }
 
-fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+pub(super) fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
     std::array::from_fn(|k| {
         let (i, j) = ((k + 1) % 3, (k + 2) % 3);
         a[i] * b[j] - a[j] * b[i]
@@ -59,7 +59,7 @@ fn cross(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
 }
 
 /// Three orthonormal vectors.
-fn space_frame(random: &mut Random) -> Vec<[f64; 3]> {
+pub(super) fn space_frame(random: &mut Random) -> Vec<[f64; 3]> {
     let unit = |v: [f64; 3]| {
         let length = dot(&v, &v).sqrt();
         v.map(|x| x / length)
@@ -70,7 +70,7 @@ fn space_frame(random: &mut Random) -> Vec<[f64; 3]> {
 }
 
 impl Sample {
-    fn new(freedoms: usize, bodies: usize) -> Self {
+    pub(super) fn new(freedoms: usize, bodies: usize) -> Self {
         let mut sample = Self::default();
         sample.operator.begin(freedoms, bodies);
         sample
@@ -143,7 +143,7 @@ impl Sample {
     }
 
     /// Free velocities of moving bodies with a little room: the bodies can always stop, so a solution exists.
-    fn move_bodies(&mut self, random: &mut Random) {
+    pub(super) fn move_bodies(&mut self, random: &mut Random) {
         let size = self.operator.bodies() * self.operator.freedoms();
         let v: Vec<f64> = (0..size).map(|_| random.next()).collect();
         for block in &self.blocks {
@@ -199,7 +199,7 @@ impl Sample {
         (map / f64::max(size, free)).sqrt()
     }
 
-    fn solve(&self, solver: &mut BodySweepSolver) -> (Vec<f64>, BodySweepOutcome) {
+    pub(super) fn solve(&self, solver: &mut BodySweepSolver) -> (Vec<f64>, BodySweepOutcome) {
         let mut impulse = vec![0.0; self.free.len()];
         let outcome = solver.solve(&self.operator, &self.free, &self.blocks, &mut impulse);
         (impulse, outcome)

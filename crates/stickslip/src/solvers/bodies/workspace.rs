@@ -1,12 +1,12 @@
 //! The memory of the solver: contacts packed by island, kept from step to step.
 
 use super::alone::Alone;
-use super::batch::{Batch, Bodies, stride};
+use super::batch::{Bodies, Four, PreparedContact, stride};
 use super::finish::{MOST_BODIES, put_back};
 use super::group::{Segment, Slot};
 use super::islands::Islands;
 use super::newton_krylov::NewtonKrylov;
-use super::packing::{Prepared, batch_friction, read, restart};
+use super::packing::{read, restart};
 use super::partition::{Partition, levels};
 use super::patches::Patches;
 use super::rest::{Rest, Sums};
@@ -63,7 +63,7 @@ const MANY: usize = 2000;
 
 /// Everything a solve needs.
 #[derive(Debug, Default)]
-pub(super) struct Workspace<const R: usize, const F: usize> {
+pub(super) struct Workspace<B, const R: usize, const F: usize> {
     islands: Islands,
     rest: Rest,
     /// Measure of the islands at rest.
@@ -71,7 +71,7 @@ pub(super) struct Workspace<const R: usize, const F: usize> {
     partition: Partition,
     schedule: Schedule,
     /// As many as there were at most so far; those of the present problem have lanes.
-    batches: Vec<Batch<R, F>>,
+    batches: Vec<B>,
     best: Vec<[[f64; 4]; R]>,
     lanes: Vec<[LaneOwner; 4]>,
     alone: Vec<Alone>,
@@ -93,7 +93,7 @@ pub(super) struct Workspace<const R: usize, const F: usize> {
     previous: Vec<Line>,
 }
 
-impl<const R: usize, const F: usize> Workspace<R, F> {
+impl<B: Four<R, F>, const R: usize, const F: usize> Workspace<B, R, F> {
     /// Solves a problem from the guess in `impulse`.
     pub(super) fn solve(
         &mut self,
@@ -315,14 +315,13 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         contacts: &[(u32, u32, u32)],
         track: &mut Track,
     ) {
-        let ground = problem.operator.bodies() as u32;
         let (first, first_alone) = (self.lanes.len(), self.alone.len());
         for &(_, _, contact) in contacts {
             let contact = contact as usize;
-            let prepared = prepare(problem, contact);
+            let prepared = B::prepare(problem, contact);
             let sides = problem.operator.sides(contact);
             let place = self.schedule.place(first, sides, prepared.is_none());
-            self.open_batches(ground);
+            self.open_batches();
             match (prepared, place.lane) {
                 (Some(prepared), Some(lane)) => {
                     self.put(
@@ -357,18 +356,17 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
 
     /// Up to four islands, the largest first, each in a lane of its own.
     fn pack_by_lane(&mut self, problem: &Problem, impulse: &[f64], four: &[u32]) {
-        let ground = problem.operator.bodies() as u32;
         let first = self.lanes.len();
         self.schedule
             .add_full(self.islands.contacts(four[0] as usize).len());
-        self.open_batches(ground);
+        self.open_batches();
         let mut tracks = [Track::default(); 4];
         let mut contacts = 0;
         for (lane, &island) in four.iter().enumerate() {
             let mut track = Track::new();
             for k in 0..self.islands.contacts(island as usize).len() {
                 let contact = self.islands.contacts(island as usize)[k] as usize;
-                let Some(prepared) = prepare(problem, contact) else {
+                let Some(prepared) = B::prepare(problem, contact) else {
                     // A contact of another law: each island by itself.
                     for batch in first..self.lanes.len() {
                         self.lanes[batch] = [EMPTY; 4];
@@ -410,10 +408,10 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
     }
 
     /// Makes the batches that the schedule has counted.
-    fn open_batches(&mut self, ground: u32) {
+    fn open_batches(&mut self) {
         while self.lanes.len() < self.schedule.batches() {
             if self.lanes.len() == self.batches.len() {
-                self.batches.push(Batch::empty(ground));
+                self.batches.push(B::default());
             }
             self.lanes.push([EMPTY; 4]);
         }
@@ -424,15 +422,15 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
         &mut self,
         problem: &Problem,
         impulse: &[f64],
-        prepared: &Prepared<R, F>,
+        prepared: &B::Prepared,
         contact: usize,
         (batch, lane): (usize, usize),
         track: &mut Track,
     ) {
         let ground = problem.operator.bodies() as u32;
         let guess = &impulse[problem.operator.rows_of(contact)];
-        prepared.write(&mut self.batches[batch], lane, ground, guess);
-        self.lanes[batch][lane] = (contact as u32, prepared.turn);
+        self.batches[batch].write(prepared, lane, ground, guess);
+        self.lanes[batch][lane] = (contact as u32, prepared.turn());
         track.free_size += prepared.free_size();
     }
 
@@ -516,7 +514,12 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
                     for (lane, &(contact, turn)) in self.lanes[batch].iter().enumerate() {
                         if contact != u32::MAX {
                             let rows = problem.operator.rows_of(contact as usize);
-                            restart(&mut self.batches[batch], lane, turn, &impulse[rows]);
+                            restart::<B, R, F>(
+                                &mut self.batches[batch],
+                                lane,
+                                turn,
+                                &impulse[rows],
+                            );
                         }
                     }
                 }
@@ -624,7 +627,7 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             for (lane, &(contact, turn)) in lanes.iter().enumerate() {
                 if contact != u32::MAX && swept(contact as usize) {
                     let rows = problem.operator.rows_of(contact as usize);
-                    read(batch, lane, turn, &mut impulse[rows]);
+                    read::<B, R, F>(batch, lane, turn, &mut impulse[rows]);
                 }
             }
         }
@@ -632,13 +635,4 @@ impl<const R: usize, const F: usize> Workspace<R, F> {
             impulse[problem.operator.rows_of(alone.contact)].copy_from_slice(&alone.x);
         }
     }
-}
-
-/// The contact prepared for a batch; `None` if it is visited by itself.
-fn prepare<const R: usize, const F: usize>(
-    problem: &Problem,
-    contact: usize,
-) -> Option<Prepared<R, F>> {
-    let mu = batch_friction(&problem.blocks[contact], R)?;
-    Prepared::new(problem, contact, mu)
 }
