@@ -26,6 +26,15 @@ impl Integrator {
             self.record(None, ReferenceEventKind::Watched(i), &before);
             return StepOutcome::Solved;
         }
+        if let Some(Watch::Begun(s, g)) = watch {
+            let velocity = self
+                .accelerations
+                .velocity(s, &self.accelerations.groups[s][g]);
+            let speed = dot(velocity, velocity).sqrt();
+            let direction = velocity.iter().map(|u| u / speed).collect();
+            self.modes[s].friction[g] = Friction::Slip(direction);
+            return StepOutcome::Solved;
+        }
         let old: Vec<Mode> = self.modes.clone();
         if let Some(Watch::Stop(s, g)) = watch {
             self.finish_stop(system, s, g);
@@ -229,17 +238,18 @@ impl Integrator {
                     && !first
                     && match (&was.friction[g], &is.friction[g]) {
                         (Friction::Stick, Friction::Stick) => true,
-                        (Friction::Slip(a), Friction::Slip(b)) => dot(a, b) > 0.0,
-                        _ => false,
+                        (was, is) => {
+                            (was.slip().zip(is.slip())).is_some_and(|(a, b)| dot(a, b) > 0.0)
+                        }
                     };
                 if same {
                     continue;
                 }
-                let kind = match &is.friction[g] {
-                    Friction::Stick => ReferenceEventKind::Stick { group: g },
-                    Friction::Slip(direction) => ReferenceEventKind::Slip {
+                let kind = match is.friction[g].slip() {
+                    None => ReferenceEventKind::Stick { group: g },
+                    Some(direction) => ReferenceEventKind::Slip {
                         group: g,
-                        direction: direction.clone(),
+                        direction: direction.to_vec(),
                     },
                 };
                 self.record(Some(s), kind, before);
