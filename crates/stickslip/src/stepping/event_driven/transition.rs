@@ -19,7 +19,7 @@ impl Integrator {
         stage: &mut ContactStage,
         watch: Option<Watch>,
     ) -> StepOutcome {
-        let before = self.v().to_vec();
+        let mut before = self.v().to_vec();
         self.place_here(system);
         self.observe_scales(system);
         if let Some(Watch::User(i)) = watch {
@@ -38,6 +38,7 @@ impl Integrator {
         let old: Vec<Mode> = self.modes.clone();
         if let Some(Watch::Stop(s, g)) = watch {
             self.finish_stop(system, s, g);
+            before.copy_from_slice(&self.y[self.nq..self.nq + self.n]);
         }
         let rigid = self.settings.compliance.is_none();
         if rigid {
@@ -131,11 +132,18 @@ impl Integrator {
             .map(|k| -velocity[k] / speed * self.accelerations.row_acceleration(s, group.start + k))
             .sum();
         if brake > 0.0 && speed > 0.0 {
-            let rest = speed / brake;
+            // The whole state goes on for that long: what is closed and still moves would open otherwise.
+            let (rest, nq) = (speed / brake, self.nq);
             let (q, v) = (self.q().to_vec(), self.v().to_vec());
-            let mut moved = q.clone();
-            system.displace(&q, &v, 0.5 * rest, &mut moved);
-            self.y[..self.nq].copy_from_slice(&moved);
+            let acceleration = &self.accelerations.a;
+            let mean: Vec<f64> = (v.iter().zip(acceleration))
+                .map(|(v, a)| v + 0.5 * rest * a)
+                .collect();
+            let slope = std::mem::take(&mut self.step.k[0]);
+            let parts = self.y[nq..].iter_mut().zip(&slope[nq..]);
+            parts.for_each(|(y, k)| *y += rest * k);
+            self.step.k[0] = slope;
+            system.displace(&q, &mean, rest, &mut self.y[..nq]);
             self.t += rest;
         }
     }
