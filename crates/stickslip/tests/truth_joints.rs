@@ -196,3 +196,69 @@ x_dot = 0.6
         );
     }
 }
+
+/// A rod whose tip slides in Painlevé's paradox drags a body by a joint, which a drive lengthens: no acceleration fits, and the impact without collision
+/// stops the tip. Its impulse is that of rod and body together, `p = −W⁻¹ (0, u_T)`, the joint hands the body its part, and the energy account knows
+/// the work of the drive.
+#[test]
+fn an_impact_without_collision_is_shared_by_joints() {
+    let text = r#"
+title = "Rod that drags a body"
+scheme = "event-driven"
+step = 1e-9
+until = 1e-9
+[system]
+coordinates = ["x", "y", "p", "z"]
+kinetic_energy = "(x'^2 + y'^2)/2 + p'^2/6 + 2*z'^2/2"
+potential = "9.81*y"
+[[joints]]
+name = "drive"
+equation = "z - x - 0.3*t"
+[[contacts]]
+name = "tip"
+gap = "y - sin(p)"
+point = ["x - cos(p)", "y - sin(p)"]
+friction = 2
+[initial]
+p = 1
+y = "sin(1)"
+x_dot = -1
+z_dot = -0.7
+"#;
+    let scene = Scene::parse(SourceText::new("drag", text)).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = scene.simulation().expect("valid");
+    let mut events = Vec::new();
+    run.run_until(scene.settings.until, |record| {
+        events.extend(record.located.iter().flatten().cloned());
+        ControlFlow::Continue(())
+    });
+    let (s, c) = 1f64.sin_cos();
+    // Rod and body of mass 1 and 2 move together along the floor.
+    let [nn, nt, tt] = [1.0 + 3.0 * c * c, -3.0 * s * c, 1.0 / 3.0 + 3.0 * s * s];
+    let determinant = nn * tt - nt * nt;
+    let impulse = [-nt / determinant, nn / determinant];
+    let expected = [
+        -1.0 + impulse[1] / 3.0,
+        impulse[0],
+        3.0 * (s * impulse[1] - c * impulse[0]),
+        -0.7 + impulse[1] / 3.0,
+    ];
+    let record = run.record();
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!((events[0].impulse - impulse[0]).abs() < 1e-11, "{events:?}");
+    for (a, b) in record.velocity.iter().zip(&expected) {
+        assert!((a - b).abs() < 1e-7, "{:?} {expected:?}", record.velocity);
+    }
+    let joint = 2.0 * impulse[1] / 3.0;
+    assert!((record.joint_impulses[0] - joint).abs() < 1e-7);
+    assert!(
+        (record.energy.joints - 0.3 * joint).abs() < 1e-7,
+        "{:?}",
+        record.energy
+    );
+    assert!(
+        record.energy.numerical_mass.abs() < 1e-12,
+        "{:?}",
+        record.energy
+    );
+}

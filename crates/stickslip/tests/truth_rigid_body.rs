@@ -317,3 +317,97 @@ friction = 0.484
         assert!((a - b).abs() <= 1e-3, "{exact:?} {near:?}");
     }
 }
+
+/// A box with half sides `half` that rests on its lowest corners, turned by `rotation`, under gravity that a floor of this inclination feels.
+struct RestingBox {
+    half: [f64; 3],
+    rotation: [f64; 3],
+    velocity: [f64; 3],
+    spin: [f64; 3],
+    friction: f64,
+    inclination: f64,
+}
+
+impl RestingBox {
+    fn scene(&self, scheme: &str, step: f64) -> Scene {
+        let [a, b, c] = self.half;
+        let arms = (0..8u32).map(|k| {
+            let sign = |bit: u32| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            [a * sign(2), b * sign(1), c * sign(0)]
+        });
+        let arms: Vec<[f64; 3]> = arms.collect();
+        let turned = UnitQuaternion::from_rotation_vector(self.rotation);
+        let heights = arms.iter().map(|arm| turned.world_from_body(*arm)[2]);
+        let height = -heights.fold(f64::INFINITY, f64::min);
+        let (s, co) = self.inclination.sin_cos();
+        let moments = [b * b + c * c, a * a + c * c, a * a + b * b].map(|x| x / 3.0);
+        let mut text = format!(
+            "title = \"Box\"\nscheme = \"{scheme}\"\nstep = {step}\nuntil = 1\n[body]\nmass = 1\nmoments = {moments:?}\n\
+             gravity = [{:?}, 0, {:?}]\nposition = [0, 0, {height:?}]\nrotation = {:?}\nvelocity = {:?}\nspin = {:?}\n",
+            9.81 * s,
+            -9.81 * co,
+            self.rotation,
+            self.velocity,
+            self.spin
+        );
+        for (k, arm) in arms.iter().enumerate() {
+            let friction = self.friction;
+            text += &format!(
+                "[[contacts]]\nname = \"corner {k}\"\narm = {arm:?}\nfriction = {friction}\n"
+            );
+        }
+        Scene::parse(SourceText::new("box", text)).unwrap_or_else(|e| panic!("{e}"))
+    }
+}
+
+/// Boxes that fall over an edge or a corner, which holds first, begins to slip at the edge of its cone, and lands on the others: from event to event every motion
+/// comes to its end, and it is the one to which a time-stepping scheme converges.
+#[test]
+fn boxes_that_rock_and_begin_to_slip_get_on_from_event_to_event() {
+    let fall = |rotation: [f64; 3], vx: f64, spin: f64, friction: f64| RestingBox {
+        half: [0.06, 0.08, 0.15],
+        rotation,
+        velocity: [vx, 0.0, 0.0],
+        spin: [0.0, 0.0, spin],
+        friction,
+        inclination: 0.0,
+    };
+    let boxes = [
+        // Two corners of an edge begin to slip together.
+        (fall([0.0, 0.5, 0.0], 0.0, 0.0, 0.25), 2e-4),
+        (fall([0.0, 0.2, 0.0], 0.5, 0.0, 0.4), 2e-4),
+        // One corner does.
+        (fall([0.18, 0.3, 0.2], 0.0, 1.0, 0.3), 2e-3),
+        // It slips from the first instant on.
+        (
+            RestingBox {
+                half: [0.1, 0.07, 0.05],
+                rotation: [0.5, 0.3, 0.1],
+                velocity: [0.0; 3],
+                spin: [0.0; 3],
+                friction: 0.4,
+                inclination: 0.3,
+            },
+            2e-3,
+        ),
+    ];
+    for (k, (body, near)) in boxes.iter().enumerate() {
+        let end = |scheme: &str, step: f64| {
+            let mut run = body.scene(scheme, step).simulation().expect("valid");
+            let reached = run.run_until(1.0, |_| ControlFlow::Continue(()));
+            assert_eq!(reached, RunEnd::Finished, "{k} {scheme}");
+            let account = &run.ledger().totals;
+            // What the integration did itself, beside 1 J and more that friction takes.
+            let numerical = account.numerical_mass.abs();
+            assert!(
+                scheme != "event-driven" || numerical < 1e-7,
+                "{k}: {numerical}"
+            );
+            run.state().q.clone()
+        };
+        let (exact, steps) = (end("event-driven", 0.01), end("moreau-jean", 1e-4));
+        for (a, b) in exact.iter().zip(&steps) {
+            assert!((a - b).abs() < *near, "{k}: {exact:?} {steps:?}");
+        }
+    }
+}

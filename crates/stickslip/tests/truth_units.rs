@@ -436,3 +436,64 @@ fn friction_by_slip_or_tangents_does_not_depend_on_the_scale_of_the_gap() {
     );
     assert!((v[0] - (2.0 - 0.3 * 9.81 * 0.3)).abs() < 1e-9, "{v:?}");
 }
+
+/// A bead on a wave much finer than its way in a millisecond: how its normal turns is known exactly, in whatever unit of length, and without friction
+/// the bead keeps its energy.
+#[test]
+fn a_bead_on_a_fine_wave_moves_alike_in_every_unit_from_event_to_event() {
+    let end = |metre: f64, kilogram: f64, friction: f64| {
+        let text = format!(
+            r#"
+title = "Bead on a fine wave"
+scheme = "event-driven"
+step = 0.01
+until = 0.2
+[parameters]
+m = {}
+g = {}
+a = {}
+k = {}
+v = {}
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "m*(x'^2 + y'^2)/2"
+potential = "m*g*y"
+[[contacts]]
+name = "wave"
+gap = "y - a*sin(k*x)"
+point = ["x", "y"]
+friction = {friction}
+[initial]
+x_dot = "v"
+y_dot = "a*k*v"
+"#,
+            0.1 * kilogram,
+            9.81 * metre,
+            1e-4 * metre,
+            628.0 / metre,
+            0.3 * metre,
+        );
+        let scene = Scene::parse(SourceText::new("wave", text)).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().expect("valid");
+        run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+        let (q, v) = (&run.state().q, &run.state().v);
+        [q[0], q[1], v[0], v[1]].map(|x| x / metre)
+    };
+    let energy = |[_, y, vx, vy]: [f64; 4]| (vx * vx + vy * vy) / 2.0 + 9.81 * y;
+    let start = energy([0.0, 0.0, 0.3, 0.3 * 0.0628]);
+    for friction in [0.0, 0.05] {
+        let one = end(1.0, 1.0, friction);
+        assert!(one[0] > 0.01, "it gets on: {one:?}");
+        for (metre, kilogram) in [(1e3, 1e3), (1e-3, 1e-3)] {
+            let other = end(metre, kilogram, friction);
+            for (a, b) in one.iter().zip(&other) {
+                assert!(
+                    (a - b).abs() < 1e-9,
+                    "{metre} {friction}: {one:?} {other:?}"
+                );
+            }
+            let kept = (energy(other) - start).abs() < 1e-9 * start;
+            assert!(friction > 0.0 || kept, "{metre}: {other:?}");
+        }
+    }
+}

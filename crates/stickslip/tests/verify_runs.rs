@@ -3,9 +3,10 @@
 use std::fs;
 use std::ops::ControlFlow;
 
+use stickslip::records::TrajectoryReader;
 use stickslip::scene::{Changes, Scene, SceneRun, SourceText, find_in_gallery};
 use stickslip::simulation::RunSummary;
-use stickslip::simulation::verify::{Line, Motion, Verification};
+use stickslip::simulation::verify::{Line, Motion, Verification, Violation};
 
 fn parse(text: &str) -> Scene {
     Scene::parse(SourceText::new("scene.toml", text.to_string())).unwrap_or_else(|e| panic!("{e}"))
@@ -371,5 +372,98 @@ fn the_generalized_law_in_space_does_not_know_the_units_of_length_and_mass() {
             .zip(&there)
             .fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
         assert!(off <= 1e-9, "{length} {mass}: {off}");
+    }
+}
+
+/// Names of the columns of a trajectory, and its rows one after the other.
+fn table(path: &std::path::Path) -> (Vec<String>, Vec<f64>) {
+    let mut reader = TrajectoryReader::open(path).unwrap();
+    let (mut values, mut row) = (Vec::new(), Vec::new());
+    while reader.next_row(&mut row).unwrap() {
+        values.extend_from_slice(&row);
+    }
+    (reader.columns().to_vec(), values)
+}
+
+/// Falsifies a column of the trajectory in a folder where it is largest, by a thousandth; false if it is zero or rounding throughout.
+fn falsify(folder: &std::path::Path, column: &str) -> bool {
+    let path = folder.join("trajectory.npy");
+    let (columns, values) = table(&path);
+    let (width, k) = (columns.len(), columns.iter().position(|c| c == column));
+    let k = k.expect("a column");
+    let sizes = values.chunks(width).map(|row| row[k].abs()).enumerate();
+    let (row, size) = sizes.max_by(|a, b| a.1.total_cmp(&b.1)).expect("rows");
+    // Beside the velocities of all contacts rounding is none.
+    let fastest = (columns
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.contains(".u_")))
+    .flat_map(|(k, _)| values.chunks(width).map(move |row| row[k].abs()))
+    .fold(0.0, f64::max);
+    if !(size > 1e-9 * fastest) {
+        return false;
+    }
+    let mut bytes = fs::read(&path).unwrap();
+    let start = bytes.len() - 8 * values.len() + 8 * (row * width + k);
+    let told = values[row * width + k];
+    assert_eq!(bytes[start..start + 8], told.to_le_bytes());
+    bytes[start..start + 8].copy_from_slice(&(1.001 * told).to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    true
+}
+
+/// The velocity of a contact that a row tells is that of the motion, whatever digests say: in the plane and in space, at one contact and at several,
+/// after the step and in the mean of Frémond's law.
+#[test]
+fn recorded_velocities_of_contacts_are_judged_by_the_motion() {
+    let short = |until: &str| Changes::new().key("until", until).key("every", "1");
+    let cases = [
+        ("sliding-block", short("0.3"), 1),
+        ("sliding-block", short("0.3").key("scheme", "moreau"), 1),
+        (
+            "sliding-block",
+            short("0.3").key("scheme", "sweeping-process"),
+            1,
+        ),
+        ("sliding-block", short("0.3").key("impact", "fremond"), 1),
+        ("two-foot-block", short("0.3"), 2),
+        ("rocking-block", short("1"), 2),
+        ("anisotropic-slider", short("0.5"), 2),
+        ("spinning-top", short("0.2"), 3),
+        ("slider-crank", short("0.2"), 1),
+    ];
+    for (name, changes, least) in cases {
+        let scene = of_gallery(name, &changes);
+        let path =
+            std::env::temp_dir().join(format!("stickslip-false-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        let mut run = SceneRun::start(name, scene.clone(), &path).unwrap();
+        let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+        run.finish(end).unwrap();
+        // Nothing tells what the file was.
+        fs::remove_file(path.join("checkpoint.json")).unwrap();
+        let file = path.join("trajectory.npy");
+        let (original, mut judged) = (fs::read(&file).unwrap(), 0);
+        let (columns, _) = table(&file);
+        let (report, _) = scene.verify_folder(&path, None).unwrap();
+        assert!(report.accepted(), "{name}: {:?}", report.violations);
+        for column in columns.iter().filter(|c| c.contains(".u_")) {
+            if !falsify(&path, column) {
+                continue;
+            }
+            let (report, _) = scene.verify_folder(&path, None).unwrap();
+            let contact = column.split(".u_").next();
+            let named =
+                |v: &Violation| v.line == Line::ContactRecord && v.constraint.as_deref() == contact;
+            let violations = &report.violations;
+            assert!(
+                violations.iter().any(named),
+                "{name} {column}: {violations:?}"
+            );
+            fs::write(&file, &original).unwrap();
+            judged += 1;
+        }
+        assert!(judged >= least, "{name}: {judged}");
+        fs::remove_dir_all(&path).unwrap();
     }
 }

@@ -304,16 +304,38 @@ fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
     let affine = slopes
         .into_iter()
         .all(|&s| graph.constant_value(s).is_some());
+    let turning = turning(graph, &gradient, rate);
     SceneScalar {
         affine,
+        turning: Program::compile(graph, &[turning], n),
         value: Program::compile(graph, &[function], n),
         gradient: Program::compile(graph, &gradient, n),
         rate: moving.then(|| Program::compile(graph, &[rate], n)),
     }
 }
 
-fn frame(point: &PointModel, graph: &Graph, n: usize) -> ContactFrame {
+/// d/dt of `row · v + drift` along the motion with constant velocity v.
+fn turning(graph: &mut Graph, row: &[Expression], drift: Expression) -> Expression {
+    let n = row.len();
+    let velocities: Vec<Expression> = (0..n).map(|i| graph.input(1 + n + i)).collect();
+    let products = row.iter().zip(&velocities);
+    let products: Vec<Expression> = products.map(|(&r, &v)| graph.multiply(r, v)).collect();
+    let moved = graph.sum(&products);
+    let local = graph.add(moved, drift);
+    let inputs: Vec<usize> = (0..=n).collect();
+    let slopes = graph.gradient(local, &inputs);
+    let changes = slopes[1..].iter().zip(&velocities);
+    let mut changes: Vec<Expression> = changes.map(|(&s, &v)| graph.multiply(s, v)).collect();
+    changes.push(slopes[0]);
+    graph.sum(&changes)
+}
+
+fn frame(point: &PointModel, graph: &mut Graph, n: usize) -> ContactFrame {
     let count = point.tangent_rows.len();
+    let all = point.normal_row.iter().chain(&point.tangent_rows);
+    let turnings: Vec<Expression> = (all.zip(&point.drift))
+        .map(|(row, &drift)| turning(graph, row, drift))
+        .collect();
     let mut rows: Vec<Expression> = point.normal_row.iter().flatten().copied().collect();
     rows.extend(point.tangent_rows.iter().flatten());
     let moving = point
@@ -323,6 +345,7 @@ fn frame(point: &PointModel, graph: &Graph, n: usize) -> ContactFrame {
     let rows = SceneRows {
         rows: Program::compile(graph, &rows, n),
         drift: moving.then(|| Program::compile(graph, &point.drift, n)),
+        turning: Program::compile(graph, &turnings, n),
     };
     match (&point.normal_row, count) {
         (Some(_), count) => ContactFrame::Material {

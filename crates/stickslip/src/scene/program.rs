@@ -285,6 +285,8 @@ pub(super) struct SceneScalar {
     pub gradient: Program,
     /// Partial derivative in time; none if it is zero.
     pub rate: Option<Program>,
+    /// Change of `dφ · v + ∂φ/∂t` along the motion with constant velocity.
+    pub turning: Program,
     /// Whether gradient and rate are numbers.
     pub affine: bool,
 }
@@ -302,6 +304,11 @@ impl ScalarFunction for SceneScalar {
     fn rate(&self, t: f64, q: &[f64]) -> f64 {
         self.rate.as_ref().map_or(0.0, |rate| rate.value(t, q))
     }
+    fn turning(&self, t: f64, q: &[f64], v: &[f64]) -> Option<f64> {
+        let mut out = [0.0];
+        self.turning.state(t, q, v, &mut out);
+        Some(out[0])
+    }
 }
 
 /// Rows of a contact frame with their velocities at rest.
@@ -310,6 +317,8 @@ pub(super) struct SceneRows {
     pub rows: Program,
     /// Local velocities at v = 0; none if they are zero.
     pub drift: Option<Program>,
+    /// Changes of the local velocities along the motion with constant velocity.
+    pub turning: Program,
 }
 
 impl FrameRows for SceneRows {
@@ -320,5 +329,9 @@ impl FrameRows for SceneRows {
         if let Some(drift) = &self.drift {
             drift.write(t, q, out);
         }
+    }
+    fn turning(&self, t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> bool {
+        self.turning.state(t, q, v, out);
+        true
     }
 }

@@ -36,6 +36,7 @@ struct Places {
     left: Vec<usize>,
     right: Vec<usize>,
     impulses: Vec<usize>,
+    sliding: Vec<usize>,
     /// Displacement of the projection, where positions are corrected.
     moved: Vec<usize>,
 }
@@ -192,6 +193,7 @@ impl<'a> Kept<'a> {
             left,
             right,
             impulses,
+            sliding,
             moved,
         } = self.places;
         let row = &self.row;
@@ -205,6 +207,7 @@ impl<'a> Kept<'a> {
         take(right, &mut self.node.v_right);
         take(impulses, &mut self.node.atom);
         take(moved, &mut self.node.moved);
+        take(sliding, &mut self.node.sliding);
         Ok(Some(&self.node))
     }
 }
@@ -225,15 +228,19 @@ impl Places {
                 .map(|n| find(format!("{prefix}{}", n.trim_end_matches('\''))))
                 .collect()
         };
+        // Numbers of contacts follow their contact in the order of the rows.
+        let of_contacts = |kind: &str| -> Vec<usize> {
+            let columns = columns.iter().enumerate();
+            let found = columns.filter(|(_, name)| name.contains(kind));
+            found.map(|(i, _)| i).collect()
+        };
         Ok(Self {
             t: find("t".to_string())?,
             q: named("", system.coordinate_names())?,
             right: named("v_", system.velocity_names())?,
             left: named("left_", system.velocity_names())?,
-            // Impulses follow their contact in the order of the rows.
-            impulses: (0..columns.len())
-                .filter(|&i| columns[i].contains(".p_"))
-                .collect(),
+            impulses: of_contacts(".p_"),
+            sliding: of_contacts(".u_"),
             moved: match corrected {
                 true => named("moved_", system.velocity_names())?,
                 false => Vec::new(),
@@ -250,6 +257,7 @@ fn fill(node: &mut MotionNode, record: &StepRecord) {
     node.v_right.clone_from(&record.velocity);
     node.atom.clone_from(&record.impulses);
     node.moved.clone_from(&record.projection);
+    node.sliding.clone_from(&record.local_velocities);
 }
 
 /// Makes a run again, with the ends it had, and shows its steps.
@@ -281,6 +289,7 @@ fn apart(a: &MotionNode, b: &MotionNode) -> f64 {
         (&a.v_right, &b.v_right),
         (&a.atom, &b.atom),
         (&a.moved, &b.moved),
+        (&a.sliding, &b.sliding),
     ];
     parts
         .iter()

@@ -51,6 +51,7 @@ impl ContactFrame {
             rows: Box::new(PointRows {
                 point,
                 axes: move |_: &[f64]| axes,
+                fixed: true,
             }),
         }
     }
@@ -67,7 +68,11 @@ impl ContactFrame {
         };
         Self::Material {
             count: 1,
-            rows: Box::new(PointRows { point, axes }),
+            rows: Box::new(PointRows {
+                point,
+                axes,
+                fixed: false,
+            }),
         }
     }
 
@@ -85,7 +90,11 @@ impl ContactFrame {
         };
         Self::Material {
             count: 2,
-            rows: Box::new(PointRows { point, axes }),
+            rows: Box::new(PointRows {
+                point,
+                axes,
+                fixed: false,
+            }),
         }
     }
 
@@ -138,6 +147,22 @@ impl ContactFrame {
                 out.push_nonzeros(row);
             }
         }
+    }
+
+    /// Writes d/dt of the local velocities along the motion with constant velocity v and returns true, or returns false if unknown.
+    pub fn turning(
+        &self,
+        gap: &dyn ScalarFunction,
+        (t, q, v): (f64, &[f64], &[f64]),
+        out: &mut [f64],
+    ) -> bool {
+        let (rows, first) = match self {
+            Self::Material { rows, .. } => return rows.turning(t, q, v, out),
+            Self::Tangents { rows, .. } => (Some(rows), gap.turning(t, q, v)),
+            Self::Frictionless => (None, gap.turning(t, q, v)),
+        };
+        out[0] = first.unwrap_or(0.0);
+        first.is_some() && rows.is_none_or(|rows| rows.turning(t, q, v, &mut out[1..]))
     }
 
     /// Writes the local velocity of the frame at v = 0 (moving obstacles).
@@ -199,6 +224,8 @@ pub fn orthonormal_tangents(n: [f64; 3]) -> [[f64; 3]; 2] {
 struct PointRows<F, A> {
     point: F,
     axes: A,
+    /// Whether the axes are the same everywhere.
+    fixed: bool,
 }
 
 impl<F, A, const D: usize> FrameRows for PointRows<F, A>
@@ -219,6 +246,21 @@ where
                 }
             }
         });
+    }
+    fn turning(&self, _t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> bool {
+        if !self.fixed || q.len() != v.len() {
+            return false;
+        }
+        let acceleration = autodiff::with_jets(q, |jets| {
+            for (jet, v) in jets.iter_mut().zip(v) {
+                (jet.eps1, jet.eps2) = (*v, *v);
+            }
+            (self.point)(jets).map(|x| x.eps1eps2)
+        });
+        for (out, axis) in out.iter_mut().zip((self.axes)(q)) {
+            *out = dot(&axis, &acceleration);
+        }
+        true
     }
 }
 

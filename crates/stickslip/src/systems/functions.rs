@@ -64,6 +64,10 @@ pub trait ScalarFunction: Send + Sync {
     fn rate(&self, _t: f64, _q: &[f64]) -> f64 {
         0.0
     }
+    /// d/dt of the rate `dφ · v + ∂φ/∂t` of φ along the motion with constant velocity v, or none if unknown.
+    fn turning(&self, _t: f64, _q: &[f64], _v: &[f64]) -> Option<f64> {
+        self.is_affine().then_some(0.0)
+    }
     /// Size of the numbers that cancel in φ besides `dφ · q`: the place of a node whose coordinates are displacements.
     fn magnitude(&self, _t: f64, _q: &[f64]) -> f64 {
         0.0
@@ -92,6 +96,10 @@ pub trait FrameRows: Send + Sync {
     }
     /// Adds the local velocity that exists at v = 0 (moving obstacle) to `out`.
     fn drift(&self, _t: f64, _q: &[f64], _out: &mut [f64]) {}
+    /// Writes d/dt of the local velocities along the motion with constant velocity v and returns true, or returns false if unknown.
+    fn turning(&self, _t: f64, _q: &[f64], _v: &[f64], _out: &mut [f64]) -> bool {
+        false
+    }
 }
 
 /// Constant mass matrix.
@@ -275,6 +283,17 @@ impl<F: Fn(Jet, &[Jet]) -> Jet + Send + Sync> ScalarFunction for AutoScalar<F> {
     }
     fn rate(&self, t: f64, q: &[f64]) -> f64 {
         autodiff::with_jets(q, |jets| (self.0)(Jet::new(t, 1.0, 0.0, 0.0), jets).eps1)
+    }
+    fn turning(&self, t: f64, q: &[f64], v: &[f64]) -> Option<f64> {
+        if q.len() != v.len() {
+            return None;
+        }
+        Some(autodiff::with_jets(q, |jets| {
+            for (jet, v) in jets.iter_mut().zip(v) {
+                (jet.eps1, jet.eps2) = (*v, *v);
+            }
+            (self.0)(Jet::new(t, 1.0, 1.0, 0.0), jets).eps1eps2
+        }))
     }
 }
 

@@ -377,7 +377,7 @@ impl<'a> Survey<'a> {
     /// Sizes, finite numbers, increasing times.
     fn well_formed(&self, node: &MotionNode, before: f64) -> bool {
         let (n, c) = (self.system.dof(), self.system.coordinate_count());
-        let reactions = [&node.smooth, &node.atom];
+        let reactions = [&node.smooth, &node.atom, &node.sliding];
         let sizes = node.q.len() == c
             && node.v_left.len() == n
             && node.v_right.len() == n
@@ -392,6 +392,7 @@ impl<'a> Survey<'a> {
             &node.v_right,
             &node.smooth,
             &node.atom,
+            &node.sliding,
         ];
         let finite = node.t.is_finite() && numbers.iter().all(|x| x.iter().all(|y| y.is_finite()));
         sizes && moved && finite && node.t > before

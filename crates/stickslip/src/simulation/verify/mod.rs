@@ -22,6 +22,7 @@ mod place;
 mod reactions;
 mod report;
 mod run_steps;
+mod sliding;
 mod sum_of_sets;
 pub(crate) mod world;
 

@@ -43,6 +43,10 @@ pub struct MotionNode {
     /// Displacement by which the position was projected at the end of the step, in a run whose positions are corrected.
     #[serde(default)]
     pub moved: Vec<f64>,
+    /// Velocities of the contacts that a run recorded of its step, per contact row: those that its laws read, zero where a contact took
+    /// no part. Nothing is told where it is empty.
+    #[serde(default)]
+    pub sliding: Vec<f64>,
 }
 
 /// A motion: nodes in time.
@@ -101,6 +105,7 @@ impl Motion {
             smooth: Vec::new(),
             atom: record.impulses.clone(),
             moved: record.projection.clone(),
+            sliding: record.local_velocities.clone(),
         });
     }
 }

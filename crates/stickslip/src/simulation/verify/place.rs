@@ -144,6 +144,12 @@ impl Place {
         rows.map(|(r, d)| dot(r, v) + d).collect()
     }
 
+    /// Size of the numbers that are summed in the local velocity of v in row i.
+    pub fn local_size(&self, i: usize, v: &[f64]) -> f64 {
+        let parts = self.rows[i].iter().zip(v).map(|(r, v)| (r * v).abs());
+        parts.sum::<f64>() + self.drift[i].abs()
+    }
+
     /// Splits the normal velocities of v here into an approach with the rate that `start` tells per constraint and the
     /// turning of the normal since; `gradients` are those that the approach is scaled by.
     pub fn split_turning(&mut self, v: &[f64], start: &[f64], gradients: &[Vec<f64>]) {

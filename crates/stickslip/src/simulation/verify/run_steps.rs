@@ -76,6 +76,10 @@ impl Judge<'_> {
             past.reading(|s| self.read_slip(s, &mut here, Step { rule, ends }));
             self.contact_laws(&here, rule, &first.v_left, first, report);
         }
+        // Before the first step no contact has a velocity, unless there is an impact.
+        if first.sliding.iter().any(|&u| u != 0.0) {
+            self.sliding(&here, rule, &first.v_left, first, report);
+        }
         Walk {
             depths: vec![0.0; here.gaps.len()],
             past,
@@ -124,8 +128,10 @@ impl Judge<'_> {
         if self.coasts(rule) {
             let (before, after) = self.around_impulses(rule.weight(), (a, b));
             self.contact_laws(place, rule, &before.v_right, &after, report);
+            self.sliding(place, rule, &before.v_right, &after, report);
         } else {
             self.contact_laws(place, rule, &a.v_right, b, report);
+            self.sliding(place, rule, &a.v_right, b, report);
         }
         self.step_passages((here, &there), (a, b), &took_part, report);
         past.enter(b);

@@ -5,6 +5,8 @@ use crate::laws::FrictionSection;
 use crate::stepping::ContactLayout;
 use crate::systems::{ForceDependence, Instant, MechanicalSystem};
 
+use super::full_pivoting::solve_full_pivoting;
+use super::hold::Held;
 use super::modes::{Friction, Group, Mode, groups, section_of};
 
 /// Stiffness and damping of one contact with compliance.
@@ -33,10 +35,10 @@ pub(super) struct Accelerations {
     /// The velocity that the local ones were read from.
     pub placed_velocity: Vec<f64>,
     /// Change of the local velocity at constant v.
-    rates: Vec<f64>,
+    pub(super) rates: Vec<f64>,
     sections: Vec<FrictionSection>,
     joint_rows: Vec<f64>,
-    joint_rates: Vec<f64>,
+    pub(super) joint_rates: Vec<f64>,
     /// Reactions of the joints, as multiples of their gradients.
     pub joint_reaction: Vec<f64>,
     free: Vec<f64>,
@@ -54,15 +56,10 @@ pub(super) struct Accelerations {
     pub dependent: bool,
     force: Vec<f64>,
     work: Vec<f64>,
-    shifted: Vec<f64>,
-}
-
-/// A constrained row: its covector, the force that keeps it, and where its reaction goes.
-struct Held {
-    row: Vec<f64>,
-    force: Vec<f64>,
-    rate: f64,
-    slot: Option<(usize, usize)>,
+    pub(super) shifted: Vec<f64>,
+    /// Sizes of the coordinates in the run so far, and the length of its last step, for differences.
+    pub(super) sizes: Vec<f64>,
+    pub(super) pause: f64,
 }
 
 impl Accelerations {
@@ -86,6 +83,11 @@ impl Accelerations {
         self.joint_rows.resize(system.joints().len() * n, 0.0);
         self.joint_rates.resize(system.joints().len(), 0.0);
         self.joint_reaction.resize(system.joints().len(), 0.0);
+    }
+
+    /// Takes note of the sizes of the coordinates and of the length of the step, which differences are parts of.
+    pub fn measure(&mut self, sizes: Vec<f64>, step: f64) {
+        (self.sizes, self.pause) = (sizes, step);
     }
 
     fn mass_at(&mut self, system: &dyn MechanicalSystem, q: &[f64]) {
@@ -129,7 +131,8 @@ impl Accelerations {
         for (c, constraint) in system.constraints().iter().enumerate() {
             self.gaps[c] = constraint.gap().value(at.t, at.q);
             constraint.gap().gradient(at.t, at.q, &mut self.work);
-            let sizes = self.work.iter().zip(at.q).map(|(g, q)| (g * q).abs());
+            let slopes = self.work.iter().enumerate();
+            let sizes = slopes.map(|(k, g)| (g * extent(system, at.q, k)).abs());
             self.gap_rounding[c] = 16.0 * f64::EPSILON * sizes.sum::<f64>();
         }
         for (i, joint) in system.joints().iter().enumerate() {
@@ -145,7 +148,7 @@ impl Accelerations {
     }
 
     /// Rows and local velocities `row·v + drift` at (t, q).
-    fn frames(
+    pub(super) fn frames(
         &self,
         system: &dyn MechanicalSystem,
         t: f64,
@@ -171,40 +174,6 @@ impl Accelerations {
                 local[slot.start + i] = dot(row, v) + drift[i];
             }
         }
-    }
-
-    /// d/dt of the local velocities at constant v, by differences of order four along the motion.
-    fn evaluate_rates(&mut self, system: &dyn MechanicalSystem, at: &Instant) {
-        let step = if system.turns() {
-            // Only the orientation of a body moves its rows: a thousandth of a radian.
-            let spin = at.v.iter().skip(3).fold(0.0f64, |m, w| m.max(w.abs()));
-            if spin > 0.0 { 1e-3 / spin } else { 1.0 }
-        } else {
-            let fastest = at.v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            1e-3 / fastest.max(1.0)
-        };
-        let count = self.local.len();
-        let mut rows = vec![0.0; self.rows.len()];
-        let mut local = vec![0.0; count];
-        let mut gradient = vec![0.0; at.v.len()];
-        self.rates.fill(0.0);
-        self.joint_rates.fill(0.0);
-        let mut shifted = std::mem::take(&mut self.shifted);
-        for (k, weight) in [(1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)] {
-            let e = k * step;
-            system.displace(at.q, at.v, e, &mut shifted);
-            self.frames(system, at.t + e, &shifted, at.v, &mut rows, &mut local);
-            for (rate, u) in self.rates.iter_mut().zip(&local) {
-                *rate += weight * u / (12.0 * step);
-            }
-            for (rate, joint) in self.joint_rates.iter_mut().zip(system.joints()) {
-                let function = joint.function();
-                function.gradient(at.t + e, &shifted, &mut gradient);
-                let u = dot(&gradient, at.v) + function.rate(at.t + e, &shifted);
-                *rate += weight * u / (12.0 * step);
-            }
-        }
-        self.shifted = shifted;
     }
 
     fn free_acceleration(&mut self, system: &dyn MechanicalSystem, at: &Instant) {
@@ -251,6 +220,11 @@ impl Accelerations {
         let n = self.free.len();
         let start = (self.layout.slots()[slot].start + i) * n;
         &self.rows[start..start + n]
+    }
+
+    /// Rows of the joints at the last instant.
+    pub fn joint_rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.joint_rows.chunks(self.free.len().max(1))
     }
 
     /// Local velocity of a group.
@@ -313,12 +287,12 @@ impl Accelerations {
         if gap < 0.0 { force.max(0.0) } else { 0.0 }
     }
 
-    /// Friction of a slipping group per unit normal force.
-    fn slip_force(&self, slot: usize, group: &Group, direction: &[f64]) -> Vec<f64> {
+    /// Friction of a slipping group per unit normal force; slip that `begins` keeps to the direction of its mode.
+    fn slip_force(&self, slot: usize, group: &Group, direction: &[f64], begins: bool) -> Vec<f64> {
         let velocity = self.velocity(slot, group);
         let speed = dot(velocity, velocity).sqrt();
         // One tangent keeps its sign, so that the motion continues smoothly past a stop.
-        let opposite: Vec<f64> = if group.size > 1 && speed > 0.0 {
+        let opposite: Vec<f64> = if group.size > 1 && speed > 0.0 && !begins {
             velocity.iter().map(|u| -u).collect()
         } else {
             direction.iter().map(|d| -d).collect()
@@ -352,8 +326,9 @@ impl Accelerations {
             let mut sticking = Vec::new();
             for (group, friction) in self.groups[s].iter().zip(&mode.friction) {
                 match friction {
-                    Friction::Slip(direction) => {
-                        let share = self.slip_force(s, group, direction);
+                    Friction::Slip(direction) | Friction::Begin(direction) => {
+                        let begins = matches!(friction, Friction::Begin(_));
+                        let share = self.slip_force(s, group, direction, begins);
                         for (k, &p) in share.iter().enumerate() {
                             for (f, r) in force.iter_mut().zip(self.row(s, group.start + k)) {
                                 *f += p * r;
@@ -400,148 +375,44 @@ impl Accelerations {
         }
     }
 
-    /// Power of the reactions of the joints at the velocity v: not zero where a joint is driven.
-    pub fn joint_power(&self, v: &[f64]) -> f64 {
+    /// Turns a generalized impulse into the change of velocity it makes beside the joints, which answer it; returns their impulses.
+    pub fn respond(&self, impulse: &mut [f64]) -> Vec<f64> {
+        self.factor.solve_in_place(impulse);
+        let n = impulse.len().max(1);
+        let rows: Vec<&[f64]> = self.joint_rows.chunks(n).collect();
+        let responses: Vec<Vec<f64>> = (rows.iter())
+            .map(|row| {
+                let mut response = row.to_vec();
+                self.factor.solve_in_place(&mut response);
+                response
+            })
+            .collect();
+        let mut gram: Vec<f64> = Vec::new();
+        for row in &rows {
+            gram.extend(responses.iter().map(|response| dot(row, response)));
+        }
+        let mut right: Vec<f64> = rows.iter().map(|row| -dot(row, impulse)).collect();
+        let (answer, _) = solve_full_pivoting(&mut gram, &mut right, None);
+        for (response, x) in responses.iter().zip(&answer) {
+            let parts = impulse.iter_mut().zip(response);
+            parts.for_each(|(v, r)| *v += x * r);
+        }
+        answer
+    }
+
+    /// Power of reactions of the joints, or work of impulses, at the velocity v: not zero where a joint is driven.
+    pub fn joint_power(&self, reactions: &[f64], v: &[f64]) -> f64 {
         let rows = self.joint_rows.chunks(v.len().max(1));
-        let parts = rows.zip(&self.joint_reaction);
+        let parts = rows.zip(reactions);
         parts.map(|(row, reaction)| reaction * dot(row, v)).sum()
-    }
-
-    /// What a reaction costs where there is a choice.
-    fn weight(&self, held: &Held) -> f64 {
-        let Some((slot, row)) = held.slot else {
-            return JOINT;
-        };
-        let group = self.groups[slot]
-            .iter()
-            .find(|group| (group.start..group.start + group.size).contains(&row));
-        let Some(group) = group else {
-            return 1.0;
-        };
-        let mut unit = vec![0.0; group.size];
-        unit[row - group.start] = 1.0;
-        let gauge = self.section(slot, group).gauge(&unit);
-        FRICTION * gauge.clamp(1e-3, 1e3).powi(2)
-    }
-
-    /// Adds the reactions that keep the held rows, by elimination with full pivoting. Where rows depend on each other, those of the same motion with least friction, measured by
-    /// what the pressure of one newton allows, and then with least pressure: about the deepest inside their cones.
-    fn hold(&mut self, held: &[Held]) {
-        let m = held.len();
-        if m == 0 {
-            return;
-        }
-        let mut responses: Vec<Vec<f64>> = held.iter().map(|h| h.force.clone()).collect();
-        for response in &mut responses {
-            self.factor.solve_in_place(response);
-        }
-        let mut matrix = vec![0.0; m * m];
-        let mut right = vec![0.0; m];
-        for (i, h) in held.iter().enumerate() {
-            for (j, response) in responses.iter().enumerate() {
-                matrix[i * m + j] = dot(&h.row, response);
-            }
-            right[i] = -(dot(&h.row, &self.a) + h.rate);
-        }
-        let weights: Vec<f64> = held.iter().map(|h| self.weight(h)).collect();
-        let (solution, rank) = solve_full_pivoting(&mut matrix, &mut right, Some(&weights));
-        self.dependent |= rank < m;
-        // Joints come first.
-        let joints = self.joint_reaction.iter_mut().zip(&solution);
-        joints.for_each(|(reaction, x)| *reaction = *x);
-        for ((h, response), &x) in held.iter().zip(&responses).zip(&solution) {
-            for (a, r) in self.a.iter_mut().zip(response) {
-                *a += x * r;
-            }
-            if let Some((s, i)) = h.slot {
-                self.reaction[self.layout.slots()[s].start + i] = x;
-            }
-        }
     }
 }
 
-/// What a joint pays for a reaction beside the normal one of a contact: next to nothing, it has no cone.
-const JOINT: f64 = 1e-6;
-/// What friction pays, over the square of its part of the cone: a particle in a groove that wedges it (μ = 1.5) is held without friction, which would otherwise carry it outside the cones.
-const FRICTION: f64 = 100.0;
-
-/// Solution of a small square system, and its rank. Unknowns whose pivot vanishes are zero, or with weights such that Σ w x² is least.
-pub(super) fn solve_full_pivoting(
-    matrix: &mut [f64],
-    right: &mut [f64],
-    weights: Option<&[f64]>,
-) -> (Vec<f64>, usize) {
-    let m = right.len();
-    let mut columns: Vec<usize> = (0..m).collect();
-    let largest = matrix.iter().fold(0.0f64, |x, y| x.max(y.abs()));
-    let mut rank = m;
-    for k in 0..m {
-        let (mut row, mut column, mut best) = (k, k, 0.0);
-        for i in k..m {
-            for j in k..m {
-                if matrix[i * m + j].abs() > best {
-                    (row, column, best) = (i, j, matrix[i * m + j].abs());
-                }
-            }
-        }
-        if best <= 1e-13 * largest {
-            rank = k;
-            break;
-        }
-        if row != k {
-            for j in 0..m {
-                matrix.swap(row * m + j, k * m + j);
-            }
-            right.swap(row, k);
-        }
-        if column != k {
-            for i in 0..m {
-                matrix.swap(i * m + column, i * m + k);
-            }
-            columns.swap(column, k);
-        }
-        for i in k + 1..m {
-            let factor = matrix[i * m + k] / matrix[k * m + k];
-            for j in k..m {
-                matrix[i * m + j] -= factor * matrix[k * m + j];
-            }
-            right[i] -= factor * right[k];
-        }
+/// Size of what velocity k moves: its coordinate, and a radian where it turns a body.
+pub(super) fn extent(system: &dyn MechanicalSystem, q: &[f64], k: usize) -> f64 {
+    if system.turns() && k >= 3 {
+        1.0
+    } else {
+        q[k].abs()
     }
-    // The pivots for a right-hand side given by its rows.
-    let substitute = |right: &dyn Fn(usize) -> f64| {
-        let mut solution = vec![0.0; m];
-        for k in (0..rank).rev() {
-            let mut sum = right(k);
-            for j in k + 1..rank {
-                sum -= matrix[k * m + j] * solution[columns[j]];
-            }
-            solution[columns[k]] = sum / matrix[k * m + k];
-        }
-        solution
-    };
-    let mut solution = substitute(&|k| right[k]);
-    if let Some(weights) = weights.filter(|_| rank < m) {
-        // Directions in which nothing moves, one for each unknown without a pivot.
-        let idle: Vec<Vec<f64>> = (rank..m)
-            .map(|free| {
-                let mut direction = substitute(&|k| -matrix[k * m + free]);
-                direction[columns[free]] = 1.0;
-                direction
-            })
-            .collect();
-        let inner = |a: &[f64], b: &[f64]| (0..m).map(|i| weights[i] * a[i] * b[i]).sum::<f64>();
-        let mut square: Vec<f64> = Vec::new();
-        for a in &idle {
-            square.extend(idle.iter().map(|b| inner(a, b)));
-        }
-        let mut along: Vec<f64> = idle.iter().map(|a| -inner(a, &solution)).collect();
-        let (lengths, _) = solve_full_pivoting(&mut square, &mut along, None);
-        for (direction, length) in idle.iter().zip(lengths) {
-            for (x, d) in solution.iter_mut().zip(direction) {
-                *x += length * d;
-            }
-        }
-    }
-    (solution, rank)
 }

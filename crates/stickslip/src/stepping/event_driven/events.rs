@@ -7,7 +7,7 @@ use crate::systems::passage::GapAlong;
 
 use super::integrator::Integrator;
 use super::modes::Friction;
-use super::scales::STOPPED;
+use super::scales::{BEGUN, STOPPED};
 
 /// A gap above this part of what the step could move it is open beyond the error of the way in between.
 const CLEAR: f64 = 1e-6;
@@ -25,6 +25,8 @@ pub(super) enum Watch {
     Cone(usize, usize),
     /// A slipping group stops.
     Stop(usize, usize),
+    /// A group that begins to slip has gathered speed.
+    Begun(usize, usize),
     /// A function of the user changes sign.
     User(usize),
 }
@@ -48,8 +50,11 @@ impl Integrator {
             for (g, friction) in mode.friction.iter().enumerate() {
                 list.push(match friction {
                     Friction::Stick => Watch::Cone(s, g),
-                    Friction::Slip(_) => Watch::Stop(s, g),
+                    Friction::Slip(_) | Friction::Begin(_) => Watch::Stop(s, g),
                 });
+                if matches!(friction, Friction::Begin(_)) {
+                    list.push(Watch::Begun(s, g));
+                }
             }
         }
         list.extend((0..self.watches.len()).map(Watch::User));
@@ -60,7 +65,7 @@ impl Integrator {
     pub(super) fn value(&self, watch: Watch, t: f64, y: &[f64]) -> f64 {
         let acc = &self.accelerations;
         match watch {
-            Watch::Gap(c) => acc.gaps[c],
+            Watch::Gap(c) => acc.gaps[c] - self.levels[c],
             Watch::Normal(s) => acc.normal_reaction(s) + 1e-11 * acc.scale() / acc.compliance(s),
             Watch::Release(s) => -acc.gaps[acc.layout.slots()[s].key.constraint()],
             Watch::Cone(s, g) => {
@@ -74,8 +79,13 @@ impl Integrator {
                 let velocity = acc.velocity(s, group);
                 match &self.modes[s].friction[g] {
                     Friction::Slip(direction) if group.size == 1 => direction[0] * velocity[0],
+                    Friction::Begin(direction) => dot(direction, velocity),
                     _ => dot(velocity, velocity).sqrt() - STOPPED * self.slip_speed(s, g),
                 }
+            }
+            Watch::Begun(s, g) => {
+                let velocity = acc.velocity(s, &acc.groups[s][g]);
+                BEGUN * self.slip_speed(s, g) - dot(velocity, velocity).sqrt()
             }
             Watch::User(i) => self.watches[i].value(t, &y[..self.nq], &y[self.nq..][..self.n]),
         }
@@ -139,8 +149,6 @@ impl Integrator {
                         at
                     }
                 }
-                // A slip in several tangents that begins from rest is slower than one that stops until it has gathered speed.
-                Watch::Stop(s, g) if self.gathers_speed((s, g), (start, stop)) => None,
                 _ if stop < 0.0 => self.crossing(system, watch, start, h),
                 _ => None,
             };
@@ -151,11 +159,6 @@ impl Integrator {
             }
         }
         first
-    }
-
-    /// Whether a group of several tangents is below the speed at which its slip stops and gets faster.
-    fn gathers_speed(&self, (s, g): (usize, usize), (start, stop): (f64, f64)) -> bool {
-        self.accelerations.groups[s][g].size > 1 && start < 0.0 && stop > start
     }
 
     /// Open constraints that dip below zero inside the step, with the time of the dip and whether it leads to another side: on the cubic through
@@ -232,7 +235,8 @@ impl Integrator {
                 place(u, &mut q);
                 gap.value(self.t + u * h, &q)
             };
-            let below = -(4.0 * self.accelerations.gap_rounding[c]).max(1e-300);
+            let rounding = (4.0 * self.accelerations.gap_rounding[c]).max(1e-300);
+            let below = self.levels[c] - rounding;
             let mut gaps = [0.0; PIECES + 1];
             for (k, g) in gaps.iter_mut().enumerate() {
                 *g = value(k as f64 / PIECES as f64);

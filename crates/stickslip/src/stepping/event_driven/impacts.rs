@@ -4,6 +4,7 @@ use crate::algebra::dot;
 use crate::contact::{BlockKind, ContactKey};
 use crate::laws::{FlowRule, ImpactLaw, energetic_impact_in_space};
 use crate::records::{StepOutcome, StepRecord};
+use crate::stepping::assembly::ContactSlot;
 use crate::stepping::{ContactStage, State, TimeSteppingScheme};
 use crate::systems::{Instant, MechanicalSystem};
 
@@ -123,12 +124,15 @@ impl Integrator {
         let held: Vec<usize> = (touching.iter().copied())
             .filter(|&s| ended.iter().any(|&(e, _)| e == s) || still(s))
             .collect();
-        let velocities: Vec<f64> = (held.iter())
+        let mut velocities: Vec<f64> = (held.iter())
             .map(|&s| self.accelerations.normal_velocity(s))
             .collect();
-        let rows: Vec<Vec<f64>> = (held.iter())
+        let mut rows: Vec<Vec<f64>> = (held.iter())
             .map(|&s| self.accelerations.row(s, 0).to_vec())
             .collect();
+        // Joints keep the velocity they have.
+        rows.extend(self.accelerations.joint_rows().map(<[f64]>::to_vec));
+        velocities.resize(rows.len(), 0.0);
         ended.retain(|&(s, _)| !still(s));
         let correction = self.correction(&rows, &velocities);
         let nq = self.nq;
@@ -214,8 +218,9 @@ impl Integrator {
             bias[i] = acc.local[slot.start + i] - dot(&rows[i * n..(i + 1) * n], &before);
         }
         bias[0] -= acc.local[slot.start] + 1e-13 * speed;
-        let factor = &acc.factor;
-        stage.problem.condense(|x| factor.solve_in_place(x));
+        stage.problem.condense(|x| {
+            acc.respond(x);
+        });
         stage.problem.velocity_free_mut().copy_from_slice(&before);
         stage.problem.refresh();
         match impact {
@@ -252,6 +257,7 @@ impl Integrator {
             works[usize::from(i > 0)] += p * (mean + drift);
             works[2 + usize::from(i > 0)] -= p * drift;
         }
+        self.book_joints(slot, &stage.solution.impulse, (&before, &v));
         let nq = self.nq;
         self.y[nq..nq + n].copy_from_slice(&v);
         for (i, &p) in stage.solution.impulse.iter().enumerate() {
@@ -264,5 +270,30 @@ impl Integrator {
         self.record_impact(Some(s), ReferenceEventKind::Jam, &before, effect);
         self.place_here(system);
         true
+    }
+
+    /// Impulses of the joints that answer those of one contact, and their work while the velocity changes.
+    fn book_joints(
+        &mut self,
+        slot: ContactSlot,
+        impulse: &[f64],
+        (before, after): (&[f64], &[f64]),
+    ) {
+        let acc = &self.accelerations;
+        let mut total = vec![0.0; self.n];
+        for (i, p) in impulse.iter().enumerate() {
+            let row = &acc.rows[(slot.start + i) * self.n..][..self.n];
+            total.iter_mut().zip(row).for_each(|(x, r)| *x += p * r);
+        }
+        let answer = acc.respond(&mut total);
+        let mean: Vec<f64> = before
+            .iter()
+            .zip(after)
+            .map(|(a, b)| 0.5 * (a + b))
+            .collect();
+        let work = acc.joint_power(&answer, &mean);
+        let added = answer.iter().copied().chain([work]);
+        let booked = self.joint_quadratures().iter_mut().zip(added);
+        booked.for_each(|(sum, x)| *sum += x);
     }
 }

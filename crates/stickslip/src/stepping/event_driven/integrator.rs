@@ -57,6 +57,8 @@ pub(super) struct Integrator {
     pub(super) step_limit: f64,
     pub(super) slow: usize,
     pub resume: Option<Resume>,
+    /// From where on every open gap is watched at this step: zero, or where it is below.
+    pub levels: Vec<f64>,
     /// A constraint that the last step passed through without an event, and after what time.
     pub passed: Option<(usize, f64)>,
 }
@@ -90,6 +92,7 @@ impl Integrator {
             step_limit: f64::INFINITY,
             slow: 0,
             resume: None,
+            levels: Vec::new(),
             passed: None,
         }
     }
@@ -121,7 +124,11 @@ impl Integrator {
         self.accelerations.prepare(system, q);
         self.accelerations.springs = self.settings.springs(system, q);
         self.scales.prepare(system, q, &self.accelerations.factor);
-        self.scales.begin_step(self.h.min(self.settings.step_max));
+        let first = self.h.min(self.settings.step_max);
+        self.scales.begin_step(first);
+        let rates = v.iter().chain(std::iter::repeat(&0.0));
+        let sizes = q.iter().zip(rates).map(|(q, v)| q.abs() + first * v.abs());
+        self.accelerations.measure(sizes.collect(), first);
         let layout = &self.accelerations.layout;
         let count = layout.slots().len();
         self.impact_work = vec![[0.0; 4]; count];
@@ -203,6 +210,9 @@ impl Integrator {
         let (q, v) = (&self.y[..nq], &self.y[nq..nq + n]);
         self.scales
             .observe(system, &self.accelerations, (self.t, q, v));
+        let sizes = self.scales.of_state();
+        let step = self.scales.step();
+        self.accelerations.measure(sizes[..nq].to_vec(), step);
     }
 
     /// Derivative at the current state into the first stage.
@@ -234,7 +244,8 @@ impl Integrator {
         let acc = &mut self.accelerations;
         let rates = self.modes.iter().any(|mode| mode.closed) || !system.joints().is_empty();
         acc.place(system, &at, rates);
-        acc.solve(&self.modes);
+        let settled = acc.follow_directions(&self.modes);
+        acc.valid &= settled;
         system.coordinate_rates(q, v, &mut out[..nq]);
         out[nq..nq + n].copy_from_slice(&acc.a);
         let rest = &mut out[nq + n..];
@@ -262,7 +273,7 @@ impl Integrator {
             .split_last_mut()
             .expect("room for the work of joints");
         impulses.copy_from_slice(&acc.joint_reaction);
-        *work = acc.joint_power(v);
+        *work = acc.joint_power(&acc.joint_reaction, v);
         if !acc.valid {
             out.fill(f64::NAN);
         }
@@ -326,6 +337,9 @@ impl Integrator {
             self.scales.begin_step(h);
             self.observe_scales(system);
             let sizes = self.scales.of_state();
+            // What opens within rounding below its surface opens from there.
+            let gaps = self.accelerations.gaps.iter();
+            self.levels = gaps.map(|gap| gap.min(0.0)).collect();
             let before = self.values();
             if !self.step.k[0].iter().all(|x| x.is_finite()) {
                 return self.undefined(system, h);

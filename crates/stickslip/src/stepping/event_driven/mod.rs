@@ -2,10 +2,14 @@
 
 mod accelerations;
 mod events;
+mod full_pivoting;
+mod hold;
 mod impacts;
 mod integrator;
 mod modes;
+mod onset;
 mod projection;
+mod rates;
 mod reference_event;
 mod runge_kutta;
 mod scales;
@@ -28,7 +32,7 @@ use super::step_energy::{self, ContactWork};
 use super::{ContactStage, State, TimeSteppingScheme};
 use accelerations::Spring;
 use integrator::Integrator;
-use modes::{Friction, Mode};
+use modes::Mode;
 
 pub use reference_event::{ReferenceEvent, ReferenceEventKind, WatchFunction};
 
@@ -79,7 +83,7 @@ impl EventDrivenSettings {
 /// their reactions, integrated by an explicit Runge-Kutta pair of orders 5(4) at a tight tolerance;
 /// rigid contacts hold `φ = 0` at acceleration level and are projected back after every step, compliant
 /// ones press with `k max(−φ, 0)`. Events (touching, `λ_N = 0`, end of stick, end of slip) are located by root
-/// finding on the step itself. At an event the impact laws act (those of `moreau-jean` at a step of
+/// finding on the step itself. The direction in which slip in space begins is found by Newton's method. At an event the impact laws act (those of `moreau-jean` at a step of
 /// length zero), then all combinations of modes are tried for the one that satisfies every law.
 /// Delays are handled by the method of steps on a past of degree five; steps end where a kink returns.
 ///
@@ -94,7 +98,8 @@ impl EventDrivenSettings {
 /// # Behaviour to know
 /// For small systems: every instant evaluates all frames, every event tries up to 4ᵏ combinations of k
 /// touching contacts. Bounces that rise less than `bounce_min` end in contact, with the time at which the
-/// series of flights would end; a slip in several tangents ends at 1e-9 of the speeds of the run, and gaps below 1e-9 of its lengths touch. An impact without collision
+/// series of flights would end; a slip in several tangents ends at 1e-9 of the speeds of the run, one that begins goes along its own acceleration up to
+/// 1e-6 of them, and gaps below 1e-9 of its lengths touch. An impact without collision
 /// (Painlevé) is taken where no acceleration fits and only one contact touches; with several such
 /// contacts the step reports no solution. Stiff forces cost many steps: the method is explicit.
 ///
@@ -214,7 +219,7 @@ impl EventDriven {
             let slips = mode
                 .friction
                 .iter()
-                .any(|friction| matches!(friction, Friction::Slip(_)));
+                .any(|friction| friction.slip().is_some());
             record.contacts.push(ContactRecord {
                 key: slot.key,
                 gap: integrator.accelerations.gaps[slot.key.constraint()],

@@ -10,8 +10,21 @@ use crate::stepping::ContactLayout;
 pub(super) enum Friction {
     /// The tangential velocity stays zero.
     Stick,
-    /// Slip; the direction serves while the velocity is still zero, and as the sign with one tangent.
+    /// Slip against the velocity; with one tangent the direction is its sign.
     Slip(Vec<f64>),
+    /// Slip in several tangents that begins from rest, along the acceleration it has itself, near this direction, until it
+    /// has gathered speed.
+    Begin(Vec<f64>),
+}
+
+impl Friction {
+    /// Direction of a slip.
+    pub fn slip(&self) -> Option<&[f64]> {
+        match self {
+            Self::Stick => None,
+            Self::Slip(direction) | Self::Begin(direction) => Some(direction),
+        }
+    }
 }
 
 /// Mode of one contact point.

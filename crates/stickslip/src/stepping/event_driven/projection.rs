@@ -3,7 +3,7 @@
 use crate::algebra::dot;
 use crate::systems::{Instant, MechanicalSystem};
 
-use super::accelerations::solve_full_pivoting;
+use super::full_pivoting::solve_full_pivoting;
 use super::integrator::Integrator;
 use super::modes::Friction;
 

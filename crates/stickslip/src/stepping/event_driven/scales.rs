@@ -5,12 +5,15 @@ use serde::{Deserialize, Serialize};
 use crate::algebra::{CholeskyFactor, dot};
 use crate::systems::MechanicalSystem;
 
-use super::accelerations::Accelerations;
+use super::accelerations::{Accelerations, extent};
 
 /// A gap below this part of the lengths of the run counts as touching where an impact or a release is decided.
 const TOUCHING: f64 = 1e-9;
 /// A slip in several tangents below this part of the speeds of the run has stopped.
 pub(super) const STOPPED: f64 = 1e-9;
+/// A slip in several tangents that begins from rest goes along its acceleration up to this part of the speeds of the run. It lags behind its true
+/// direction by what that turns meanwhile, which friction makes good as soon as it follows the slip; places differ by the product of both and the time.
+pub(super) const BEGUN: f64 = 1e-6;
 
 /// Lengths and speeds of a run so far, in its own units: nothing is compared with a metre or a second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -82,6 +85,10 @@ impl Scales {
         self.step = h;
     }
 
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
     /// Takes note of the state whose accelerations were placed last.
     pub fn observe(
         &mut self,
@@ -101,10 +108,9 @@ impl Scales {
         for constraint in system.constraints() {
             let mut gradient = std::mem::take(&mut self.gradient);
             constraint.gap().gradient(t, q, &mut gradient);
-            let length: f64 = gradient
-                .iter()
-                .zip(&self.reach)
-                .map(|(g, x)| (g * x).abs())
+            let slopes = gradient.iter().enumerate();
+            let length: f64 = slopes
+                .map(|(k, g)| (g * extent(system, &self.reach, k)).abs())
                 .sum();
             let travel = h * self.row_speed(acc, &gradient);
             self.touching.push(TOUCHING * (length + travel));

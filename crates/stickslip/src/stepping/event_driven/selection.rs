@@ -24,7 +24,7 @@ impl Accelerations {
         let slots: Vec<usize> = (0..touching.len()).filter(|&s| touching[s]).collect();
         let options: Vec<Vec<Mode>> = slots
             .iter()
-            .map(|&s| self.options(s, &resting[s], leaving))
+            .map(|&s| self.options(s, &resting[s], leaving, &modes[s]))
             .collect();
         let total: usize = options.iter().map(Vec::len).product();
         for mode in modes.iter_mut() {
@@ -50,14 +50,26 @@ impl Accelerations {
     }
 
     /// Candidate modes of one contact: open, then all ways to be closed.
-    fn options(&self, slot: usize, resting: &[bool], leaving: Option<(usize, usize)>) -> Vec<Mode> {
+    fn options(
+        &self,
+        slot: usize,
+        resting: &[bool],
+        leaving: Option<(usize, usize)>,
+        was: &Mode,
+    ) -> Vec<Mode> {
         let mut closed = vec![Vec::new()];
         for (g, (group, &rests)) in self.groups[slot].iter().zip(resting).enumerate() {
             let velocity = self.velocity(slot, group);
             let speed = dot(velocity, velocity).sqrt();
             let mut choices = Vec::new();
             if !rests {
-                choices.push(Friction::Slip(velocity.iter().map(|u| u / speed).collect()));
+                let direction = velocity.iter().map(|u| u / speed).collect();
+                let began = was.closed && matches!(was.friction[g], Friction::Begin(_));
+                choices.push(if began {
+                    Friction::Begin(direction)
+                } else {
+                    Friction::Slip(direction)
+                });
             } else {
                 if leaving != Some((slot, g)) {
                     choices.push(Friction::Stick);
@@ -66,8 +78,8 @@ impl Accelerations {
                     choices.push(Friction::Slip(vec![1.0]));
                     choices.push(Friction::Slip(vec![-1.0]));
                 } else {
-                    // the direction is found by iteration
-                    choices.push(Friction::Slip(vec![0.0; group.size]));
+                    // The direction is sought.
+                    choices.push(Friction::Begin(vec![0.0; group.size]));
                 }
             }
             closed = closed
@@ -104,7 +116,7 @@ impl Accelerations {
         margin: f64,
         lenient: bool,
     ) -> bool {
-        if !self.settle_directions(slots, resting, modes) {
+        if !self.settle_directions(modes) {
             return false;
         }
         for &s in slots {
@@ -132,7 +144,7 @@ impl Accelerations {
                             return false;
                         }
                     }
-                    Friction::Slip(direction) => {
+                    Friction::Slip(direction) | Friction::Begin(direction) => {
                         let along: f64 = (0..group.size)
                             .map(|k| direction[k] * self.row_acceleration(s, group.start + k))
                             .sum();
@@ -170,51 +182,5 @@ impl Accelerations {
         (0..group.size)
             .map(|k| direction[k] * dot(self.row(s, group.start + k), &force))
             .sum()
-    }
-
-    /// Solves, with the direction of slip that begins in several tangents found by iteration: slip
-    /// starts along the acceleration it has itself.
-    fn settle_directions(
-        &mut self,
-        slots: &[usize],
-        resting: &[Vec<bool>],
-        modes: &mut [Mode],
-    ) -> bool {
-        let mut open: Vec<(usize, usize)> = Vec::new();
-        for &s in slots {
-            for (g, group) in self.groups[s].iter().enumerate() {
-                let begins = matches!(modes[s].friction[g], Friction::Slip(_));
-                if modes[s].closed && resting[s][g] && group.size > 1 && begins {
-                    open.push((s, g));
-                }
-            }
-        }
-        self.solve(modes);
-        for _ in 0..if open.is_empty() { 0 } else { 200 } {
-            let mut change = 0.0f64;
-            for &(s, g) in &open {
-                let group = self.groups[s][g];
-                let mut next: Vec<f64> = (0..group.size)
-                    .map(|k| self.row_acceleration(s, group.start + k))
-                    .collect();
-                let length = dot(&next, &next).sqrt();
-                if !(length > 0.0) {
-                    return false;
-                }
-                next.iter_mut().for_each(|x| *x /= length);
-                let Friction::Slip(direction) = &mut modes[s].friction[g] else {
-                    return false;
-                };
-                for (old, new) in direction.iter_mut().zip(next) {
-                    change = change.max((*old - new).abs());
-                    *old = new;
-                }
-            }
-            self.solve(modes);
-            if change < 1e-14 {
-                return true;
-            }
-        }
-        open.is_empty()
     }
 }

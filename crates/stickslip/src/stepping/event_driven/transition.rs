@@ -19,16 +19,26 @@ impl Integrator {
         stage: &mut ContactStage,
         watch: Option<Watch>,
     ) -> StepOutcome {
-        let before = self.v().to_vec();
+        let mut before = self.v().to_vec();
         self.place_here(system);
         self.observe_scales(system);
         if let Some(Watch::User(i)) = watch {
             self.record(None, ReferenceEventKind::Watched(i), &before);
             return StepOutcome::Solved;
         }
+        if let Some(Watch::Begun(s, g)) = watch {
+            let velocity = self
+                .accelerations
+                .velocity(s, &self.accelerations.groups[s][g]);
+            let speed = dot(velocity, velocity).sqrt();
+            let direction = velocity.iter().map(|u| u / speed).collect();
+            self.modes[s].friction[g] = Friction::Slip(direction);
+            return StepOutcome::Solved;
+        }
         let old: Vec<Mode> = self.modes.clone();
         if let Some(Watch::Stop(s, g)) = watch {
             self.finish_stop(system, s, g);
+            before.copy_from_slice(&self.y[self.nq..self.nq + self.n]);
         }
         let rigid = self.settings.compliance.is_none();
         if rigid {
@@ -122,11 +132,18 @@ impl Integrator {
             .map(|k| -velocity[k] / speed * self.accelerations.row_acceleration(s, group.start + k))
             .sum();
         if brake > 0.0 && speed > 0.0 {
-            let rest = speed / brake;
+            // The whole state goes on for that long: what is closed and still moves would open otherwise.
+            let (rest, nq) = (speed / brake, self.nq);
             let (q, v) = (self.q().to_vec(), self.v().to_vec());
-            let mut moved = q.clone();
-            system.displace(&q, &v, 0.5 * rest, &mut moved);
-            self.y[..self.nq].copy_from_slice(&moved);
+            let acceleration = &self.accelerations.a;
+            let mean: Vec<f64> = (v.iter().zip(acceleration))
+                .map(|(v, a)| v + 0.5 * rest * a)
+                .collect();
+            let slope = std::mem::take(&mut self.step.k[0]);
+            let parts = self.y[nq..].iter_mut().zip(&slope[nq..]);
+            parts.for_each(|(y, k)| *y += rest * k);
+            self.step.k[0] = slope;
+            system.displace(&q, &mean, rest, &mut self.y[..nq]);
             self.t += rest;
         }
     }
@@ -229,17 +246,18 @@ impl Integrator {
                     && !first
                     && match (&was.friction[g], &is.friction[g]) {
                         (Friction::Stick, Friction::Stick) => true,
-                        (Friction::Slip(a), Friction::Slip(b)) => dot(a, b) > 0.0,
-                        _ => false,
+                        (was, is) => {
+                            (was.slip().zip(is.slip())).is_some_and(|(a, b)| dot(a, b) > 0.0)
+                        }
                     };
                 if same {
                     continue;
                 }
-                let kind = match &is.friction[g] {
-                    Friction::Stick => ReferenceEventKind::Stick { group: g },
-                    Friction::Slip(direction) => ReferenceEventKind::Slip {
+                let kind = match is.friction[g].slip() {
+                    None => ReferenceEventKind::Stick { group: g },
+                    Some(direction) => ReferenceEventKind::Slip {
                         group: g,
-                        direction: direction.clone(),
+                        direction: direction.to_vec(),
                     },
                 };
                 self.record(Some(s), kind, before);

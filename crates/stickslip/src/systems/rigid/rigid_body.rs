@@ -12,7 +12,7 @@ use crate::systems::{
 
 use super::free_rotation::coast;
 use super::quaternion::UnitQuaternion;
-use crate::algebra::cross;
+use crate::algebra::{cross, dot};
 
 /// A rigid body: coordinates (x, y, z, w, a, b, c) with a unit quaternion, velocity (v, ω) with
 /// the spin ω in the frame of the body (principal axes).
@@ -316,6 +316,13 @@ impl BallOnPlane {
         out[..3].copy_from_slice(&axis);
         out[3..].copy_from_slice(&cross(contact, orientation.body_from_world(axis)));
     }
+
+    /// Acceleration of the arm in the world at constant spin; the ball around it turns without acceleration of its lowest point.
+    fn centripetal(&self, q: &[f64], v: &[f64]) -> [f64; 3] {
+        let spin = [v[3], v[4], v[5]];
+        let orientation = UnitQuaternion([q[3], q[4], q[5], q[6]]);
+        orientation.world_from_body(cross(spin, cross(spin, self.arm)))
+    }
 }
 
 impl ScalarFunction for BallOnPlane {
@@ -330,6 +337,9 @@ impl ScalarFunction for BallOnPlane {
     fn gradient(&self, _t: f64, q: &[f64], out: &mut [f64]) {
         self.row(q, self.normal, out);
     }
+    fn turning(&self, _t: f64, q: &[f64], v: &[f64]) -> Option<f64> {
+        Some(dot(&self.normal, &self.centripetal(q, v)))
+    }
     fn is_affine(&self) -> bool {
         // The centre of mass moves on a line in every step.
         self.arm == [0.0; 3]
@@ -342,5 +352,13 @@ impl FrameRows for BallOnPlane {
         for (row, axis) in out.chunks_mut(6).zip([self.normal, t1, t2]) {
             self.row(q, axis, row);
         }
+    }
+    fn turning(&self, _t: f64, q: &[f64], v: &[f64], out: &mut [f64]) -> bool {
+        let [t1, t2] = orthonormal_tangents(self.normal);
+        let acceleration = self.centripetal(q, v);
+        for (out, axis) in out.iter_mut().zip([self.normal, t1, t2]) {
+            *out = dot(&axis, &acceleration);
+        }
+        true
     }
 }

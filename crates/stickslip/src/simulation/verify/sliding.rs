@@ -1,0 +1,78 @@
+//! The velocities of contacts that a run recorded.
+
+use crate::laws::ImpactLaw;
+
+use super::friction::Contact;
+use super::judge::Judge;
+use super::place::Place;
+use super::{Discretisation, Line, MotionNode, Verification};
+
+/// Two ways to add up one velocity differ by this part of the sizes that were summed.
+const ROUNDING: f64 = 1e-9;
+
+impl Judge<'_> {
+    /// Recorded velocities of contacts are those of the step that began with the velocity v, where its laws read them: after it, and
+    /// under Frémond's law in its mean along the tangents. A contact that took no part has none.
+    pub(super) fn sliding(
+        &self,
+        place: &Place,
+        rule: Discretisation,
+        v: &[f64],
+        b: &MotionNode,
+        report: &mut Verification,
+    ) {
+        if b.sliding.is_empty() {
+            return;
+        }
+        let (before, after) = (place.local(v), place.local(&b.v_right));
+        let points = self.system.constraints().iter().flat_map(|c| c.points());
+        let mut last = None;
+        for (contact, point) in place.contacts.iter().zip(points) {
+            // One normal velocity stands for all points of a constraint.
+            let shares = last == Some(contact.constraint);
+            last = Some(contact.constraint);
+            let mean = matches!(point.law.impact(), ImpactLaw::Fremond { .. });
+            let weight = match rule {
+                Discretisation::Theta { theta, .. } if mean => theta,
+                _ => 1.0,
+            };
+            let off = |i: usize, part: f64| {
+                let weight = if i == contact.start { 1.0 } else { weight };
+                let read = (1.0 - weight) * before[i] + weight * after[i];
+                let size = place.local_size(i, v).max(place.local_size(i, &b.v_right));
+                (b.sliding[i] - part * read).abs() / size.max(f64::MIN_POSITIVE)
+            };
+            let rows = || contact.start + usize::from(shares)..contact.start + contact.size;
+            let worst = |part: f64| rows().map(|i| off(i, part)).fold(0.0, f64::max);
+            let size = match taken_part(contact, b) {
+                Some(true) => worst(1.0),
+                Some(false) => worst(0.0),
+                None => worst(1.0).min(worst(0.0)),
+            };
+            let normal = if shares {
+                b.sliding[contact.start].abs()
+            } else {
+                0.0
+            };
+            if !(size <= ROUNDING && normal == 0.0) {
+                report.note(
+                    Line::ContactRecord,
+                    b.t,
+                    size,
+                    self.name(contact.constraint),
+                );
+            }
+        }
+    }
+}
+
+/// Whether a contact took part in the step that ends at b; none where rounding decides.
+fn taken_part(contact: &Contact, b: &MotionNode) -> Option<bool> {
+    let mut rows = contact.start..contact.start + contact.size;
+    let pushed = rows.any(|i| b.atom.get(i).is_some_and(|&p| p != 0.0));
+    match (pushed || contact.sure, contact.closed) {
+        (true, _) => Some(true),
+        (false, false) => Some(false),
+        (false, true) => None,
+    }
+}

@@ -1,0 +1,73 @@
+//! Reactions of rows that are held, and how contacts share what only their sum is known of.
+
+use crate::algebra::dot;
+
+use super::accelerations::Accelerations;
+use super::full_pivoting::solve_full_pivoting;
+
+/// What a joint pays for a reaction beside the normal one of a contact: next to nothing, it has no cone.
+const JOINT: f64 = 1e-6;
+/// What friction pays, over the square of its part of the cone: a particle in a groove that wedges it (μ = 1.5) is held without friction, which would otherwise carry it outside the cones.
+const FRICTION: f64 = 100.0;
+
+/// A constrained row: its covector, the force that keeps it, and where its reaction goes.
+pub(super) struct Held {
+    pub row: Vec<f64>,
+    pub force: Vec<f64>,
+    pub rate: f64,
+    pub slot: Option<(usize, usize)>,
+}
+
+impl Accelerations {
+    /// What a reaction costs where there is a choice.
+    fn weight(&self, held: &Held) -> f64 {
+        let Some((slot, row)) = held.slot else {
+            return JOINT;
+        };
+        let group = self.groups[slot]
+            .iter()
+            .find(|group| (group.start..group.start + group.size).contains(&row));
+        let Some(group) = group else {
+            return 1.0;
+        };
+        let mut unit = vec![0.0; group.size];
+        unit[row - group.start] = 1.0;
+        let gauge = self.section(slot, group).gauge(&unit);
+        FRICTION * gauge.clamp(1e-3, 1e3).powi(2)
+    }
+
+    /// Adds the reactions that keep the held rows, by elimination with full pivoting. Where rows depend on each other, those of the same motion with least friction, measured by
+    /// what the pressure of one newton allows, and then with least pressure: about the deepest inside their cones.
+    pub(super) fn hold(&mut self, held: &[Held]) {
+        let m = held.len();
+        if m == 0 {
+            return;
+        }
+        let mut responses: Vec<Vec<f64>> = held.iter().map(|h| h.force.clone()).collect();
+        for response in &mut responses {
+            self.factor.solve_in_place(response);
+        }
+        let mut matrix = vec![0.0; m * m];
+        let mut right = vec![0.0; m];
+        for (i, h) in held.iter().enumerate() {
+            for (j, response) in responses.iter().enumerate() {
+                matrix[i * m + j] = dot(&h.row, response);
+            }
+            right[i] = -(dot(&h.row, &self.a) + h.rate);
+        }
+        let weights: Vec<f64> = held.iter().map(|h| self.weight(h)).collect();
+        let (solution, rank) = solve_full_pivoting(&mut matrix, &mut right, Some(&weights));
+        self.dependent |= rank < m;
+        // Joints come first.
+        let joints = self.joint_reaction.iter_mut().zip(&solution);
+        joints.for_each(|(reaction, x)| *reaction = *x);
+        for ((h, response), &x) in held.iter().zip(&responses).zip(&solution) {
+            for (a, r) in self.a.iter_mut().zip(response) {
+                *a += x * r;
+            }
+            if let Some((s, i)) = h.slot {
+                self.reaction[self.layout.slots()[s].start + i] = x;
+            }
+        }
+    }
+}
