@@ -7,6 +7,7 @@ mod fuzz_corpus;
 mod gallery;
 mod hostile_worlds;
 mod scene_documentation;
+mod verify_drawn;
 mod verify_exact_motions;
 mod verify_gallery;
 mod verify_motions;

@@ -307,12 +307,16 @@ fn folder(name: &str) -> PathBuf {
 
 /// Changes one number of a file: the last of a row about the middle.
 fn scratch(path: &std::path::Path, from_end: usize) {
+    add_to_number(path, from_end, 1e-3);
+}
+
+fn add_to_number(path: &std::path::Path, from_end: usize, by: f64) {
     let mut bytes = fs::read(path).unwrap();
     let rows = TrajectoryReader::open(path).unwrap();
     let width = 8 * rows.columns().len();
     let at = bytes.len() - (rows.rows() as usize / 2) * width - 8 * from_end;
     let number = f64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    bytes[at..at + 8].copy_from_slice(&(number + 1e-3).to_le_bytes());
+    bytes[at..at + 8].copy_from_slice(&(number + by).to_le_bytes());
     fs::write(path, bytes).unwrap();
 }
 
@@ -347,6 +351,23 @@ fn folders_are_judged_from_their_files_or_by_making_the_run_again() {
         assert!(!report.accepted(), "{name}");
         fs::remove_dir_all(&path).unwrap();
     }
+}
+
+/// Contacts belong to the step whose number they bear, whoever wrote the file.
+#[test]
+fn contacts_of_another_step_are_refused_without_a_digest() {
+    let scene = falling(&Changes::new().key("until", "0.1"));
+    let path = folder("steps");
+    let mut run = SceneRun::start("falling", scene.clone(), &path).unwrap();
+    let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+    run.finish(end).unwrap();
+    fs::remove_file(path.join("checkpoint.json")).unwrap();
+    assert!(scene.verify_folder(&path, None).unwrap().0.accepted());
+    let file = path.join("contacts.npy");
+    let columns = TrajectoryReader::open(&file).unwrap().columns().len();
+    add_to_number(&file, columns, 1.0);
+    assert!(!scene.verify_folder(&path, None).unwrap().0.accepted());
+    fs::remove_dir_all(&path).unwrap();
 }
 
 #[test]

@@ -78,13 +78,14 @@ impl SeenContact<'_> {
             _ if self.impulse.len() == 1 => false,
             ContactMode::Slip => slip > 1e-12 * self.speed,
             ContactMode::Stick => {
-                // Inside its cone a contact may slide by the law of the kinetic projection.
+                // Inside its cone a contact may slide by rounding, but under the generalized law, whose cones are not those of points.
+                let generalized = point.law.flow_rule().generalized().is_some();
                 let section = point.section_at_slip(at, slip);
                 let edge = section.is_ok_and(|section| {
                     section.gauge(&self.impulse[1..]) >= self.impulse[0] * (1.0 - 1e-6)
                 });
                 let unknown = point.memory.is_some();
-                unknown || !(edge && slip > 1e-6 * self.speed)
+                unknown || !((edge || generalized) && slip > 1e-6 * self.speed)
             }
         }
     }

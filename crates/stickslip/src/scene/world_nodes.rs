@@ -135,6 +135,7 @@ impl WorldMotion for WorldNodes<'_> {
 
 /// A row of the trajectory with the bodies and contacts of its step.
 struct Row {
+    step: f64,
     t: f64,
     h: f64,
     bodies: Vec<f64>,
@@ -151,6 +152,8 @@ struct Rows<'a> {
     contacts: Option<TrajectoryReader>,
     /// The first contact of a later row.
     waiting: Option<Vec<f64>>,
+    /// Rows read: where every step is kept, the number of the next one.
+    read: f64,
 }
 
 impl<'a> Rows<'a> {
@@ -173,6 +176,7 @@ impl<'a> Rows<'a> {
             },
             contacts,
             waiting,
+            read: 0.0,
         })
     }
 
@@ -183,6 +187,7 @@ impl<'a> Rows<'a> {
             if let Some(left) = self.waiting.take() {
                 let t = left[1];
                 let empty = Row {
+                    step: f64::NAN,
                     t,
                     h: f64::NAN,
                     bodies: Vec::new(),
@@ -207,7 +212,10 @@ impl<'a> Rows<'a> {
             contacts.push(contact);
             self.waiting = next_row(&mut self.contacts)?;
         }
+        let step = self.read;
+        self.read += 1.0;
         Ok(Some(Row {
+            step,
             t,
             h,
             bodies,
@@ -238,7 +246,7 @@ impl<'a> Rows<'a> {
         });
         node.contacts.clear();
         node.contacts
-            .extend(row.contacts.iter().map(|c| contact(c, row.t)));
+            .extend(row.contacts.iter().map(|c| contact(c, row)));
     }
 
     /// Largest difference of a row and a step computed again.
@@ -279,15 +287,15 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     )
 }
 
-/// A recorded contact of the step that ends at `t`; not well formed where its numbers are not.
-fn contact(c: &[f64], t: f64) -> NodeContact {
+/// A recorded contact of the step of a row; not well formed where its numbers are not.
+fn contact(c: &[f64], row: &Row) -> NodeContact {
     let vector = |k: usize| [c[k], c[k + 1], c[k + 2]];
     let whole = |x: f64| (x >= 0.0 && x.fract() == 0.0 && x < 1e9).then_some(x as usize);
     let names = [c[2], c[3], c[4], c[12]].map(whole);
     let [Some(a), Some(b), Some(index), Some(mode)] = names else {
         return NodeContact::default();
     };
-    if c[1] != t || whole(c[0]).is_none() {
+    if c[1] != row.t || c[0] != row.step {
         return NodeContact::default();
     }
     NodeContact {

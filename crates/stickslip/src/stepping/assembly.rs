@@ -454,7 +454,7 @@ impl ContactAssembly {
                 .iter()
                 .skip(1)
                 .any(|u| !(u.abs() <= resting));
-            entry.mode = mode(&block.section, &impulse[rows], slides);
+            entry.mode = mode(block, &impulse[rows], slides);
         }
     }
 }
@@ -485,14 +485,19 @@ fn painleve(problem: &ContactProblem, block: &ContactBlock) -> PainleveMargin {
 }
 
 /// Mode of a contact from its impulse, normal first. Slip is a motion: a contact at rest whose force has come to the
-/// edge of its cone sticks.
-pub(crate) fn mode(section: &FrictionSection, impulse: &[f64], slides: bool) -> ContactMode {
+/// edge of its cone sticks. One that slides although its force is inside the cone does so by rounding, but under the generalized
+/// law, whose cones are not those of single points.
+pub(crate) fn mode(block: &ContactBlock, impulse: &[f64], slides: bool) -> ContactMode {
     let (normal, tangential) = (impulse[0], &impulse[1..]);
+    let inside = || {
+        block.flow_rule.generalized().is_none()
+            && block.section.gauge(tangential) < normal * (1.0 - 1e-9)
+    };
     if !(normal > 0.0) {
         ContactMode::Open
     } else if tangential.is_empty() {
         ContactMode::Closed
-    } else if !slides || section.gauge(tangential) < normal * (1.0 - 1e-9) {
+    } else if !slides || inside() {
         ContactMode::Stick
     } else {
         ContactMode::Slip

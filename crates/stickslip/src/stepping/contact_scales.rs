@@ -24,6 +24,8 @@ impl ContactScales {
     pub fn of(system: &dyn MechanicalSystem, (t, q, v): (f64, &[f64], &[f64]), h: f64) -> Self {
         let a = accelerations(system, (t, q, v));
         let time = STEPS * h;
+        let mut mass = system.new_matrix();
+        system.mass(q, &mut mass);
         let mut gradient = vec![0.0; v.len()];
         let mut scales = Self::default();
         let mut slopes = Vec::new();
@@ -38,7 +40,10 @@ impl ContactScales {
             let length = along(q) + gap.value(t, q).abs() + time * speed;
             scales.lengths.push(finite(length));
             scales.speeds.push(finite(speed));
-            slopes.push(finite(gradient.iter().map(|g| g.abs()).sum()));
+            // In the kinetic metric: an angle and a length have no common unit.
+            let squares = gradient.iter().enumerate();
+            let square: f64 = squares.map(|(i, g)| g * g / mass.get(i, i)).sum();
+            slopes.push(finite(square.sqrt()));
         }
         // A node that starts at rest on its obstacle knows no length of its own: those of the others count for it.
         spread(&mut scales.lengths, &slopes);
@@ -62,7 +67,7 @@ impl ContactScales {
     }
 }
 
-/// Makes every size at least the largest one per unit of the coordinates, by the slope of its gap.
+/// Makes every size at least the largest one per unit of kinetic length, by the slope of its gap.
 fn spread(sizes: &mut [f64], slopes: &[f64]) {
     let per_slope = sizes.iter().zip(slopes).filter(|(_, slope)| **slope > 0.0);
     let largest = per_slope.map(|(x, s)| x / s).fold(0.0, f64::max);

@@ -118,6 +118,7 @@ impl Judge<'_> {
             impulse: &b.smooth,
             reads,
             after: &local,
+            leaving: Vec::new(),
         };
         self.reaction_laws(&middle, &reaction, report);
         self.dissipation(b.t, dot(&b.smooth, &local), report);
@@ -229,14 +230,15 @@ impl Judge<'_> {
                 _ => &after,
             };
             self.read_slip_at(node, read, place);
+            let rebound = |e: f64, u: f64| e * (-u).max(0.0);
             let reaction = Reaction {
                 t: node.t,
                 impulse: &node.atom,
                 reads: Reads::One(read),
                 after: &after,
+                leaving: self.leaving(place, (&before, &after), &rebound),
             };
             self.reaction_laws(place, &reaction, report);
-            let rebound = |e: f64, u: f64| e * (-u).max(0.0);
             self.impact_law(place, &reaction, &before, &rebound, report);
             self.dissipation(node.t, dot(&node.atom, &mean), report);
         }

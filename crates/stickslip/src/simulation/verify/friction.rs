@@ -68,6 +68,14 @@ impl Reads<'_> {
         }
     }
 
+    /// Whether something holds of every velocity that is told.
+    pub fn all(&self, holds: impl Fn(&[f64]) -> bool) -> bool {
+        match self {
+            Self::One(u) => holds(u),
+            Self::Ends(a, b) | Self::Between(a, b) => holds(a) && holds(b),
+        }
+    }
+
     /// The velocity in the middle.
     pub fn middle(&self) -> Vec<f64> {
         match self {

@@ -9,6 +9,9 @@ use crate::laws::{FrictionSection, GeneralizedSet, PerUnitNormal, SetUnit};
 use super::friction::{Contact, FrictionDefect, Reads};
 use super::sum_of_sets::{Part, nearest_in_sum};
 
+/// A defect up to which the law holds contact by contact.
+const SHARED: f64 = 1e-9;
+
 /// Which test velocities the law is read against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TestVelocities {
@@ -21,6 +24,8 @@ pub(super) enum TestVelocities {
 /// Closed contacts with the W of all rows and the impulse of all rows.
 pub(super) struct GeneralizedReaction<'a> {
     pub contacts: &'a [&'a Contact],
+    /// Which of them leave faster than the impact law asks, and are not pressed.
+    pub leaving: &'a [bool],
     pub w: &'a [f64],
     pub impulse: &'a [f64],
     /// Kinetic speed of the motion.
@@ -96,17 +101,13 @@ impl Whitened {
             .iter()
             .map(|&i| -dot(&w[i * m..(i + 1) * m], &impulse))
             .collect();
-        let mut factor = PivotedCholesky::default();
-        factor.factor(count, &gram);
-        let mut multipliers = vec![0.0; count];
-        let outcome = if factor.rank() < count {
-            solve_lcp_short(&gram, &pairing, &mut multipliers)
-        } else {
-            solve_lcp(&gram, &pairing, &mut multipliers)
+        let leaves = |k: &usize| {
+            let of = |c: &&Contact| c.constraint == contacts[*k].constraint;
+            let first = reaction.contacts.iter().position(of);
+            first.and_then(|i| reaction.leaving.get(i)) == Some(&true)
         };
-        if outcome != LcpOutcome::Solved {
-            return None;
-        }
+        let leaving: Vec<usize> = (0..count).filter(leaves).collect();
+        let multipliers = multipliers_of(&gram, &pairing, &leaving)?;
         let rows = square_root(&w, m);
         let normals = orthonormal(starts.iter().map(|&i| rows[i].clone()));
         Some(Self {
@@ -139,15 +140,18 @@ impl Whitened {
         x
     }
 
-    /// The sets λ C* of firm contacts; `reduce` says where their covectors are read.
+    /// Contacts with friction that are pressed, and their multipliers.
+    fn firm(&self) -> impl Iterator<Item = (&Contact, f64)> {
+        let firm = self.multipliers.iter().fold(0.0f64, |s, l| s.max(*l)) * 1e-9;
+        let pairs = self.contacts.iter().zip(self.multipliers.iter().copied());
+        pairs.filter(move |(contact, factor)| contact.size > 1 && *factor > firm)
+    }
+
+    /// The sets λ C* of firm contacts; `test` says where their covectors are read.
     fn parts(&self, test: TestVelocities) -> Vec<Part> {
         let m = self.places.len();
-        let firm = self.multipliers.iter().fold(0.0f64, |s, l| s.max(*l)) * 1e-9;
         let mut parts = Vec::new();
-        for (contact, &factor) in self.contacts.iter().zip(&self.multipliers) {
-            if contact.size < 2 || factor <= firm {
-                continue;
-            }
+        for (contact, factor) in self.firm() {
             let (n, size) = (contact.start, contact.size);
             let local: Vec<f64> = (0..size * size)
                 .map(|e| self.w[(n + e / size) * m + n + e % size])
@@ -179,14 +183,167 @@ impl Whitened {
         parts
     }
 
-    /// Velocity of local velocities of the given rows, off the normals.
-    fn tangential_velocity(&self, u: &[f64]) -> Vec<f64> {
-        let mut local: Vec<f64> = self.places.iter().map(|p| u[p[0]]).collect();
+    /// Velocity of local velocities of the given rows, off the normals; none where no one velocity has them, as of bodies that
+    /// touch each other on floors of different speeds.
+    fn tangential_velocity(&self, u: &[f64]) -> Option<Vec<f64>> {
+        let given: Vec<f64> = self.places.iter().map(|p| u[p[0]]).collect();
+        let mut local = given.clone();
         let mut factor = PivotedCholesky::default();
         factor.factor(local.len(), &self.w);
         factor.solve_in_place(&mut local);
-        self.tangential(self.covector(local.into_iter().enumerate()))
+        let v = self.covector(local.into_iter().enumerate());
+        let size = given.iter().fold(0.0f64, |s, u| s.max(u.abs()));
+        let mut pairs = self.rows.iter().zip(&given);
+        let one = pairs.all(|(row, u)| (dot(row, &v) - u).abs() <= 1e-8 * size);
+        one.then(|| self.tangential(v))
     }
+
+    /// Coefficients of the normals in a row: what is left of it off them is the row less these.
+    fn normal_parts(&self, row: usize) -> Vec<f64> {
+        let (m, count) = (self.places.len(), self.contacts.len());
+        let start = |k: usize| self.contacts[k].start;
+        let gram: Vec<f64> = (0..count * count)
+            .map(|e| self.w[start(e / count) * m + start(e % count)])
+            .collect();
+        let mut parts: Vec<f64> = (0..count).map(|k| self.w[row * m + start(k)]).collect();
+        let mut factor = PivotedCholesky::default();
+        factor.factor(count, &gram);
+        factor.solve_in_place(&mut parts);
+        parts
+    }
+
+    /// √W_ii of a row: what makes an impulse a kinetic speed.
+    fn root(&self, i: usize) -> f64 {
+        self.w[i * self.places.len() + i]
+            .max(f64::MIN_POSITIVE)
+            .sqrt()
+    }
+
+    /// How far the friction of single contacts is outside of their own sets: then the sum is inside of theirs.
+    fn outside_each(&self, parts: &[Part], size: f64) -> f64 {
+        let mut inside = vec![false; self.contacts.len()];
+        let mut worst = 0.0f64;
+        for ((contact, factor), part) in self.firm().zip(parts) {
+            let own = &self.impulse[contact.start + 1..contact.start + contact.size];
+            worst = worst.max(part.set.excess(own, factor) * self.root(contact.start));
+            let same = |c: &Contact| c.start == contact.start;
+            if let Some(k) = self.contacts.iter().position(same) {
+                inside[k] = true;
+            }
+        }
+        for (contact, inside) in self.contacts.iter().zip(inside) {
+            let rows = contact.start + 1..contact.start + contact.size;
+            let own = rows.map(|i| (self.impulse[i] * self.root(i)).abs());
+            if !inside {
+                worst = own.fold(worst, f64::max);
+            }
+        }
+        worst / size
+    }
+
+    /// The law contact by contact, each with its own slip: how far the friction of the contacts is from what their slips ask for. Where
+    /// it holds, it holds of their sum.
+    fn law_of_each(&self, reads: &Reads, parts: &[Part], size: f64, speed: f64) -> f64 {
+        let firm: Vec<&Contact> = self.firm().map(|(contact, _)| contact).collect();
+        let rows: Vec<usize> = firm
+            .iter()
+            .flat_map(|c| c.start + 1..c.start + c.size)
+            .collect();
+        let held: Vec<Vec<f64>> = rows.iter().map(|&i| self.normal_parts(i)).collect();
+        let own: Vec<f64> = rows
+            .iter()
+            .map(|&i| self.root(i) * self.impulse[i])
+            .collect();
+        let wanted = |u: &[f64]| {
+            let normals: Vec<f64> = self
+                .contacts
+                .iter()
+                .map(|c| u[self.places[c.start][0]])
+                .collect();
+            let slips: Vec<f64> = rows
+                .iter()
+                .zip(&held)
+                .map(|(&i, held)| (u[self.places[i][0]] - dot(held, &normals)) / self.root(i))
+                .collect();
+            let rate = size / norm(&slips).max(1e-3 * speed);
+            let mut out = Vec::new();
+            for (contact, part) in firm.iter().zip(parts) {
+                let range = out.len()..out.len() + contact.size - 1;
+                let pairs = own[range.clone()].iter().zip(&slips[range]);
+                let moved: Vec<f64> = pairs.map(|(p, u)| p - rate * u).collect();
+                out.extend(self.nearest_of_one(contact, part, &moved));
+            }
+            out
+        };
+        reads.defect(&own, wanted) / size
+    }
+
+    /// The friction of one contact nearest to `moved`, all in kinetic speeds.
+    fn nearest_of_one(&self, contact: &Contact, part: &Part, moved: &[f64]) -> Vec<f64> {
+        let roots: Vec<f64> = (contact.start + 1..contact.start + contact.size)
+            .map(|i| self.root(i))
+            .collect();
+        let section = part.set.section();
+        if part.set.tilt().iter().all(|&c| c == 0.0) && is_even(section, &roots) {
+            // The section itself: its metric is that of kinetic speeds.
+            let point: Vec<f64> = moved.iter().zip(&roots).map(|(x, r)| x / r).collect();
+            let mut nearest = vec![0.0; point.len()];
+            section.project(&point, part.factor, &mut nearest);
+            return nearest.iter().zip(&roots).map(|(x, r)| x * r).collect();
+        }
+        let images = roots.iter().enumerate().map(|(k, &root)| {
+            let mut image = vec![0.0; roots.len()];
+            image[k] = root;
+            image
+        });
+        let alone = Part {
+            factor: part.factor,
+            set: part.set.clone(),
+            images: images.collect(),
+        };
+        nearest_in_sum(&[alone], moved)
+    }
+}
+
+/// Whether rows that one section joins have one size; those of different parts of a product need not.
+fn is_even(section: &FrictionSection, roots: &[f64]) -> bool {
+    let even = |roots: &[f64]| roots.iter().all(|r| (r - roots[0]).abs() <= 1e-12 * r);
+    let FrictionSection::Product { factors, .. } = section else {
+        return even(roots);
+    };
+    let mut rest = roots;
+    factors.iter().all(|factor| {
+        let (own, others) = rest.split_at(factor.dimension());
+        rest = others;
+        even(own)
+    })
+}
+
+/// λ ≥ 0 with gram λ + pairing ≥ 0, one of them zero everywhere. Where rows depend on each other there are many: those that
+/// leave have none, the others share by the least norm.
+fn multipliers_of(gram: &[f64], pairing: &[f64], leaving: &[usize]) -> Option<Vec<f64>> {
+    let count = pairing.len();
+    let mut multipliers = vec![0.0; count];
+    let mut factor = PivotedCholesky::default();
+    factor.factor(count, gram);
+    if factor.rank() == count {
+        let outcome = solve_lcp(gram, pairing, &mut multipliers);
+        return (outcome == LcpOutcome::Solved).then_some(multipliers);
+    }
+    let staying: Vec<usize> = (0..count).filter(|k| !leaving.contains(k)).collect();
+    let n = staying.len();
+    let gram: Vec<f64> = (0..n * n)
+        .map(|e| gram[staying[e / n] * count + staying[e % n]])
+        .collect();
+    let pairing: Vec<f64> = staying.iter().map(|&k| pairing[k]).collect();
+    let mut own = vec![0.0; n];
+    if solve_lcp_short(&gram, &pairing, &mut own) != LcpOutcome::Solved {
+        return None;
+    }
+    for (&k, own) in staying.iter().zip(own) {
+        multipliers[k] = own;
+    }
+    Some(multipliers)
 }
 
 /// Normal multipliers λ per constraint of the closed contacts, by the cone splitting of the reaction.
@@ -234,16 +391,30 @@ pub(super) fn defect(
             target
         }
     };
+    // As the contacts share it; another way to share the same reaction may obey the law where that does not.
+    let each = FrictionDefect {
+        cone: split.outside_each(&parts, size),
+        law: split.law_of_each(reads, &parts, size, reaction.speed),
+        ..defect
+    };
+    let one = |u: &[f64]| split.tangential_velocity(u).is_some();
+    if each.cone.max(each.law) <= SHARED || !reads.all(one) {
+        return each;
+    }
     let inside = nearest_in_sum(&parts, &target);
     defect.cone = distance(&target, &inside) / size;
     let wanted = |u: &[f64]| {
-        let v = split.tangential_velocity(u);
+        let v = split.tangential_velocity(u).unwrap_or_default();
         let rate = size / norm(&v).max(1e-3 * reaction.speed);
         let moved: Vec<f64> = inside.iter().zip(&v).map(|(r, v)| r - rate * v).collect();
         nearest_in_sum(&parts, &moved)
     };
     defect.law = reads.defect(&inside, wanted) / size;
-    defect
+    if each.worst() < defect.worst() {
+        each
+    } else {
+        defect
+    }
 }
 
 pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {

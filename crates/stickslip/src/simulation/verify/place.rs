@@ -238,6 +238,18 @@ impl Place {
             .sum()
     }
 
+    /// Largest length of a gap, the numbers that cancel in it and its value, per unit of kinetic speed of its rate.
+    pub fn longest(&self) -> f64 {
+        let lengths = self.roundings.iter().zip(&self.gaps).zip(&self.gradients);
+        lengths
+            .map(|((rounding, gap), row)| {
+                let reach = self.velocity_reach(row);
+                let length = rounding / GAP_ROUNDING + gap.abs();
+                if reach > 0.0 { length / reach } else { 0.0 }
+            })
+            .fold(0.0, f64::max)
+    }
+
     /// Generalized impulse of local impulses.
     pub fn generalized_impulse(&self, p: &[f64]) -> Vec<f64> {
         let mut total = vec![0.0; self.mass.order()];

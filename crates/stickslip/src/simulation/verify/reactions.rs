@@ -15,6 +15,8 @@ pub(super) struct Reaction<'a> {
     pub reads: Reads<'a>,
     /// Velocity after.
     pub after: &'a [f64],
+    /// Contacts that leave faster than the impact law asks ([`Judge::leaving`]), where that is known.
+    pub leaving: Vec<bool>,
 }
 
 impl Judge<'_> {
@@ -112,6 +114,7 @@ impl Judge<'_> {
         let judged = |contacts: &[&Contact]| {
             let whole = GeneralizedReaction {
                 contacts,
+                leaving: &leaving_of(place, contacts, &reaction.leaving),
                 w: &place.delassus,
                 impulse: p,
                 speed: self.speed,
@@ -194,7 +197,7 @@ impl Judge<'_> {
         (before, rebound): (&[f64], &dyn Fn(f64, f64) -> f64),
         active: &[usize],
     ) -> Vec<(usize, f64)> {
-        let pressed = self.pressed(place, reaction.impulse, active);
+        let pressed = self.pressed(place, reaction, active);
         let targets = self.targets(place, before, rebound, active);
         let mut found = Vec::new();
         for ((contact, target), pressed) in place.contacts.iter().zip(targets).zip(pressed) {
@@ -216,7 +219,8 @@ impl Judge<'_> {
 
     /// Which contacts are pressed: by their own impulse, or by the normal part λ of a generalized reaction, in which
     /// friction of one constraint can have a part along the normal of another.
-    fn pressed(&self, place: &Place, p: &[f64], active: &[usize]) -> Vec<bool> {
+    fn pressed(&self, place: &Place, reaction: &Reaction, active: &[usize]) -> Vec<bool> {
+        let p = reaction.impulse;
         let size = largest(p);
         let slack = self.settings.tolerance * size;
         let own = |c: &Contact| p[c.start..c.start + c.size].iter().any(|x| x.abs() > slack);
@@ -226,6 +230,7 @@ impl Judge<'_> {
         let closed: Vec<&Contact> = active.iter().map(|&k| &place.contacts[k]).collect();
         let whole = GeneralizedReaction {
             contacts: &closed,
+            leaving: &leaving_of(place, &closed, &reaction.leaving),
             w: &place.delassus,
             impulse: p,
             speed: self.speed,
@@ -244,6 +249,26 @@ impl Judge<'_> {
             .contacts
             .iter()
             .map(|c| multiplier(c) > slack)
+            .collect()
+    }
+
+    /// Contacts that leave faster than the impact law asks: they are not pressed. Only generalized reactions, whose normal parts
+    /// are not written down, need to know.
+    pub(super) fn leaving(
+        &self,
+        place: &Place,
+        (before, after): (&[f64], &[f64]),
+        rebound: &dyn Fn(f64, f64) -> f64,
+    ) -> Vec<bool> {
+        if self.formulation.test_velocities().is_none() {
+            return Vec::new();
+        }
+        let closed = (0..place.contacts.len()).filter(|&k| place.contacts[k].closed);
+        let closed: Vec<usize> = closed.collect();
+        let targets = self.targets(place, before, rebound, &closed);
+        let pairs = place.contacts.iter().zip(targets);
+        pairs
+            .map(|(c, target)| after[c.start] - target > self.velocity_slack(place, c.start))
             .collect()
     }
 
@@ -278,6 +303,16 @@ impl Judge<'_> {
         }
         targets
     }
+}
+
+/// Which of some contacts of a place leave.
+fn leaving_of(place: &Place, some: &[&Contact], leaving: &[bool]) -> Vec<bool> {
+    let of = |contact: &&Contact| {
+        let all = &place.contacts;
+        let index = all.iter().position(|other| other.start == contact.start);
+        index.and_then(|k| leaving.get(k)) == Some(&true)
+    };
+    some.iter().map(of).collect()
 }
 
 fn largest(values: &[f64]) -> f64 {

@@ -145,6 +145,8 @@ impl Judge<'_> {
 
     /// Which contacts take part in a step of length h that began with the velocity v.
     fn close(&self, place: &mut Place, rule: Discretisation, h: f64, v: &[f64]) {
+        // A gap that has no length of its own has that of the others.
+        let longest = place.longest();
         place.close(|place, contact| {
             let c = contact.constraint;
             let gap = match rule {
@@ -154,7 +156,7 @@ impl Judge<'_> {
             // Two ways to add up one gap differ by rounding of the lengths of the run; in between either answer is right.
             let limit = rule.contact_gap().max(place.roundings[c]);
             let speed = self.row_speed(place, contact.start);
-            let length = place.roundings[c] / (16.0 * f64::EPSILON) + place.gaps[c].abs();
+            let length = longest * place.velocity_reach(&place.gradients[c]);
             let within = limit.max(CLOSED * (length + 10.0 * h * speed));
             let (sure, perhaps) = rule.takes_part(place.gap_rate(c, v), RESTING * speed);
             (gap <= 1.25 * within && perhaps, gap <= 0.75 * limit && sure)
@@ -187,10 +189,12 @@ impl Judge<'_> {
             self.system.displace(&a.q, &v, h, &mut q);
         }
         let fastest = v.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        for ((expected, found), before) in q.iter().zip(&goal).zip(&a.q) {
+        for (i, (expected, found)) in q.iter().zip(&goal).enumerate() {
             let off = (expected - found).abs();
-            let size = (found - before).abs().max(h * fastest);
-            if !(off <= self.settings.tolerance * size + 1e-13 * (found.abs() + before.abs())) {
+            let size = (found - a.q[i]).abs().max(h * fastest);
+            // What was projected far cancels in the place that it was projected from.
+            let places = found.abs() + a.q[i].abs() + b.q[i].abs();
+            if !(off <= self.settings.tolerance * size + 1e-13 * places) {
                 report.note(Line::Kinematics, b.t, off / size, None);
             }
         }
@@ -398,16 +402,17 @@ impl Judge<'_> {
                 }
             }
         }
+        let rebound = |e: f64, u: f64| rule.rebound(e, u);
         let reaction = Reaction {
             t: b.t,
             impulse: &impulse,
             reads: Reads::One(&read),
             after: &after,
+            leaving: self.leaving(place, (&before, &after), &rebound),
         };
         if impulse.iter().any(|&p| p != 0.0) {
             self.reaction_laws(place, &reaction, report);
         }
-        let rebound = |e: f64, u: f64| rule.rebound(e, u);
         self.impact_law(place, &reaction, &before, &rebound, report);
         // The work of an impulse is that of the jump. A step has other accounts besides, an implicit one of its displacement and
         // of its kinetic energy, whose difference is the damping of the scheme: contact gives energy if all say so. Over

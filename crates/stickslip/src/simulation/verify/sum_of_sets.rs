@@ -25,6 +25,11 @@ enum Support {
 
 /// Below this part of its largest possible value a pairing is rounding.
 const ROUNDING: f64 = 1e-13;
+/// Below this part a direction lies on the border of those in which the support of an unbounded set is finite: rounding decides
+/// whether a ray leads on there or a point does.
+const BORDER: f64 = 1e-8;
+/// A support point of an unbounded set this part of which is the section is far out, and as uncertain as the border.
+const FAR: f64 = 1e-6;
 
 impl Part {
     /// Support in a direction, in the coordinates of the set.
@@ -50,29 +55,61 @@ impl Part {
                 Support::Ray(vec![w[0].signum()])
             };
         }
-        let (section, tilt) = (self.set.section(), self.set.tilt());
-        let value = self.set.support(&w);
-        if value.is_finite() {
-            let shifted: Vec<f64> = w.iter().zip(tilt).map(|(w, c)| w - value * c).collect();
-            let mut point = vec![0.0; d];
-            section.support_point(&shifted, &mut point);
-            let reach = 1.0 + dot(tilt, &point);
-            if reach > 0.0 {
-                point.iter_mut().for_each(|x| *x /= reach);
-                return Support::Point(point);
-            }
+        let found = self.support_point(&w);
+        let bounded = self.set.is_bounded();
+        if let Some((point, reach)) = found
+            && (bounded || reach > FAR)
+        {
+            return Support::Point(point);
         }
+        let (section, tilt) = (self.set.section(), self.set.tilt());
         let ray = if section.is_bounded() {
             recession_of_slice(section, tilt, &w)
         } else {
             recession_of_section(section, &w)
         };
-        // On the border of the domain a ray does not help; 0 is a point of every set.
-        if dot(&ray, &w) > ROUNDING * norm(&ray) * norm(&w) {
+        if dot(&ray, &w) > BORDER * norm(&ray) * norm(&w) {
             Support::Ray(ray)
         } else {
-            Support::Point(vec![0.0; d])
+            Support::Point(self.point_beside(&w, &ray))
         }
+    }
+
+    /// The support point of a direction in the coordinates of the set, and the part of the section that it is; none where the
+    /// support is infinite.
+    fn support_point(&self, w: &[f64]) -> Option<(Vec<f64>, f64)> {
+        let (section, tilt) = (self.set.section(), self.set.tilt());
+        let value = self.set.support(w);
+        if !value.is_finite() {
+            return None;
+        }
+        let shifted: Vec<f64> = w.iter().zip(tilt).map(|(w, c)| w - value * c).collect();
+        let mut point = vec![0.0; w.len()];
+        section.support_point(&shifted, &mut point);
+        let reach = 1.0 + dot(tilt, &point);
+        point.iter_mut().for_each(|x| *x /= reach);
+        (reach > 0.0).then_some((point, reach))
+    }
+
+    /// A point for a direction on the border: the ray across it does not help, but points along the ray do, which are those
+    /// of directions turned away from it by ever less. The best of them; 0 is a point of every set.
+    fn point_beside(&self, w: &[f64], ray: &[f64]) -> Vec<f64> {
+        let mut best = vec![0.0; w.len()];
+        let length = norm(ray);
+        if !(length > 0.0) {
+            return best;
+        }
+        let mut turn = norm(w) / length;
+        for _ in 0..8 {
+            turn *= 0.1;
+            let turned: Vec<f64> = w.iter().zip(ray).map(|(w, r)| w - turn * r).collect();
+            if let Some((point, _)) = self.support_point(&turned)
+                && dot(&point, w) > dot(&best, w)
+            {
+                best = point;
+            }
+        }
+        best
     }
 
     fn image(&self, s: &[f64], factor: f64, out: &mut [f64]) {
@@ -174,7 +211,8 @@ pub(super) fn nearest_in_sum(parts: &[Part], target: &[f64]) -> Vec<f64> {
         }
         let along = towards(&x, &entering, ray);
         corral.push((entering.clone(), ray));
-        let nearer = reduce(&mut corral).unwrap_or_else(|| {
+        let reduced = reduce(&mut corral).filter(|nearer| dot(nearer, nearer) < dot(&x, &x));
+        let nearer = reduced.unwrap_or_else(|| {
             // Members of very different lengths: what was reached stands for those before, and one step towards the new one.
             corral = vec![(x.clone(), false), (entering, ray)];
             along
@@ -368,6 +406,50 @@ mod tests {
             }
             assert!((best - reach).abs() < 1e-5 * best, "{best} {reach}");
         }
+    }
+
+    /// What lies in a set, bounded or not, or on its edge, is its own nearest point.
+    #[test]
+    fn members_of_sets_beyond_the_critical_coefficient_belong_to_them() {
+        let mut state = 11u64;
+        let mut unit = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let mut unbounded = 0;
+        for draw in 0..400 {
+            let (mu, turn) = (0.3 + 2.7 * unit(), std::f64::consts::TAU * unit());
+            let coupling = (0.5 + 2.5 * unit()) / mu;
+            let tilt = [coupling * turn.cos(), coupling * turn.sin()];
+            let factor = 10f64.powf(6.0 * unit() - 3.0);
+            let images = [[1.0 + unit(), 0.0, 0.0], [unit() - 0.5, 0.5 + unit(), 0.0]];
+            let disc = FrictionSection::disc(mu).expect("valid");
+            let sum = [part(disc, tilt, factor, images)];
+            unbounded += usize::from(!sum[0].set.is_bounded());
+            let (s, c) = (std::f64::consts::TAU * unit()).sin_cos();
+            let slope = 1.0 / mu + dot(&tilt, &[c, s]);
+            let edge = if slope > 0.02 {
+                1.0 / slope
+            } else {
+                5.0 * unit()
+            };
+            if slope.abs() < 0.02 {
+                continue;
+            }
+            let mut target = vec![0.0; 3];
+            let reach = edge * if unit() < 0.5 { 1.0 } else { 0.9 };
+            sum[0].image(&[reach * c, reach * s], factor, &mut target);
+            let x = nearest_in_sum(&sum, &target);
+            let off = distance_of(&x, &target) / norm(&target);
+            assert!(off < 1e-9, "{draw}: {x:?} {target:?}");
+        }
+        assert!(unbounded > 200, "{unbounded}");
+    }
+
+    fn distance_of(a: &[f64], b: &[f64]) -> f64 {
+        norm(&a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>())
     }
 
     /// Beyond the critical coefficient the set goes on for ever along its rays.

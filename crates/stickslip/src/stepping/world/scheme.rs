@@ -231,7 +231,7 @@ impl WorldStepping {
             place: found.place,
             normal: found.normal,
             gap: found.gap,
-            mode: mode(&stage.problem.blocks()[index].section, p, slides),
+            mode: mode(&stage.problem.blocks()[index], p, slides),
             approach: self.contacts.approach[contact.start as usize],
             impulse,
             moment,

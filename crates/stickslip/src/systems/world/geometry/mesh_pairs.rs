@@ -4,9 +4,10 @@ use super::gjk::{Apart, closest};
 use super::overlay::PointPair;
 use super::pairs::{Workspace, ball_point};
 use super::polyhedron::support;
+use super::refined_normal::refine;
 use super::solid::{SLANTED, Solid};
 use super::triangle_mesh::TriangleMesh;
-use super::vector::{Transform, Vector, along, cross, direction, dot, scale, sub};
+use super::vector::{Transform, Vector, along, cross, direction, dot, norm, scale, sub};
 
 /// Pairs of points of a convex shape and the triangles near it, in the frame of the shape.
 ///
@@ -88,12 +89,15 @@ fn on_triangle(
     // Within rounding of the face's normal it is that normal.
     let lean = dot(outward, face);
     let outward = if lean > 1.0 - 1e-12 { face } else { outward };
-    let ghost = apart
-        && outward != face
-        && mesh.edge_cones(t).iter().any(|edge| {
+    // Whether a normal leans out over an edge farther than the surface has normals there.
+    let beyond_edge = |outward: Vector| {
+        let lean = dot(outward, face);
+        mesh.edge_cones(t).iter().any(|edge| {
             let over = dot(outward, a_from_b.vector(edge.outward));
             over > 1e-9 && over.atan2(lean) > edge.lean + 1e-6
-        });
+        })
+    };
+    let ghost = apart && outward != face && beyond_edge(outward);
     // Out over a flat or hollow edge: only what lies over the triangle itself counts, along its own normal.
     if ghost && a.is_round() {
         return;
@@ -137,17 +141,50 @@ fn on_triangle(
         .map(|p| p.gap)
         .fold(f64::INFINITY, f64::min);
     if smallest > gap + 1e-9 * size && !ghost {
-        let p = a.core_support(normal, true);
-        let p = if sharp { along(p, depth, normal) } else { p };
-        let nearest = on_triangle_point(p, corners);
-        let base = along(nearest, -dot(normal, nearest), normal);
-        workspace.points.push(PointPair {
-            on_a: along(base, a.height(normal), normal),
-            on_b: along(base, a.height(normal) + gap, normal),
+        let pair = nearest_pair(a, corners, (normal, gap), size);
+        let known =
+            |pair: &PointPair| pair.normal == normal || !beyond_edge(scale(pair.normal, -1.0));
+        let in_front = |pair: &PointPair| dot(pair.normal, face) < 0.0 && pair.gap <= reach;
+        workspace.points.extend(pair.filter(known).filter(in_front));
+    }
+}
+
+/// The nearest points of a shape and a triangle where no faces lie over each other, from a normal and the gap along it. The normal is that
+/// of the core: where the shape itself does not lie over the triangle along it, edges or rims meet, and the shapes themselves tell.
+fn nearest_pair(
+    a: &Solid,
+    corners: &[Vector; 3],
+    (normal, gap): (Vector, f64),
+    size: f64,
+) -> Option<PointPair> {
+    let rounding = if a.is_round() { a.rounding() } else { 0.0 };
+    let at = |place: Vector, normal: Vector, gap: f64| {
+        let base = along(place, -dot(normal, place), normal);
+        let height = a.height(normal);
+        PointPair {
+            on_a: along(base, height, normal),
+            on_b: along(base, height + gap, normal),
             normal,
             gap,
-        });
+        }
+    };
+    let p = along(a.core_support(normal, true), rounding, normal);
+    let nearest = on_triangle_point(p, corners);
+    let way = sub(nearest, p);
+    let aside = along(way, -dot(normal, way), normal);
+    if norm(aside) <= 1e-9 * size {
+        return Some(at(nearest, normal, gap));
     }
+    let refined = refine(
+        |d| a.core_support(d, true),
+        |d| support(corners, d),
+        (normal, size),
+    )?;
+    Some(at(
+        refined.points[1],
+        refined.normal,
+        refined.gap - rounding,
+    ))
 }
 
 /// Nearest point of a triangle, by the regions of its edges and corners.

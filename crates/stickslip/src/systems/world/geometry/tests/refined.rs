@@ -216,3 +216,56 @@ fn tips_of_cones_meet_at_their_tips() {
         );
     }
 }
+
+/// Where the lowest point of a rim lies beside the fold between two triangles, its core may lie over the other one: no point is told that
+/// is not on both surfaces.
+#[test]
+fn points_beside_a_fold_lie_on_both_surfaces() {
+    let mut random = Random(59);
+    let (radius, half) = (0.5, 0.4);
+    let cone = Shape::cone(radius, 2.0 * half).expect("valid");
+    let slant = radius.hypot(2.0 * half);
+    let mut found = 0;
+    for case in 0..600 {
+        let heights: [f64; 4] = std::array::from_fn(|_| random.between(-0.05, 0.05));
+        let ground = Shape::height_field(&heights, [2, 2], [4.0, 4.0]).expect("valid");
+        let [h00, h10, h01, h11] = heights;
+        // The ground is divided along x = y.
+        let height = |x: f64, y: f64| {
+            let (u, v) = (0.25 * x + 0.5, 0.25 * y + 0.5);
+            if u > v {
+                h00 + u * (h10 - h00) + v * (h11 - h10)
+            } else {
+                h00 + v * (h01 - h00) + u * (h11 - h01)
+            }
+        };
+        let tilt = random.between(0.02, 0.2);
+        let turn = random.between(0.0, std::f64::consts::TAU);
+        let rotation = [tilt * turn.cos(), tilt * turn.sin(), 0.0];
+        // The lowest point of the base.
+        let level = Pose::turned([0.0; 3], rotation);
+        let down = level.body_direction([0.0, 0.0, -1.0]);
+        let lateral = down[0].hypot(down[1]);
+        let rim = [
+            radius * down[0] / lateral,
+            radius * down[1] / lateral,
+            -half,
+        ];
+        let lowest = level.point(rim);
+        let place = random.between(-0.5, 0.5);
+        let (x, y) = (place + random.between(-0.02, 0.02), place);
+        let z = height(x, y) + gap_of(case, &mut random);
+        let at = Pose::turned([x - lowest[0], y - lowest[1], z - lowest[2]], rotation);
+        let floor = Pose::turned([0.0; 3], [0.0; 3]);
+        for pair in points((&cone, &at), (&ground, &floor), SPACE, 2e-3) {
+            found += 1;
+            let [u, v, w] = at.body_point(pair.on_a);
+            let side = (2.0 * half * u.hypot(v) + radius * (w - half)) / slant;
+            let off = side.max(-w - half).abs();
+            let [p, q, r] = pair.on_b;
+            let below = (r - height(p, q)).abs();
+            assert!(off < 1e-6 && below < 1e-6, "{case}: {off} {below} {pair:?}");
+        }
+    }
+    assert!(found > 300, "{found}");
+}
