@@ -56,9 +56,9 @@ impl Draw {
         match (self.random.bits() % 3, tangents) {
             (0, 1) => format!("{{ interval = [{}, {b}] }}", -a),
             (0, _) => format!("{{ ellipse = [{a}, {b}] }}"),
-            (1, 2) => format!(
-                "{{ polygon = [[{a}, 0.1], [-0.1, {b}], [-{b}, -0.1], [0.1, -{a}]] }}"
-            ),
+            (1, 2) => {
+                format!("{{ polygon = [[{a}, 0.1], [-0.1, {b}], [-{b}, -0.1], [0.1, -{a}]] }}")
+            }
             _ => mu.to_string(),
         }
     }

@@ -247,6 +247,11 @@ impl Accelerations {
         self.local[self.layout.slots()[slot].start]
     }
 
+    /// Section of a contact at the last instant.
+    pub fn whole_section(&self, slot: usize) -> &FrictionSection {
+        &self.sections[slot]
+    }
+
     /// Section of a group at the last instant.
     pub fn section(&self, slot: usize, group: &Group) -> FrictionSection {
         section_of(&self.sections[slot], group)

@@ -6,6 +6,7 @@ mod full_pivoting;
 mod hold;
 mod impacts;
 mod integrator;
+mod lasting_contact;
 mod modes;
 mod onset;
 mod projection;
@@ -32,6 +33,7 @@ use super::step_energy::{self, ContactWork};
 use super::{ContactStage, State, TimeSteppingScheme};
 use accelerations::Spring;
 use integrator::Integrator;
+use lasting_contact::LastingContact;
 use modes::Mode;
 
 pub use reference_event::{ReferenceEvent, ReferenceEventKind, WatchFunction};
@@ -111,6 +113,7 @@ impl EventDrivenSettings {
 #[derive(Debug)]
 pub struct EventDriven {
     integrator: Integrator,
+    lasting: LastingContact,
     started: bool,
     failure: Option<StepOutcome>,
     reported: usize,
@@ -143,6 +146,7 @@ impl EventDriven {
     pub fn new(settings: EventDrivenSettings) -> Self {
         Self {
             integrator: Integrator::new(settings),
+            lasting: LastingContact::default(),
             started: false,
             failure: None,
             reported: 0,
@@ -270,6 +274,7 @@ impl TimeSteppingScheme for EventDriven {
             return;
         }
         self.fill_contacts(record);
+        record.residual = self.lasting.certify(&mut self.integrator, system, stage);
         let integrator = &mut self.integrator;
         let (q, v) = (integrator.q().to_vec(), integrator.v().to_vec());
         let mut mass: SymmetricMatrix = system.new_matrix();
@@ -309,7 +314,6 @@ impl TimeSteppingScheme for EventDriven {
         record.kinetic = kinetic;
         record.potential = potential;
         record.stick_jitter = 0.0;
-        record.residual = 0.0;
         record.iterations = 0;
         state.t = t_end;
         state.q.copy_from_slice(&q);
