@@ -32,7 +32,9 @@ pub(super) fn drive<const R: usize, const F: usize>(
     group.keep(thread, better);
     group.hold(thread);
     while sweeps < sweeps_max {
-        let beta = if group.by_lane {
+        let beta = if scratch.damping > 0.0 {
+            [0.0; 4]
+        } else if group.by_lane {
             tracks.map(|track| track.beta())
         } else {
             [tracks[0].beta(); 4]
