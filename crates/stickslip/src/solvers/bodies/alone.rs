@@ -60,6 +60,8 @@ pub(super) struct Alone {
 /// Working memory of the visits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AloneScratch {
+    /// The part of its way that a contact does not go.
+    pub(super) damping: f64,
     u: Vec<f64>,
     y: Vec<f64>,
     matrix: Vec<f64>,
@@ -205,6 +207,12 @@ impl Alone {
             // A proximal term of the size of the block makes it definite.
             if let LocalOutcome::NoSolution = self.solve(0.1 / self.rho, scratch) {
                 self.x.copy_from_slice(&self.previous);
+            }
+        }
+        if scratch.damping > 0.0 {
+            // Without momentum: between two points of the cone.
+            for (x, previous) in self.x.iter_mut().zip(&self.previous) {
+                *x += scratch.damping * (previous - *x);
             }
         }
         scratch.z.clear();

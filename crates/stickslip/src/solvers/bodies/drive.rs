@@ -33,7 +33,9 @@ pub(super) fn drive<B: Four<R, F>, const R: usize, const F: usize>(
     group.keep(thread, better);
     group.hold(thread);
     while sweeps < sweeps_max {
-        let beta = if group.by_lane {
+        let beta = if scratch.damping > 0.0 {
+            [0.0; 4]
+        } else if group.by_lane {
             tracks.map(|track| track.beta())
         } else {
             [tracks[0].beta(); 4]

@@ -48,6 +48,9 @@ impl Part {
     }
 }
 
+/// Parts of their ways that contacts do not go where sweeps were in vain.
+const DAMPINGS: [f64; 2] = [0.5, 0.8];
+
 /// Visits that an island may take on its last sweeps: a tenth of a second.
 const VISITS: u32 = 3_000_000;
 
@@ -147,7 +150,7 @@ impl<B: Four<R, F>, const R: usize, const F: usize> Shared<'_, B, R, F> {
             barrier,
         };
         let mut scratch = AloneScratch::default();
-        let sweeps = drive(
+        let mut sweeps = drive(
             &group,
             thread,
             &mut tracks,
@@ -155,6 +158,22 @@ impl<B: Four<R, F>, const R: usize, const F: usize> Shared<'_, B, R, F> {
             sweeps_max,
             &mut scratch,
         );
+        // Where no other method follows: sweeps that go round in circles do not where every contact goes a part of its way.
+        for damping in DAMPINGS {
+            let left = |track: &Track| track.last && track.is_left(self.tolerance);
+            if !tracks.iter().any(left) {
+                break;
+            }
+            scratch.damping = damping;
+            sweeps += drive(
+                &group,
+                thread,
+                &mut tracks,
+                self.tolerance,
+                sweeps_max,
+                &mut scratch,
+            );
+        }
         barrier.wait();
         if thread == 0 {
             // SAFETY: as above.
