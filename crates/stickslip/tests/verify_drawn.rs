@@ -86,7 +86,7 @@ impl Draw {
         let mut text = format!(
             "title = \"drawn\"\nlaw = \"{law}\"\nscheme = \"{scheme}\"\nimpact = \"{impact}\"\nstep = {step}\nuntil = {until}\n"
         );
-        if scheme == "moreau-jean" && self.random.bits() % 2 == 0 {
+        if scheme == "moreau-jean" && self.random.bits().is_multiple_of(2) {
             let _ = writeln!(text, "theta = 0.5");
         }
         text
