@@ -63,8 +63,17 @@ fn on_triangle(
     if -level < -0.5 * size {
         return;
     }
+    // Out of reach before its plane. Cores only lead to the normal: edges and corners of a shape lie farther from its core than
+    // its faces do, so that no distance of cores tells that the shape is out of reach.
+    if -a.height(scale(face, -1.0)) - level > reach {
+        return;
+    }
     let sharp = a.is_round();
-    let depth = a.rounding();
+    let limit = if sharp {
+        reach + a.rounding()
+    } else {
+        f64::INFINITY
+    };
     let (outward, apart) = if let Solid::Ball { .. } = a {
         let nearest = on_triangle_point([0.0; 3], corners);
         match direction(scale(nearest, -1.0)) {
@@ -77,7 +86,7 @@ fn on_triangle(
         match closest(
             |d| a.core_support(d, sharp),
             |d| support(corners, d),
-            (size, start, reach + depth),
+            (size, start, limit),
         ) {
             Apart::Far => return,
             Apart::By { direction, .. } if dot(direction, face) < 0.0 => {

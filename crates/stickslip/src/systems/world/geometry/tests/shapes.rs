@@ -371,6 +371,67 @@ fn shapes_on_a_half_space_touch_with_their_lowest_points() {
     }
 }
 
+/// Edges and corners lie farther from the core of a shape than its faces: what leans on triangles is found as deep as it is.
+#[test]
+fn edges_and_corners_that_lean_on_triangles_are_found_where_they_are() {
+    let mut random = Random(77);
+    let ground = Shape::height_field(&[0.25; 63], [9, 7], [4.0, 3.0]).unwrap();
+    let corners: Vec<[f64; 3]> = (0..8)
+        .map(|k| [k & 1, k >> 1 & 1, k >> 2].map(|bit| bit as f64 - 0.5))
+        .map(|[x, y, z]| [0.7 * x, 0.5 * y, 0.3 * z])
+        .collect();
+    let spike = vec![
+        [0.4, 0.0, -0.2],
+        [-0.2, 0.3, -0.2],
+        [-0.2, -0.3, -0.2],
+        [0.0, 0.0, 0.6],
+    ];
+    let farthest = |points: &[[f64; 3]], d: [f64; 3]| {
+        let along = |p: &[f64; 3]| p[0] * d[0] + p[1] * d[1] + p[2] * d[2];
+        points.iter().map(along).fold(f64::NEG_INFINITY, f64::max)
+    };
+    for case in 0..400 {
+        let tilt = random.between(0.02, 1.4);
+        let turn = random.between(0.0, std::f64::consts::TAU);
+        let lean = Pose::turned([0.0; 3], [tilt * turn.cos(), tilt * turn.sin(), 0.0]);
+        let down = lean.body_direction([0.0, 0.0, -1.0]);
+        let lateral = down[0].hypot(down[1]);
+        let (shape, below) = match case % 4 {
+            0 => (Shape::cuboid([0.7, 0.5, 0.3]), farthest(&corners, down)),
+            1 => (
+                Shape::cylinder(0.3, 1.0),
+                0.3 * lateral + 0.5 * down[2].abs(),
+            ),
+            2 => {
+                let rim = 0.5 * lateral - 0.4 * down[2];
+                (Shape::cone(0.5, 0.8), rim.max(0.4 * down[2]))
+            }
+            _ => (Shape::hull(&spike), farthest(&spike, down)),
+        };
+        let gap = random.between(-1e-3, 1e-3);
+        let place = [
+            random.between(-0.6, 0.6),
+            random.between(-0.4, 0.4),
+            0.25 + below + gap,
+        ];
+        let at = Pose {
+            position: place,
+            ..lean
+        };
+        let found = points(
+            (&ground, &Pose::at([0.0; 3])),
+            (&shape.unwrap(), &at),
+            SPACE,
+            2e-3,
+        );
+        let deepest = found.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
+        assert!(
+            (deepest - gap).abs() < 1e-9,
+            "case {case}, gap {gap}: {found:?}"
+        );
+    }
+}
+
 #[test]
 fn flat_ground_of_triangles_has_no_edges_for_what_rolls_or_lies_on_it() {
     let mut random = Random(18);
