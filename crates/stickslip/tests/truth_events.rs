@@ -314,3 +314,17 @@ fn two_contacts_in_space_that_stop_together_stick_though_their_reactions_are_not
         }
     }
 }
+
+/// Between events reactions are forces: the laws are judged at every record, not at impacts alone.
+#[test]
+fn lasting_contact_is_judged_at_every_record_of_an_event_driven_run() {
+    for name in ["sliding-block", "particle-in-bowl"] {
+        let run = gallery(name, &[("scheme", "event-driven"), ("until", "0.3")]);
+        let certificate = &run.certificate;
+        assert!(certificate.certified, "{name}: {certificate:?}");
+        assert!(
+            certificate.problems >= run.steps && certificate.worst < 1e-12,
+            "{name}: {certificate:?}"
+        );
+    }
+}

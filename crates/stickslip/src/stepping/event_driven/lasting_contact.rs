@@ -12,6 +12,26 @@
 //!
 //! [`crate::contact::ContactResidual`] measures it, and the certificate counts it with the problems of impacts. The normal force of a compliant contact is that
 //! of its spring, and only its friction is judged.
+//!
+//! # Source
+//!
+//! Ours: Signorini's condition and Coulomb's law at velocities that are zero, differentiated once.
+//!
+//! # Guarantees
+//!
+//! Zero for reactions that obey the law; shares no code with the search for modes and reactions but the friction sections themselves.
+//!
+//! # Behaviour to know
+//!
+//! Records are judged, not the instants between them. Contacts that touch and open are not: they have no reaction.
+//!
+//! # Cost
+//!
+//! One evaluation of the accelerations and one response per contact row, per record.
+//!
+//! # Tested by
+//!
+//! Tests below; `tests/truth_events.rs`.
 
 use crate::algebra::{dot, largest_size};
 use crate::contact::{BlockKind, ContactKey, ContactProblem, ContactResidual, SPEED_ROUNDING};

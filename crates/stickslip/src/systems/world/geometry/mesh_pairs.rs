@@ -181,7 +181,10 @@ fn nearest_pair(
     let nearest = on_triangle_point(p, corners);
     let way = sub(nearest, p);
     let aside = along(way, -dot(normal, way), normal);
-    if norm(aside) <= 1e-9 * size {
+    // The gap is that to the part of the triangle that lies highest against the normal, which must be where the points are.
+    let highest = dot(normal, support(corners, scale(normal, -1.0)));
+    let on_top = dot(normal, nearest) - highest <= 1e-9 * size;
+    if norm(aside) <= 1e-9 * size && on_top {
         return Some(at(nearest, normal, gap));
     }
     let refined = refine(
