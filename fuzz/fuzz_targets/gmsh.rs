@@ -5,5 +5,5 @@ use libfuzzer_sys::fuzz_target;
 use stickslip::systems::elastodynamic::Mesh;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = read_gmsh(bytes).map_err(|error| error.to_string());
+    let _ = Mesh::read_gmsh(bytes).map_err(|error| error.to_string());
 });
