@@ -179,9 +179,24 @@ impl Covectors {
         products.sum()
     }
 
-    /// `row i · row j` of another list of the same kind.
+    /// The factor of row `i` as a multiple of row `j` of another list of the same kind, by least squares; none where that is
+    /// zero.
     #[inline]
-    pub fn dot_row(&self, i: usize, other: &Self, j: usize) -> f64 {
+    pub fn multiple_of(&self, i: usize, other: &Self, j: usize) -> Option<f64> {
+        if !self.sparse
+            && let ([a, b, c], [x, y, z]) = (self.dense(i), other.dense(j))
+            && (a, b, c) == (x, y, z)
+            && (*x != 0.0 || *y != 0.0 || *z != 0.0)
+        {
+            return Some(1.0);
+        }
+        let square = other.dot_row(j, other, j);
+        (square > 0.0).then(|| self.dot_row(i, other, j) / square)
+    }
+
+    /// `row i · row j` of another list of the same kind.
+    #[inline(never)]
+    fn dot_row(&self, i: usize, other: &Self, j: usize) -> f64 {
         if self.sparse {
             self.sparse_dot_row(i, other, j)
         } else {

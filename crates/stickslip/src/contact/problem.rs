@@ -435,11 +435,11 @@ impl ContactProblem {
         self.rows.dots(i, v)
     }
 
-    /// `row i · row j` of a list of covectors of the same kind, dense or sparse.
-    #[doc(hidden)]
+    /// The factor of row `i` as a multiple of row `j` of a list of covectors of the same kind, dense or sparse; none where that
+    /// is zero.
     #[inline]
-    pub fn row_product(&self, i: usize, covectors: &Covectors, j: usize) -> f64 {
-        self.rows.dot_row(i, covectors, j)
+    pub(crate) fn row_multiple(&self, i: usize, covectors: &Covectors, j: usize) -> Option<f64> {
+        self.rows.multiple_of(i, covectors, j)
     }
 
     /// Adds the generalized impulse of `p` in row `i`.

@@ -187,17 +187,16 @@ impl ContactAssembly {
     /// start and the turning of the normal since: an impact law answers the first, the second is taken on the mean
     /// velocity, so that a curved path costs no energy. `approach` is that of the start in this scale of the gap.
     pub fn split_turning(&mut self, problem: &ContactProblem) {
-        assign_zeros(&mut self.turning, self.before.len());
+        if self.turning.len() < self.before.len() {
+            self.turning.resize(self.before.len(), 0.0);
+        }
         for contact in self.active.iter().filter(|contact| contact.owns_normal) {
             let row = problem.blocks()[contact.block].start;
             let c = self.layout.slots[contact.slot].key.constraint();
             // The normal row is a multiple of the gradient of the gap.
-            let along = problem.row_product(row, &self.gradients, c);
-            let square = self.gradients.dot_row(c, &self.gradients, c);
-            let start = if square > 0.0 {
-                along / square * self.approach[c]
-            } else {
-                self.before[row]
+            let start = match problem.row_multiple(row, &self.gradients, c) {
+                Some(factor) => factor * self.approach[c],
+                None => self.before[row],
             };
             self.turning[row] = self.before[row] - start;
             self.before[row] = start;
@@ -214,7 +213,7 @@ impl ContactAssembly {
         self.active.clear();
         self.before.clear();
         self.drift.clear();
-        self.turning.clear();
+        self.turning.fill(0.0);
     }
 
     /// Adds the contact points of constraint `c`, with frames at (t, q), velocity `v` before, and friction as it is at

@@ -120,7 +120,9 @@ impl MoreauJean {
         record.energy.kinetic_change += change.0;
         record.energy.potential_change += change.1;
         record.energy.projection = change.0 + change.1;
-        self.move_momentum(system, record);
+        if record.momentum.is_some() {
+            self.move_momentum(system, record);
+        }
         (kinetic, potential)
     }
 

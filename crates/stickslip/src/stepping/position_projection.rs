@@ -387,6 +387,7 @@ impl PositionProjection {
         worst
     }
 
+    #[inline]
     fn factor_mass(&mut self, system: &dyn MechanicalSystem, q: &[f64]) -> bool {
         if self.factored && system.mass_is_constant() {
             return true;
