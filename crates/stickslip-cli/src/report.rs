@@ -242,6 +242,13 @@ fn energy(energy: &EnergySummary) -> String {
     if !moved.is_empty() {
         lines.push(format!("{}.", moved.join(", ")));
     }
+    let sticking = energy.contact_works.get("sticking").unwrap_or(0.0);
+    if sticking.abs() > 0.01 * total("contact_tangential").abs()
+        && moved.iter().any(|w| w.starts_with("friction"))
+    {
+        let part = joule(sticking.abs());
+        lines.push(format!("Of friction, {part} is in contacts that stick to obstacles whose velocity changes from step to step; it goes with the step."));
+    }
     lines.join("\n")
 }
 

@@ -164,6 +164,46 @@ fn energy_from_theta_is_named_theta() {
     );
 }
 
+/// A body that sticks to a plate which gains the speed a h in every step is caught up with by friction, ½ m (a h)² in each: told apart
+/// from what sliding takes, in a world and in a scene.
+#[test]
+fn friction_of_contacts_that_stick_is_told_apart() {
+    let (h, a, steps, mass) = (1e-3, 3.0, 400.0, 8.0);
+    let world = "title = \"plate\"\nstep = 1e-3\nuntil = 0.4\n[world]\n[[materials]]\nname = \"m\"\ndensity = 1000\nfriction = 0.5\n\
+        [[bodies]]\nname = \"plate\"\nmotion = { position = [\"1.5*t^2\", 0, -0.5] }\nshape = { box = [4, 4, 1] }\n\
+        [[bodies]]\nname = \"box\"\nshape = { box = [0.2, 0.2, 0.2] }\nposition = [0, 0, 0.1]\n";
+    let scene = |slip: &str| {
+        format!(
+            "title = \"plate\"\nstep = 1e-3\nuntil = 0.4\n[system]\ncoordinates = [\"x\", \"z\"]\nkinetic_energy = \"4*(x'^2 + z'^2)\"\n\
+             forces = {{ z = \"-8*9.81\" }}\n[[contacts]]\nname = \"plate\"\ngap = \"z\"\nslip = \"{slip}\"\nfriction = 0.5\n"
+        )
+    };
+    let run = |text: String| {
+        let source = SourceText::new("scene.toml", text);
+        finish(&Scene::parse(source).unwrap_or_else(|e| panic!("{e}")))
+    };
+    for stuck in [run(world.to_string()), run(scene("x' - 3*t"))] {
+        let [friction, sticking] = [
+            stuck.energy.totals.get("contact_tangential").unwrap(),
+            stuck.energy.contact_works.get("sticking").unwrap(),
+        ];
+        let caught = -0.5 * mass * (a * h) * (a * h) * steps;
+        // The first step, in which it begins to stick, is none between two that stick; theta = 0.51 takes a fiftieth itself.
+        assert!(
+            (friction - caught).abs() < 0.03 * caught.abs(),
+            "{friction} {caught}"
+        );
+        assert!(
+            (sticking - caught).abs() < 0.03 * caught.abs(),
+            "{sticking} {caught}"
+        );
+    }
+    // Faster than friction can follow: it slides all along.
+    let slides = run(scene("x' - 8*t"));
+    assert!(slides.energy.totals.get("contact_tangential").unwrap() < -1.0);
+    assert_eq!(slides.energy.contact_works.get("sticking"), Some(0.0));
+}
+
 /// Below its bound theta only takes: the default 0.51 of scenes with friction is not accused.
 #[test]
 fn a_theta_below_its_bound_is_not_accused() {

@@ -60,6 +60,10 @@ pub struct ContactWorks {
     /// above its bound.
     #[serde(default)]
     pub theta_gain: f64,
+    /// Work of friction in contacts that stuck before a step and after it: obstacles that change their velocity do so in jumps
+    /// from step to step, at each of which what sticks to them is caught up with. It goes with the step.
+    #[serde(default)]
+    pub sticking: f64,
 }
 
 /// Impacts of one contact that follow each other ever faster.
@@ -187,7 +191,7 @@ impl EventLog {
         // Room for all that is kept: a warm run allocates nothing.
         self.events.reserve_exact(KEPT - self.events.len());
         let mut pairs = std::mem::take(&mut self.pairs);
-        pairs.observe(record, kinetic_max, |event| match event.kind {
+        self.works.sticking += pairs.observe(record, kinetic_max, |event| match event.kind {
             // Thousands of grains that flow would leave no room for anything else.
             EventKind::Stick | EventKind::Slip => self.counts[event.kind as usize] += 1,
             _ => self.keep(event),
@@ -245,6 +249,9 @@ impl EventLog {
                 continue;
             }
             acted = true;
+            if (before, after) == (ContactMode::Stick, ContactMode::Stick) {
+                self.works.sticking += contact.relative_works()[1];
+            }
             let event = |kind| event(record, i, kind);
             match (before, after, self.opened[i].take()) {
                 (ContactMode::Open, ContactMode::Open, Some((lift_off, _))) => self.keep(lift_off),

@@ -59,6 +59,8 @@ struct Touch {
     leaves: f64,
     impulse: f64,
     work: f64,
+    /// Work of friction.
+    friction: f64,
 }
 
 impl Touch {
@@ -73,6 +75,7 @@ impl Touch {
                 leaves: 0.0,
                 impulse: 0.0,
                 work: 0.0,
+                friction: 0.0,
             });
             if contact.mode == ContactMode::Slip {
                 touch.mode = ContactMode::Slip;
@@ -87,6 +90,7 @@ impl Touch {
             touch.leaves = touch.leaves.max(along(&contact.velocity));
             touch.impulse += along(&contact.impulse);
             touch.work += contact.work_normal + contact.work_tangential;
+            touch.friction += contact.work_tangential;
         }
         touch
     }
@@ -183,13 +187,14 @@ impl PairEvents {
         }
     }
 
-    /// Reads the contacts of a step; `keep` is handed its events.
+    /// Reads the contacts of a step; `keep` is handed its events. The work of friction in pairs that stuck before the step and after it.
     pub(super) fn observe(
         &mut self,
         record: &StepRecord,
         kinetic_max: f64,
         mut keep: impl FnMut(Event),
-    ) {
+    ) -> f64 {
+        let mut sticking = 0.0;
         let mut known = std::mem::take(&mut self.pairs);
         self.next.clear();
         // Both lists are in the order of their owners.
@@ -203,6 +208,10 @@ impl PairEvents {
             let before = old.next_if(|pair| pair.key.owners == owners);
             match (Touch::of(contacts), before) {
                 (Some(touch), before) => {
+                    let stuck = before.as_ref().map(|pair| pair.mode);
+                    if (stuck, touch.mode) == (Some(ContactMode::Stick), ContactMode::Stick) {
+                        sticking += touch.friction;
+                    }
                     let pair = Self::touch(before, &touch, record, kinetic_max, &mut keep);
                     self.next.push(pair);
                 }
@@ -214,6 +223,7 @@ impl PairEvents {
             Self::leave(&mut self.next, gone, record, &mut keep);
         }
         self.pairs = std::mem::replace(&mut self.next, known);
+        sticking
     }
 
     /// A pair that does not touch any more.

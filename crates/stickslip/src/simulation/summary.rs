@@ -190,7 +190,8 @@ pub struct EnergySummary {
     pub totals: NamedValues,
     /// How the work of the contacts on the motion relative to their obstacles came about: `law` (contact, friction and
     /// impact), `theta` (the weight of the scheme), and the part of the last that gave energy where the law took it
-    /// (`theta_gain`).
+    /// (`theta_gain`); `sticking` is the part of friction in contacts that stuck all along, to obstacles whose velocity changes from step to
+    /// step.
     #[serde(default)]
     pub contact_works: NamedValues,
     /// Largest imbalance of one step.

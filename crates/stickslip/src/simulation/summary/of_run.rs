@@ -372,6 +372,7 @@ fn contact_works(simulation: &Simulation) -> NamedValues {
         ("law", works.law),
         ("theta", works.theta),
         ("theta_gain", works.theta_gain),
+        ("sticking", works.sticking),
     ];
     NamedValues(terms.map(|(name, x)| (name.to_string(), x)).to_vec())
 }
