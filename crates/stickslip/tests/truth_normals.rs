@@ -69,6 +69,36 @@ fn a_block_stops_on_planes_of_any_slope_without_a_normal() {
     }
 }
 
+/// A bump three hundred of its heights away, level ground everywhere else: without friction the bead is as fast behind it as before, and at its top
+/// by 2 g H slower in the square.
+#[test]
+fn a_bump_far_away_has_its_own_normal() {
+    for (friction, scheme) in [(0.0, "moreau-jean"), (0.0, "moreau"), (0.1, "moreau-jean")] {
+        let scene = scene(&format!(
+            "title = \"bump\"\nscheme = \"{scheme}\"\nstep = 1e-4\nuntil = 0.8\n\
+             [system]\ncoordinates = [\"x\", \"z\"]\nkinetic_energy = \"(x'^2 + z'^2)/2\"\npotential = \"9810*z\"\n\
+             [initial]\nz = \"exp(-450)\"\nx_dot = 800\n\
+             [[contacts]]\nname = \"bump\"\ngap = \"z - exp(-(x - 300)^2/200)\"\npoint = [\"x\", \"z\"]\nfriction = {friction}\n"
+        ));
+        let mut sim = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+        let (mut slowest, mut highest) = (f64::INFINITY, 0.0);
+        let end = sim.run_until(scene.settings.until, |record| {
+            slowest = record.velocity[0].min(slowest);
+            highest = record.q[1].max(highest);
+            ControlFlow::Continue(())
+        });
+        assert!(matches!(end, RunEnd::Finished), "{scheme}: {end:?}");
+        let speed = sim.state().v[0];
+        if friction == 0.0 {
+            assert!((speed - 800.0).abs() < 1.0, "{scheme}: {speed}");
+            let top = (800f64.powi(2) - 2.0 * 9810.0 * highest).sqrt();
+            assert!((slowest - top).abs() < 1.0, "{scheme}: {slowest} and {top}");
+        } else {
+            assert!(speed < 800.0 - 0.09 * 9810.0 * 0.8, "{speed}");
+        }
+    }
+}
+
 #[test]
 fn a_normal_that_is_right_at_the_start_alone_stops_the_run() {
     for scheme in ["moreau-jean", "moreau", "sweeping-process"] {

@@ -40,6 +40,7 @@
 mod derivative;
 mod error;
 mod function;
+mod generic;
 mod graph;
 mod nearest;
 mod operation;
