@@ -37,7 +37,7 @@
 mod first_visit;
 mod method;
 mod schedule;
-mod settings;
+pub(crate) mod settings;
 
 use super::accelerated_gauss_seidel::{GaussSeidelIteration, Momentum};
 use super::coloured_sweep::ColouredSweep;
@@ -57,7 +57,7 @@ use crate::laws::FrictionSection;
 use first_visit::visit_each;
 pub use method::CoulombMethod;
 use schedule::Schedule;
-pub use settings::CascadeSettings;
+pub(crate) use settings::CascadeSettings;
 
 /// Solves a problem under Coulomb's law by the given method, from `guess` or from zero impulses. Problems with a block
 /// under another law, which these methods do not know, are swept by [`GaussSeidel`], which knows all.

@@ -124,7 +124,7 @@ impl UnilateralConstraint {
 
     /// Keeps the text of the gap, for messages.
     #[must_use]
-    pub fn with_expression(mut self, expression: impl Into<String>) -> Self {
+    pub(crate) fn with_expression(mut self, expression: impl Into<String>) -> Self {
         self.expression = expression.into();
         self
     }

@@ -200,7 +200,7 @@ impl WorldBody {
     }
 
     /// Whether its moments are equal, so that it has no gyroscopic term.
-    pub fn is_spherical(&self) -> bool {
+    pub(crate) fn is_spherical(&self) -> bool {
         self.inertia[0] == self.inertia[1] && self.inertia[1] == self.inertia[2]
     }
 }
