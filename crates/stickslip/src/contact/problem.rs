@@ -418,7 +418,7 @@ impl ContactProblem {
     }
 
     /// Bias per row.
-    pub fn bias(&self) -> &[f64] {
+    pub(crate) fn bias(&self) -> &[f64] {
         &self.bias
     }
 
@@ -466,7 +466,7 @@ impl ContactProblem {
     /// Generalized velocity `A⁻¹ H e_i` caused by a unit impulse in row `i` (not kept by
     /// [`Self::condense_sparse`]).
     #[inline]
-    pub fn response(&self, i: usize) -> &[f64] {
+    pub(crate) fn response(&self, i: usize) -> &[f64] {
         &self.responses[i * self.dof..(i + 1) * self.dof]
     }
 

@@ -38,7 +38,7 @@ impl Momentum {
     }
 
     /// Adds another one, with a factor.
-    pub fn add(&mut self, other: &Self, factor: f64) {
+    pub(crate) fn add(&mut self, other: &Self, factor: f64) {
         for i in 0..3 {
             self.linear[i] += factor * other.linear[i];
             self.angular[i] += factor * other.angular[i];

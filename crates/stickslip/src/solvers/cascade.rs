@@ -65,6 +65,19 @@ pub(crate) use settings::CascadeSettings;
 /// The published error is one of impulses beside velocities, whatever their units. Where it is met by an answer without
 /// half of the digits asked for in the residual of certificates, the problem is in units that hide its laws: it is
 /// solved again by that residual.
+///
+/// ```
+/// use stickslip::contact::ContactProblem;
+/// use stickslip::solvers::SolverLimits;
+/// use stickslip::solvers::cascade::{CoulombMethod, solve};
+///
+/// // A unit mass that arrives with 1 m/s and slides with 5 m/s, μ = 0.5.
+/// let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
+/// let problem = ContactProblem::coulomb_from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5])?;
+/// let solution = solve(&problem, CoulombMethod::Cascade, &SolverLimits::default(), None);
+/// assert!(solution.status.is_solved() && (solution.impulse[1] - 0.5).abs() < 1e-8);
+/// # Ok::<(), stickslip::contact::ContactProblemError>(())
+/// ```
 pub fn solve(
     problem: &ContactProblem,
     method: CoulombMethod,

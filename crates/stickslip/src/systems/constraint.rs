@@ -130,7 +130,7 @@ impl UnilateralConstraint {
     }
 
     /// The text of the gap; empty if it has none.
-    pub fn expression(&self) -> &str {
+    pub(crate) fn expression(&self) -> &str {
         &self.expression
     }
 

@@ -375,6 +375,17 @@ pub struct Branch {
 }
 
 /// All trajectories of a start, up to a bound.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // A rod that slides, inside Painlevé's region: it may take off, slide on or jam.
+/// let scene = Scene::parse(find_in_gallery("painleve-start").ok_or("no such scene")?.source())?;
+/// let tree = scene.branch_tree()?;
+/// assert_eq!((tree.branches.len(), tree.left_out), (3, 0));
+/// assert!(tree.branches.iter().all(|branch| branch.finished));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BranchTree {
     /// The branches; the first one follows the rule throughout.

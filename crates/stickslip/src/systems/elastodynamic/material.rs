@@ -3,6 +3,14 @@
 use super::ElastodynamicError;
 
 /// Isotropic linear elastic material.
+///
+/// ```
+/// use stickslip::systems::elastodynamic::Material;
+///
+/// // Waves along a bar travel with √(E/ρ).
+/// let steel = Material::new(200e9, 0.3, 8000.0);
+/// assert_eq!(steel.bar_wave_speed(), 5000.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Young's modulus.

@@ -371,7 +371,7 @@ impl PastReading {
     }
 
     /// The constant point delays.
-    pub fn delays(&self) -> &[f64] {
+    pub(crate) fn delays(&self) -> &[f64] {
         &self.delays
     }
 
