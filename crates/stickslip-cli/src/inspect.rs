@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use stickslip::contact::{ContactBlock, ContactProblem, Delassus};
+use stickslip::contact::{ContactBlock, ContactProblem};
 use stickslip::internals::check_impact;
 use stickslip::internals::quantity::digits;
-use stickslip::internals::{GeneralizedSet, PerUnitNormal, SetGeometry};
+use stickslip::internals::{Delassus, GeneralizedSet, PerUnitNormal, SetGeometry};
 use stickslip::laws::{FlowRule, GeneralizedRule, ImpactLaw, ImpactRule, SetUnit, StandardImpact};
 use stickslip::scene::Scene;
 use stickslip::simulation::studies::one_step_problem;

@@ -119,17 +119,7 @@ poisson = 0.3
 density = 1000
 "#;
     folder.write("box.toml", scene);
-    let limited = format!(
-        "ulimit -v 6000000; exec {} check box.toml",
-        env!("CARGO_BIN_EXE_stickslip")
-    );
-    let output = std::process::Command::new("sh")
-        .args(["-c", &limited])
-        .current_dir(folder.path(""))
-        .output()
-        .expect("a shell");
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{err}");
+    let err = folder.expect_within(1, 6_000_000, "check box.toml");
     assert!(err.contains("GB of memory"), "{err}");
 }
 

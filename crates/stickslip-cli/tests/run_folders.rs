@@ -329,17 +329,7 @@ fn long_runs_are_verified_and_drawn_in_little_memory() {
         .len();
     assert!(size > 80_000_000, "{size}");
     for command in ["verify long", "plot long", "export long --csv --every 1000"] {
-        let limited = format!(
-            "ulimit -v 200000; exec {} {command}",
-            env!("CARGO_BIN_EXE_stickslip")
-        );
-        let output = std::process::Command::new("sh")
-            .args(["-c", &limited])
-            .current_dir(folder.path(""))
-            .output()
-            .expect("a shell");
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{command}: {err}");
+        folder.expect_within(0, 200_000, command);
     }
     let csv = fs::read_to_string(folder.path("long/trajectory.csv")).expect("a table");
     assert_eq!(csv.lines().count(), 502);

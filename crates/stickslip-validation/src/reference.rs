@@ -1,9 +1,7 @@
 //! Motions computed event by event, for the families.
 
-use stickslip::internals::ReferenceMotion;
-use stickslip::stepping::{
-    EventDrivenSettings, ReferenceEvent, ReferenceEventKind, SweepingProcess,
-};
+use stickslip::internals::{ReferenceEvent, ReferenceEventKind, ReferenceMotion};
+use stickslip::stepping::{EventDrivenSettings, SweepingProcess};
 use stickslip::systems::GeneralizedSystem;
 
 use super::engine::{run_until, simulation};

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickslip::contact::ContactProblem;
 use stickslip::contact::fclib::{FclibFile, FclibProblem};
+use stickslip::internals::CascadeSettings;
 use stickslip::solvers::SolverLimits;
-use stickslip::solvers::cascade::{CascadeSettings, CoulombMethod, solve};
+use stickslip::solvers::cascade::{CoulombMethod, solve};
 
 /// A name and what it changes.
 type Variant = (String, CascadeSettings);

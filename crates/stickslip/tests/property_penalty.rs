@@ -6,16 +6,13 @@ use crate::common;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
-use stickslip::internals::ReferenceMotion;
-use stickslip::internals::energetic_impact;
+use stickslip::internals::{ReferenceEventKind, ReferenceMotion, energetic_impact};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::StepOutcome;
 use stickslip::simulation::studies::{ReactionRecorder, ReactionSplit};
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
-use stickslip::stepping::{
-    EventDrivenSettings, MoreauContactDynamics, NormalCompliancePenalty, ReferenceEventKind,
-};
+use stickslip::stepping::{EventDrivenSettings, MoreauContactDynamics, NormalCompliancePenalty};
 use stickslip::systems::functions::{AutoScalar, GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 

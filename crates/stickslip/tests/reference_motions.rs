@@ -5,12 +5,12 @@ use crate::common;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
-use stickslip::internals::ReferenceMotion;
+use stickslip::internals::{ReferenceEventKind, ReferenceMotion};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepOutcome;
 use stickslip::simulation::{RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
-use stickslip::stepping::{EventDriven, EventDrivenSettings, ReferenceEventKind};
+use stickslip::stepping::{EventDriven, EventDrivenSettings};
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::past_motion::PastReading;
 use stickslip::systems::{BilateralConstraint, GeneralizedSystem};

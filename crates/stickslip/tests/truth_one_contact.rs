@@ -80,6 +80,11 @@ impl Body {
         }
     }
 
+    /// The rod of mass 1 and length 1.
+    fn uniform_rod(angle: f64, v: &[f64]) -> Self {
+        Self::rod(1.0, 0.5, 0.08333333333333333, angle, v)
+    }
+
     /// Free rod (x, y, angle) with half length l; its lower tip on the floor.
     fn rod(m: f64, l: f64, inertia: f64, angle: f64, v: &[f64]) -> Self {
         let mass = vec![
@@ -607,355 +612,203 @@ fn two_points_unbounded() {
     );
 }
 
+/// A uniform rod of mass and length 1 whose tip slides along the floor, and what the reference says of it.
+struct SlidingRod {
+    angle: f64,
+    friction: f64,
+    v: [f64; 3],
+    /// W_nn, W_nt, W_tt.
+    w: [f64; 3],
+    /// γ over the square of the Euclidean length of the normal row.
+    gamma: f64,
+    jam_impulse: [f64; 2],
+    jam_velocity: [f64; 3],
+    /// Velocity after S where the tip approaches with 1 mm/s besides, and its impulse.
+    after: [f64; 3],
+    impulse: [f64; 2],
+}
+
+impl SlidingRod {
+    fn check(&self) {
+        let mu = self.friction;
+        let body = Body::uniform_rod(self.angle, &self.v);
+        let section = FrictionSection::segment(mu).unwrap();
+        let (w, q) = body.local();
+        close("W", &[w[0], w[1], w[3]], &self.w, 1e-8);
+        let length = dot(&body.rows[0], &body.rows[0]);
+        let found = gamma(&w, &section) / length;
+        close("gamma", &[found], &[self.gamma], 1e-8);
+        let mut p = [0.0; 2];
+        let outcome = planar::solve_jam_planar(&w, &q, (-mu, mu), &mut p);
+        assert_eq!(outcome == LocalOutcome::Open, self.jam_impulse == [0.0; 2]);
+        close("jam impulse", &p, &self.jam_impulse, 1e-8);
+        close("jam velocity", &body.after(&p), &self.jam_velocity, 1e-8);
+        let [x, y, angle] = self.v;
+        let body = Body::uniform_rod(self.angle, &[x, y - 0.001, angle]);
+        let (p, _) = kinetic(&body, &section);
+        close("S", &body.after(&p), &self.after, 1e-8);
+        close("impulse", &p, &self.impulse, 1e-8);
+    }
+}
+
 #[test]
 fn rod_0() {
-    let v: &[f64] = &[-1.0, 0.0, 0.0];
-    let body = Body::rod(1.0, 0.5, 0.08333333333333333, 1.1071487177940904, v);
-    let section = FrictionSection::segment(1.2).unwrap();
-    let (w, q) = body.local();
-    close(
-        "W",
-        &[w[0], w[1], w[3]],
-        &[1.6, -1.2000000000000002, 3.4],
-        1e-8,
-    );
-    // The reference divides by the square of the Euclidean length of the normal row.
-    let length = dot(&body.rows[0], &body.rows[0]);
-    close(
-        "gamma",
-        &[gamma(&w, &section) / length],
-        &[0.1523809523809523],
-        1e-8,
-    );
-    let mut p = [0.0; 2];
-    let outcome = planar::solve_jam_planar(&w, &q, (-1.2, 1.2), &mut p);
-    assert_eq!(outcome, LocalOutcome::Open);
-    close("jam impulse", &p, &[0.0, 0.0], 1e-8);
-    close("jam velocity", &body.after(&p), &[-1.0, 0.0, 0.0], 1e-8);
-    let body = Body {
-        v: vec![-1.0, -0.001, 0.0],
-        ..body
-    };
-    let (p, _) = kinetic(&body, &section);
-    close(
-        "S",
-        &body.after(&p),
-        &[-0.9925, 0.005250000000000003, 0.023478713763747792],
-        1e-8,
-    );
-    close(
-        "impulse",
-        &p,
-        &[0.006250000000000003, 0.007500000000000003],
-        1e-8,
-    );
+    SlidingRod {
+        angle: 1.1071487177940904,
+        friction: 1.2,
+        v: [-1.0, 0.0, 0.0],
+        w: [1.6, -1.2000000000000002, 3.4],
+        gamma: 0.1523809523809523,
+        jam_impulse: [0.0, 0.0],
+        jam_velocity: [-1.0, 0.0, 0.0],
+        after: [-0.9925, 0.005250000000000003, 0.023478713763747792],
+        impulse: [0.006250000000000003, 0.007500000000000003],
+    }
+    .check();
 }
 
 #[test]
 fn rod_1() {
-    let v: &[f64] = &[-1.0, 0.0, 0.0];
-    let body = Body::rod(1.0, 0.5, 0.08333333333333333, 1.1071487177940904, v);
-    let section = FrictionSection::segment(1.4).unwrap();
-    let (w, q) = body.local();
-    close(
-        "W",
-        &[w[0], w[1], w[3]],
-        &[1.6, -1.2000000000000002, 3.4],
-        1e-8,
-    );
-    // The reference divides by the square of the Euclidean length of the normal row.
-    let length = dot(&body.rows[0], &body.rows[0]);
-    close(
-        "gamma",
-        &[gamma(&w, &section) / length],
-        &[-0.07619047619047625],
-        1e-8,
-    );
-    let mut p = [0.0; 2];
-    let outcome = planar::solve_jam_planar(&w, &q, (-1.4, 1.4), &mut p);
-    assert_ne!(outcome, LocalOutcome::Open);
-    close("jam impulse", &p, &[0.30000000000000004, 0.4], 1e-8);
-    close(
-        "jam velocity",
-        &body.after(&p),
-        &[-0.6, 0.30000000000000004, 1.3416407864998736],
-        1e-8,
-    );
-    let body = Body {
-        v: vec![-1.0, -0.001, 0.0],
-        ..body
-    };
-    let (p, _) = kinetic(&body, &section);
-    close(
-        "S",
-        &body.after(&p),
-        &[-0.5996999999999999, 0.2998500000000001, 1.340969966106624],
-        1e-8,
-    );
-    close(
-        "impulse",
-        &p,
-        &[0.3008500000000001, 0.4003000000000001],
-        1e-8,
-    );
+    SlidingRod {
+        angle: 1.1071487177940904,
+        friction: 1.4,
+        v: [-1.0, 0.0, 0.0],
+        w: [1.6, -1.2000000000000002, 3.4],
+        gamma: -0.07619047619047625,
+        jam_impulse: [0.30000000000000004, 0.4],
+        jam_velocity: [-0.6, 0.30000000000000004, 1.3416407864998736],
+        after: [-0.5996999999999999, 0.2998500000000001, 1.340969966106624],
+        impulse: [0.3008500000000001, 0.4003000000000001],
+    }
+    .check();
 }
 
 #[test]
 fn rod_3() {
-    let v: &[f64] = &[-1.0, 0.0, 0.0];
-    let body = Body::rod(
-        1.0,
-        0.5,
-        0.08333333333333333,
-        std::f64::consts::FRAC_PI_4,
-        v,
-    );
-    let section = FrictionSection::segment(1.8).unwrap();
-    let (w, q) = body.local();
-    close("W", &[w[0], w[1], w[3]], &[2.5, -1.5, 2.5], 1e-8);
-    // The reference divides by the square of the Euclidean length of the normal row.
-    let length = dot(&body.rows[0], &body.rows[0]);
-    close(
-        "gamma",
-        &[gamma(&w, &section) / length],
-        &[-0.17777777777777792],
-        1e-8,
-    );
-    let mut p = [0.0; 2];
-    let outcome = planar::solve_jam_planar(&w, &q, (-1.8, 1.8), &mut p);
-    assert_ne!(outcome, LocalOutcome::Open);
-    close(
-        "jam impulse",
-        &p,
-        &[0.37499999999999994, 0.6249999999999999],
-        1e-8,
-    );
-    close(
-        "jam velocity",
-        &body.after(&p),
-        &[-0.3750000000000001, 0.37499999999999994, 1.060660171779821],
-        1e-8,
-    );
-    let body = Body {
-        v: vec![-1.0, -0.001, 0.0],
-        ..body
-    };
-    let (p, _) = kinetic(&body, &section);
-    close(
-        "S",
-        &body.after(&p),
-        &[-0.3746250000000001, 0.37462499999999993, 1.059599511608041],
-        1e-8,
-    );
-    close(
-        "impulse",
-        &p,
-        &[0.37562499999999993, 0.6253749999999999],
-        1e-8,
-    );
+    SlidingRod {
+        angle: std::f64::consts::FRAC_PI_4,
+        friction: 1.8,
+        v: [-1.0, 0.0, 0.0],
+        w: [2.5, -1.5, 2.5],
+        gamma: -0.17777777777777792,
+        jam_impulse: [0.37499999999999994, 0.6249999999999999],
+        jam_velocity: [-0.3750000000000001, 0.37499999999999994, 1.060660171779821],
+        after: [-0.3746250000000001, 0.37462499999999993, 1.059599511608041],
+        impulse: [0.37562499999999993, 0.6253749999999999],
+    }
+    .check();
 }
 
 #[test]
 fn rod_6() {
-    let v: &[f64] = &[-3.598076211353316, 1.5000000000000004, 6.0];
-    let body = Body::rod(1.0, 0.5, 0.08333333333333333, 1.0471975511965976, v);
-    let section = FrictionSection::segment(1.5).unwrap();
-    let (w, q) = body.local();
-    close(
-        "W",
-        &[w[0], w[1], w[3]],
-        &[1.7500000000000004, -1.2990381056766582, 3.25],
-        1e-8,
-    );
-    // The reference divides by the square of the Euclidean length of the normal row.
-    let length = dot(&body.rows[0], &body.rows[0]);
-    close(
-        "gamma",
-        &[gamma(&w, &section) / length],
-        &[-0.18687732566116425],
-        1e-8,
-    );
-    let mut p = [0.0; 2];
-    let outcome = planar::solve_jam_planar(&w, &q, (-1.5, 1.5), &mut p);
-    assert_ne!(outcome, LocalOutcome::Open);
-    close("jam impulse", &p, &[0.3247595264191645, 0.4375], 1e-8);
-    close(
-        "jam velocity",
-        &body.after(&p),
-        &[-3.160576211353316, 1.824759526419165, 7.299038105676658],
-        1e-8,
-    );
-    let body = Body {
-        v: vec![-3.598076211353316, 1.4990000000000006, 6.0],
-        ..body
-    };
-    let (p, _) = kinetic(&body, &section);
-    close(
-        "S",
-        &body.after(&p),
-        &[-3.160251451826897, 1.824572026419165, 7.298288105676658],
-        1e-8,
-    );
-    close(
-        "impulse",
-        &p,
-        &[0.32557202641916444, 0.4378247595264192],
-        1e-8,
-    );
+    SlidingRod {
+        angle: 1.0471975511965976,
+        friction: 1.5,
+        v: [-3.598076211353316, 1.5000000000000004, 6.0],
+        w: [1.7500000000000004, -1.2990381056766582, 3.25],
+        gamma: -0.18687732566116425,
+        jam_impulse: [0.3247595264191645, 0.4375],
+        jam_velocity: [-3.160576211353316, 1.824759526419165, 7.299038105676658],
+        after: [-3.160251451826897, 1.824572026419165, 7.298288105676658],
+        impulse: [0.32557202641916444, 0.4378247595264192],
+    }
+    .check();
 }
 
 #[test]
 fn rod_7() {
-    let v: &[f64] = &[1.0, 0.0, 0.0];
-    let body = Body::rod(1.0, 0.5, 0.08333333333333333, 1.0471975511965976, v);
-    let section = FrictionSection::segment(2.0).unwrap();
-    let (w, q) = body.local();
-    close(
-        "W",
-        &[w[0], w[1], w[3]],
-        &[1.7500000000000004, -1.2990381056766582, 3.25],
-        1e-8,
-    );
-    // The reference divides by the square of the Euclidean length of the normal row.
-    let length = dot(&body.rows[0], &body.rows[0]);
-    close(
-        "gamma",
-        &[gamma(&w, &section) / length],
-        &[-0.7981893753913563],
-        1e-8,
-    );
-    let mut p = [0.0; 2];
-    let outcome = planar::solve_jam_planar(&w, &q, (-2.0, 2.0), &mut p);
-    assert_eq!(outcome, LocalOutcome::Open);
-    close("jam impulse", &p, &[0.0, 0.0], 1e-8);
-    close("jam velocity", &body.after(&p), &[1.0, 0.0, 0.0], 1e-8);
-    let body = Body {
-        v: vec![1.0, -0.001, 0.0],
-        ..body
-    };
-    let (p, _) = kinetic(&body, &section);
-    close(
-        "S",
-        &body.after(&p),
-        &[
+    SlidingRod {
+        angle: 1.0471975511965976,
+        friction: 2.0,
+        v: [1.0, 0.0, 0.0],
+        w: [1.7500000000000004, -1.2990381056766582, 3.25],
+        gamma: -0.7981893753913563,
+        jam_impulse: [0.0, 0.0],
+        jam_velocity: [1.0, 0.0, 0.0],
+        after: [
             0.9995400264616389,
             -0.0007700132308194399,
             -0.0030800529232777587,
         ],
-        1e-8,
-    );
-    close(
-        "impulse",
-        &p,
-        &[0.00022998676918056018, -0.0004599735383611204],
-        1e-8,
-    );
+        impulse: [0.00022998676918056018, -0.0004599735383611204],
+    }
+    .check();
+}
+
+/// The same rod striking the floor, and S of its velocity.
+struct StrikingRod {
+    angle: f64,
+    friction: f64,
+    v: [f64; 3],
+    after: [f64; 3],
+    impulse: [f64; 2],
+    local_before: [f64; 2],
+    local_after: [f64; 2],
+    /// Kinetic energy before and after.
+    energies: [f64; 2],
+}
+
+impl StrikingRod {
+    fn check(&self) {
+        let body = Body::uniform_rod(self.angle, &self.v);
+        let (p, u) = kinetic(&body, &FrictionSection::segment(self.friction).unwrap());
+        let after = body.after(&p);
+        close("S", &after, &self.after, 1e-8);
+        close("impulse", &p, &self.impulse, 1e-8);
+        close("before", &body.local().1, &self.local_before, 1e-8);
+        close("after", &u, &self.local_after, 1e-8);
+        let energies = [body.energy(&self.v), body.energy(&after)];
+        close("energies", &energies, &self.energies, 1e-8);
+    }
 }
 
 #[test]
 fn rod_s_collision_0() {
-    let v: &[f64] = &[1.0, -1.0, 0.0];
-    let body = Body::rod(
-        1.0,
-        0.5,
-        0.08333333333333333,
-        std::f64::consts::FRAC_PI_4,
-        v,
-    );
-    let (p, u) = kinetic(&body, &FrictionSection::segment(0.3).unwrap());
-    close(
-        "S",
-        &body.after(&p),
-        &[0.8983050847457628, -0.6610169491525424, -1.869638268900024],
-        1e-8,
-    );
-    close(
-        "impulse",
-        &p,
-        &[0.3389830508474576, -0.10169491525423728],
-        1e-8,
-    );
-    close("velocity before", &body.local().1, &[-1.0, 1.0], 1e-8);
-    close("velocity after", &u, &[0.0, 0.23728813559322048], 1e-8);
-    close(
-        "energies",
-        &[body.energy(v), body.energy(&body.after(&p))],
-        &[1.0, 0.7675955185291583],
-        1e-8,
-    );
+    StrikingRod {
+        angle: std::f64::consts::FRAC_PI_4,
+        friction: 0.3,
+        v: [1.0, -1.0, 0.0],
+        after: [0.8983050847457628, -0.6610169491525424, -1.869638268900024],
+        impulse: [0.3389830508474576, -0.10169491525423728],
+        local_before: [-1.0, 1.0],
+        local_after: [0.0, 0.23728813559322048],
+        energies: [1.0, 0.7675955185291583],
+    }
+    .check();
 }
 
 #[test]
 fn rod_s_collision_2() {
-    let v: &[f64] = &[-1.0, -0.5, 0.2];
-    let body = Body::rod(1.0, 0.5, 0.08333333333333333, 1.0471975511965976, v);
-    let (p, u) = kinetic(&body, &FrictionSection::segment(2.0).unwrap());
-    close(
-        "S",
-        &body.after(&p),
-        &[-0.4217708718850287, 0.24350952641916435, 0.974038105676658],
-        1e-8,
-    );
-    close(
-        "impulse",
-        &p,
-        &[0.7435095264191643, 0.5782291281149713],
-        1e-8,
-    );
-    close(
-        "velocity before",
-        &body.local().1,
-        &[-0.55, -0.9133974596215562],
-        1e-8,
-    );
-    close("velocity after", &u, &[-2.220446049250313e-16, 0.0], 1e-8);
-    close(
-        "energies",
-        &[body.energy(v), body.energy(&body.after(&p))],
-        &[0.6266666666666667, 0.15812503855169535],
-        1e-8,
-    );
+    StrikingRod {
+        angle: 1.0471975511965976,
+        friction: 2.0,
+        v: [-1.0, -0.5, 0.2],
+        after: [-0.4217708718850287, 0.24350952641916435, 0.974038105676658],
+        impulse: [0.7435095264191643, 0.5782291281149713],
+        local_before: [-0.55, -0.9133974596215562],
+        local_after: [-2.220446049250313e-16, 0.0],
+        energies: [0.6266666666666667, 0.15812503855169535],
+    }
+    .check();
 }
 
 #[test]
 fn rod_s_collision_4() {
-    let v: &[f64] = &[-3.0, -0.1, 0.5];
-    let body = Body::rod(1.0, 0.5, 0.08333333333333333, 0.3490658503988659, v);
-    let (p, u) = kinetic(&body, &FrictionSection::segment(0.8).unwrap());
-    close(
-        "S",
-        &body.after(&p),
-        &[
+    StrikingRod {
+        angle: 0.3490658503988659,
+        friction: 0.8,
+        v: [-3.0, -0.1, 0.5],
+        after: [
             -2.906892129387942,
             0.016384838265072033,
             0.03487276137460488,
         ],
-        1e-8,
-    );
-    close(
-        "impulse",
-        &p,
-        &[0.11638483826507204, 0.09310787061205762],
-        1e-8,
-    );
-    close(
-        "velocity before",
-        &body.local().1,
-        &[-0.3349231551964771, -2.9144949641685827],
-        1e-8,
-    );
-    close(
-        "velocity after",
-        &u,
-        &[3.469446951953614e-18, -2.90092853596619],
-        1e-8,
-    );
-    close(
-        "energies",
-        &[body.energy(v), body.energy(&body.after(&p))],
-        &[4.515416666666667, 4.225195828639848],
-        1e-8,
-    );
+        impulse: [0.11638483826507204, 0.09310787061205762],
+        local_before: [-0.3349231551964771, -2.9144949641685827],
+        local_after: [3.469446951953614e-18, -2.90092853596619],
+        energies: [4.515416666666667, 4.225195828639848],
+    }
+    .check();
 }
 
 #[test]

@@ -5,13 +5,12 @@ use crate::common;
 use std::ops::ControlFlow;
 
 use stickslip::algebra::Jet;
-use stickslip::internals::ReferenceMotion;
-use stickslip::internals::energetic_impact;
+use stickslip::internals::{ReferenceEventKind, ReferenceMotion, energetic_impact};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw, NormalCompliance};
 use stickslip::records::{ContactMode, StepOutcome};
 use stickslip::simulation::{RunEnd, Simulation, SimulationError, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
-use stickslip::stepping::{EventDrivenSettings, NormalCompliancePenalty, ReferenceEventKind};
+use stickslip::stepping::{EventDrivenSettings, NormalCompliancePenalty};
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
 

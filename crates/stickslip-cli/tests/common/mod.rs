@@ -48,6 +48,20 @@ impl Folder {
         (out, err)
     }
 
+    /// Runs with at most so many kilobytes of memory and expects an exit code; returns standard error.
+    pub fn expect_within(&self, code: i32, kilobytes: u32, arguments: &str) -> String {
+        let program = env!("CARGO_BIN_EXE_stickslip");
+        let limited = format!("ulimit -v {kilobytes}; exec {program} {arguments}");
+        let output = Command::new("sh")
+            .args(["-c", &limited])
+            .current_dir(&self.0)
+            .output()
+            .expect("a shell");
+        let err = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {err}");
+        err
+    }
+
     /// Runs with `--json` and reads what it prints.
     pub fn json(&self, code: i32, arguments: &[&str]) -> Value {
         let (out, _) = self.expect(code, &[arguments, &["--json"]].concat());

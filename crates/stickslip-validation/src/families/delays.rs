@@ -2,8 +2,8 @@
 
 use crate::reference::{Start, event_rows, slips, sticks};
 use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::internals::ReferenceEventKind;
 use stickslip::laws::{ContactLaw, ImpactLaw};
-use stickslip::stepping::ReferenceEventKind;
 use stickslip::systems::functions::GivenScalar;
 use stickslip::systems::past_motion::{Kernel, PastReading, PastView, Psi};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, Instant, UnilateralConstraint};

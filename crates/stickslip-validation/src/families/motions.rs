@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use crate::engine::{midpoint, run_until, simulation, stop_if, theta_scheme};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::internals::{ReferenceEvent, ReferenceEventKind};
 use stickslip::laws::{ContactLaw, ImpactLaw};
 use stickslip::records::{ContactMode, StepRecord};
-use stickslip::stepping::{ReferenceEvent, ReferenceEventKind};
 use stickslip::systems::functions::GivenScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 

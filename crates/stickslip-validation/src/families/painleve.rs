@@ -6,12 +6,14 @@ use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::Jet;
 use stickslip::contact::{ContactProblem, ContactSolution, ContactSolver};
 use stickslip::internals::one_contact::gamma;
-use stickslip::internals::{GeneralizedSet, bracketed_root, dot};
+use stickslip::internals::{
+    GeneralizedSet, ReferenceEvent, ReferenceEventKind, bracketed_root, dot,
+};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, GeneralizedRule, ImpactLaw};
 use stickslip::simulation::studies::one_step_problem;
 use stickslip::solvers::GeneralizedReaction;
 use stickslip::solvers::enumeration::{EnumerationSettings, Mode, enumerate};
-use stickslip::stepping::{MoreauContactDynamics, ReferenceEvent, ReferenceEventKind};
+use stickslip::stepping::MoreauContactDynamics;
 use stickslip::systems::functions::{AutoScalar, GivenRows};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 

@@ -6,9 +6,8 @@ use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::{Jet, SymmetricMatrix};
 use stickslip::internals;
 use stickslip::internals::one_contact::{gamma, planar};
-use stickslip::internals::{bracketed_root, dot};
+use stickslip::internals::{ReferenceEventKind, bracketed_root, dot};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
-use stickslip::stepping::ReferenceEventKind;
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, MechanicalSystem, UnilateralConstraint};
 

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use crate::engine::{midpoint, run_until, simulation, theta_scheme};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::internals::ReferenceEventKind;
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use stickslip::stepping::ReferenceEventKind;
 use stickslip::systems::functions::{GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 

@@ -4,9 +4,10 @@ use crate::engine::{LocalView, impact, touching};
 use crate::reference::Start;
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::Jet;
-use stickslip::internals::{EnergeticImpact, ImpactPhaseKind, dot, energetic_impact};
+use stickslip::internals::{
+    EnergeticImpact, ImpactPhaseKind, ReferenceEventKind, dot, energetic_impact,
+};
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
-use stickslip::stepping::ReferenceEventKind;
 use stickslip::systems::functions::AutoScalar;
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 

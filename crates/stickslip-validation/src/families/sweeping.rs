@@ -4,9 +4,10 @@ use crate::engine::{run_until, simulation};
 use crate::families::SweepTarget;
 use crate::reference::{Start, sticks};
 use crate::{Answer, CaseError, CaseInput, Inputs};
+use stickslip::internals::ReferenceEventKind;
 use stickslip::laws::{ContactLaw, FrictionCoefficient, FrictionSection, ImpactLaw};
 use stickslip::simulation::Simulation;
-use stickslip::stepping::{ReferenceEventKind, SweepingProcess};
+use stickslip::stepping::SweepingProcess;
 use stickslip::systems::functions::{GivenRows, GivenScalar};
 use stickslip::systems::{ContactFrame, GeneralizedSystem, UnilateralConstraint};
 

@@ -172,14 +172,14 @@ impl SparseRows {
     }
 
     /// y += A x.
-    pub fn multiply_add(&self, x: &[f64], y: &mut [f64]) {
+    pub(crate) fn multiply_add(&self, x: &[f64], y: &mut [f64]) {
         for (i, y) in y.iter_mut().enumerate().take(self.rows()) {
             *y += self.row(i).map(|(j, a)| a * x[j]).sum::<f64>();
         }
     }
 
     /// y += Aᵀ x.
-    pub fn multiply_transpose_add(&self, x: &[f64], y: &mut [f64]) {
+    pub(crate) fn multiply_transpose_add(&self, x: &[f64], y: &mut [f64]) {
         for (i, &x) in x.iter().enumerate().take(self.rows()) {
             for (j, a) in self.row(i) {
                 y[j] += a * x;
@@ -188,7 +188,7 @@ impl SparseRows {
     }
 
     /// The transposed matrix, each row sorted by column.
-    pub fn transposed(&self) -> Self {
+    pub(crate) fn transposed(&self) -> Self {
         let mut start = vec![0; self.columns + 1];
         for &j in &self.column {
             start[j + 1] += 1;
@@ -215,7 +215,7 @@ impl SparseRows {
     }
 
     /// Position (row, column) of the first entry that is not a finite number.
-    pub fn first_not_finite(&self) -> Option<(usize, usize)> {
+    pub(crate) fn first_not_finite(&self) -> Option<(usize, usize)> {
         (0..self.rows()).find_map(|i| {
             self.row(i)
                 .find(|(_, a)| !a.is_finite())

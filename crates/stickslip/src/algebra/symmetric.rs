@@ -11,6 +11,13 @@ use super::sparse_symmetric::{SparsePattern, SparseSymmetric};
 use super::vectors::dot;
 
 /// Symmetric matrix, stored in full (both triangles): dense row-major, or sparse.
+///
+/// ```
+/// use stickslip::algebra::SymmetricMatrix;
+///
+/// let mass = SymmetricMatrix::from_rows(2, vec![2.0, 1.0, 1.0, 3.0]);
+/// assert_eq!(mass.bilinear(&[1.0, 1.0], &[1.0, 1.0]), 7.0);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SymmetricMatrix {
     order: usize,
@@ -187,7 +194,7 @@ impl SymmetricMatrix {
     }
 
     /// `out += factor * self x`.
-    pub fn multiply_add(&self, factor: f64, x: &[f64], out: &mut [f64]) {
+    pub(crate) fn multiply_add(&self, factor: f64, x: &[f64], out: &mut [f64]) {
         match &self.storage {
             Storage::Dense(values) => {
                 for (i, o) in out.iter_mut().enumerate() {
@@ -201,7 +208,7 @@ impl SymmetricMatrix {
     }
 
     /// Writes `self x` as if summed with twice the digits, for products that cancel.
-    pub fn multiply_compensated(&self, x: &[f64], out: &mut [f64]) {
+    pub(crate) fn multiply_compensated(&self, x: &[f64], out: &mut [f64]) {
         let n = self.order;
         match &self.storage {
             Storage::Dense(values) => {
@@ -233,7 +240,7 @@ impl SymmetricMatrix {
     }
 
     /// Largest `|a_ij - a_ji|` relative to the largest entry.
-    pub fn asymmetry(&self) -> f64 {
+    pub(crate) fn asymmetry(&self) -> f64 {
         let n = self.order;
         let largest = self.values().iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let mut worst = 0.0f64;
@@ -256,7 +263,7 @@ impl SymmetricMatrix {
     }
 
     /// Position of the first entry that is not finite.
-    pub fn first_non_finite(&self) -> Option<(usize, usize)> {
+    pub(crate) fn first_non_finite(&self) -> Option<(usize, usize)> {
         let k = self.values().iter().position(|x| !x.is_finite())?;
         match &self.storage {
             Storage::Dense(_) => Some((k / self.order, k % self.order)),

@@ -141,7 +141,7 @@ impl Certificate {
     }
 
     /// Enters the strict residual and the tangential power of a step under the generalized law.
-    pub fn enter_strict(&mut self, t: f64, residual: f64, power: f64, key: ContactKey) {
+    pub(crate) fn enter_strict(&mut self, t: f64, residual: f64, power: f64, key: ContactKey) {
         self.strict.update(residual, t, key);
         self.tangential_power.update(power, t, key);
     }

@@ -107,6 +107,20 @@ pub struct FclibSolution {
 }
 
 /// Everything a file may hold.
+///
+/// ```
+/// use stickslip::contact::ContactProblem;
+/// use stickslip::contact::fclib::{FclibFile, FclibProblem};
+///
+/// let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
+/// let problem = ContactProblem::coulomb_from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5])?;
+/// let path = std::env::temp_dir().join(format!("stickslip-problem-{}.hdf5", std::process::id()));
+/// FclibFile::new(FclibProblem::Local(problem)).write(&path)?;
+/// let FclibProblem::Local(again) = FclibFile::read(&path)?.problem else { return Err("another form".into()) };
+/// assert_eq!(again.free(), [-1.0, -5.0, 0.0]);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct FclibFile {
     /// Title, where given.

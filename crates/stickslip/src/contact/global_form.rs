@@ -19,6 +19,20 @@ use crate::algebra::sparse_rows::SparseRows;
 const LARGEST_BODY: usize = 24;
 
 /// Coulomb problem in global form: what a file or a code of one's own gives before it is condensed.
+///
+/// ```
+/// use stickslip::algebra::SparseRows;
+/// use stickslip::contact::GlobalForm;
+///
+/// // A mass of 2 kg over a floor: M v = f + H r, u = Hᵀ v + w, here with f = M v_free.
+/// let mass = SparseRows::from_dense(2, 2, &[2.0, 0.0, 0.0, 2.0]);
+/// let rows = SparseRows::from_dense(2, 2, &[1.0, 0.0, 0.0, 1.0]);
+/// let global = GlobalForm::new(2, mass, rows, vec![-2.0, 6.0], vec![0.0, 0.0], vec![0.5])?;
+/// let condensed = global.condense()?;
+/// assert_eq!((condensed.local.w(0, 0), condensed.local.free()), (0.5, &[-1.0, 3.0][..]));
+/// assert_eq!(condensed.generalized_velocity(&global, &[2.0, -1.0]), [0.0, 2.5]);
+/// # Ok::<(), stickslip::contact::ContactProblemError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GlobalForm {
     dimension: usize,

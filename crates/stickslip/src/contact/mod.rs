@@ -27,7 +27,7 @@ pub use coulomb::ContactProblemError;
 pub(crate) use coulomb::CoulombData;
 pub(crate) use coulomb::{check_friction, check_size, check_vector};
 pub(crate) use delassus::ByContact;
-pub use delassus::Delassus;
+pub(crate) use delassus::Delassus;
 pub(crate) use delassus::{BodyOperator, NO_BODY};
 pub use global_form::{CondensedProblem, GlobalForm};
 pub use key::ContactKey;

@@ -30,6 +30,17 @@ const UNCOUPLED: f64 = 1e-11;
 /// [`Self::condense_sparse`]: rows are sparse, W comes from cached columns of A⁻¹, and the
 /// velocity costs one solve instead of stored responses. Worlds of bodies use [`Self::begin_bodies`] and
 /// [`Self::push_bodies`]: W is never assembled.
+///
+/// ```
+/// use stickslip::contact::ContactProblem;
+///
+/// // Two rows per contact, normal first: a unit mass on a floor with μ = 0.5.
+/// let problem = ContactProblem::coulomb_from_dense(2, &[1.0, 0.0, 0.0, 1.0], vec![-1.0, 3.0], vec![0.5])?;
+/// let mut after = [0.0; 2];
+/// problem.local_velocity(&[1.0, -0.5], &mut after);
+/// assert_eq!(after, [0.0, 2.5]);
+/// # Ok::<(), stickslip::contact::ContactProblemError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ContactProblem {
     dof: usize,
@@ -86,7 +97,11 @@ impl ContactProblem {
     ///
     /// # Panics
     /// If W has not the order of q or the blocks do not cover all rows.
-    pub fn from_local(delassus: Delassus, free: Vec<f64>, blocks: Vec<ContactBlock>) -> Self {
+    pub(crate) fn from_local(
+        delassus: Delassus,
+        free: Vec<f64>,
+        blocks: Vec<ContactBlock>,
+    ) -> Self {
         let size = free.len();
         assert_eq!(delassus.order(), size, "W has the order of q");
         assert_eq!(
@@ -122,14 +137,14 @@ impl ContactProblem {
     }
 
     /// Empties the problem for a system with `dof` velocities and sparse rows.
-    pub fn begin_sparse(&mut self, dof: usize) {
+    pub(crate) fn begin_sparse(&mut self, dof: usize) {
         self.restart(dof);
         self.rows.clear_sparse(dof);
     }
 
     /// Empties the problem for a world of `bodies` bodies with `freedoms` freedoms each (6 in space, 3 in the plane); the
     /// velocity is that of [`BodyOperator`], whitened.
-    pub fn begin_bodies(&mut self, freedoms: usize, bodies: usize) {
+    pub(crate) fn begin_bodies(&mut self, freedoms: usize, bodies: usize) {
         self.restart(freedoms * bodies);
         self.rows.clear_dense(0);
         if !matches!(self.delassus, Delassus::Bodies(_)) {
@@ -146,7 +161,7 @@ impl ContactProblem {
     /// # Panics
     /// If the problem was not begun by [`Self::begin_bodies`].
     #[inline]
-    pub fn push_bodies(
+    pub(crate) fn push_bodies(
         &mut self,
         block: ContactBlock,
         sides: [u32; 2],
@@ -376,7 +391,7 @@ impl ContactProblem {
     }
 
     /// The rule of the generalized law, if the blocks follow it (all of them do or none).
-    pub fn generalized_rule(&self) -> Option<&GeneralizedRule> {
+    pub(crate) fn generalized_rule(&self) -> Option<&GeneralizedRule> {
         self.blocks.first()?.flow_rule.generalized()
     }
 
@@ -393,7 +408,7 @@ impl ContactProblem {
     }
 
     /// Free velocity v_free.
-    pub fn velocity_free(&self) -> &[f64] {
+    pub(crate) fn velocity_free(&self) -> &[f64] {
         &self.velocity_free
     }
 
@@ -403,12 +418,12 @@ impl ContactProblem {
     }
 
     /// Bias per row.
-    pub fn bias(&self) -> &[f64] {
+    pub(crate) fn bias(&self) -> &[f64] {
         &self.bias
     }
 
     /// Bias per row, for writing; call [`Self::refresh`] afterwards.
-    pub fn bias_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn bias_mut(&mut self) -> &mut [f64] {
         &mut self.bias
     }
 
@@ -425,7 +440,7 @@ impl ContactProblem {
 
     /// `(Hᵀ v)_i`.
     #[inline]
-    pub fn row_dot(&self, i: usize, v: &[f64]) -> f64 {
+    pub(crate) fn row_dot(&self, i: usize, v: &[f64]) -> f64 {
         self.rows.dot(i, v)
     }
 
@@ -444,18 +459,19 @@ impl ContactProblem {
 
     /// Adds the generalized impulse of `p` in row `i`.
     #[inline]
-    pub fn row_add(&self, i: usize, p: f64, out: &mut [f64]) {
+    pub(crate) fn row_add(&self, i: usize, p: f64, out: &mut [f64]) {
         self.rows.add_to(i, p, out);
     }
 
     /// Generalized velocity `A⁻¹ H e_i` caused by a unit impulse in row `i` (not kept by
     /// [`Self::condense_sparse`]).
     #[inline]
-    pub fn response(&self, i: usize) -> &[f64] {
+    pub(crate) fn response(&self, i: usize) -> &[f64] {
         &self.responses[i * self.dof..(i + 1) * self.dof]
     }
 
     /// The Delassus operator W.
+    #[doc(hidden)]
     pub fn delassus(&self) -> &Delassus {
         &self.delassus
     }

@@ -88,6 +88,17 @@ fn or_nan(largest: f64, sum: f64) -> f64 {
 }
 
 /// Residual of a whole problem, with the measures of its blocks.
+///
+/// ```
+/// use stickslip::contact::{ContactProblem, ContactResidual};
+///
+/// let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
+/// let problem = ContactProblem::coulomb_from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5])?;
+/// assert!(ContactResidual::of(&problem, &[1.0, 0.5, 0.0]).worst() < 1e-15);
+/// // More friction than the cone allows.
+/// assert!(ContactResidual::of(&problem, &[1.0, 0.6, 0.0]).cone > 1e-3);
+/// # Ok::<(), stickslip::contact::ContactProblemError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ContactResidual {
     blocks: Vec<BlockResidual>,
@@ -117,7 +128,7 @@ impl ContactResidual {
     }
 
     /// Velocities up to `velocity` count as zero: the rounding of the speeds a run has seen.
-    pub fn set_noise(&mut self, velocity: f64) {
+    pub(crate) fn set_noise(&mut self, velocity: f64) {
         self.noise = velocity;
     }
 
@@ -358,6 +369,17 @@ pub(crate) fn rounding_floor(velocity: f64, impulse: f64, yardstick: f64) -> f64
 }
 
 /// Both figures of an answer to a problem given on its own, with their floors of rounding.
+///
+/// ```
+/// use stickslip::contact::{ContactProblem, Judgement};
+///
+/// let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
+/// let problem = ContactProblem::coulomb_from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5])?;
+/// assert!(Judgement::of(&problem, &[1.0, 0.5, 0.0]).accepts(1e-14));
+/// // Friction that is not the largest allowed while the contact slides.
+/// assert!(!Judgement::of(&problem, &[1.0, 0.4, 0.0]).accepts(1e-3));
+/// # Ok::<(), stickslip::contact::ContactProblemError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// The residual of certificates.

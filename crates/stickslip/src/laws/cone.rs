@@ -32,7 +32,7 @@ use crate::algebra::small_dense::norm;
 
 impl FrictionSection {
     /// The point of the reaction cone nearest to `point`, normal component first.
-    pub fn project_on_cone(&self, point: &[f64], out: &mut [f64]) {
+    pub(crate) fn project_on_cone(&self, point: &[f64], out: &mut [f64]) {
         let (x_n, x_t) = (point[0], &point[1..]);
         if let FrictionSection::None = self {
             out[0] = x_n.max(0.0);

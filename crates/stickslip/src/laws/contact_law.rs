@@ -50,6 +50,17 @@ impl fmt::Debug for FrictionCoefficient {
 
 /// Friction and impact attached to one constraint.
 ///
+/// ```
+/// use stickslip::laws::{ContactLaw, FrictionCoefficient, FrictionSection, ImpactLaw};
+///
+/// // Friction that fades over a second, and impacts that keep half of the normal velocity.
+/// let fading = FrictionCoefficient::function(|t, _q| (1.0 - t).max(0.0));
+/// let law = ContactLaw::new(FrictionSection::disc(0.6)?, ImpactLaw::Newton { restitution: 0.5 })?
+///     .with_coefficient(fading)?;
+/// assert_eq!(law.section_at(0.5, &[])?.support(&[1.0, 0.0]), 0.3);
+/// # Ok::<(), stickslip::laws::LawError>(())
+/// ```
+///
 /// # What it computes
 ///
 /// The section D(t, q) = c(t, q) D₀ with D₀ the base section and c the coefficient, the impact law

@@ -50,6 +50,18 @@ mod tests;
 use super::LawError;
 
 /// Friction section D of one contact; cheap to clone.
+///
+/// ```
+/// use stickslip::laws::FrictionSection;
+///
+/// // Twice as much friction across the grain as along it.
+/// let wood = FrictionSection::ellipse([0.2, 0.4])?;
+/// assert_eq!(wood.support(&[0.0, 3.0]), 1.2000000000000002);
+/// let mut nearest = [0.0; 2];
+/// wood.project(&[0.0, 5.0], 1.0, &mut nearest);
+/// assert!((nearest[1] - 0.4).abs() < 1e-15);
+/// # Ok::<(), stickslip::laws::LawError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub enum FrictionSection {
     /// No friction and no tangential rows.

@@ -51,6 +51,20 @@ pub trait FrictionSet: Send + Sync + fmt::Debug {
 }
 
 /// A set known by its projection `(point, out)`.
+///
+/// ```
+/// use stickslip::laws::{FrictionSection, SetFromProjection};
+///
+/// // A square: friction of two independent directions.
+/// let square = SetFromProjection::new(2, |x: &[f64], out: &mut [f64]| {
+///     for (out, x) in out.iter_mut().zip(x) {
+///         *out = x.clamp(-0.5, 0.5);
+///     }
+/// });
+/// let section = FrictionSection::general(square)?;
+/// assert!((section.support(&[1.0, 2.0]) - 1.5).abs() < 1e-12);
+/// # Ok::<(), stickslip::laws::LawError>(())
+/// ```
 pub struct SetFromProjection<F> {
     dimension: usize,
     project: F,
@@ -125,6 +139,20 @@ impl<F: Fn(&[f64], &mut [f64]) + Send + Sync> FrictionSet for SetFromProjection<
 type SupportPoint = Box<dyn Fn(&[f64], &mut [f64]) + Send + Sync>;
 
 /// A bounded set known by its support function.
+///
+/// ```
+/// use stickslip::laws::{FrictionSection, SetFromSupport};
+///
+/// // A disc with the radius 0.5, by σ(d) = 0.5 |d|.
+/// let disc = SetFromSupport::new(2, |d: &[f64]| 0.5 * d[0].hypot(d[1]))
+///     .with_support_point(|d, out| for (out, d_i) in out.iter_mut().zip(d) {
+///         *out = 0.5 * d_i / d[0].hypot(d[1]);
+///     });
+/// let mut nearest = [0.0; 2];
+/// FrictionSection::general(disc)?.project(&[3.0, 4.0], 1.0, &mut nearest);
+/// assert!((nearest[0] - 0.3).abs() < 1e-12 && (nearest[1] - 0.4).abs() < 1e-12);
+/// # Ok::<(), stickslip::laws::LawError>(())
+/// ```
 pub struct SetFromSupport<F> {
     dimension: usize,
     support: F,

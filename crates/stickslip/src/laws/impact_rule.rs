@@ -69,6 +69,20 @@ impl ImpactRule for StandardImpact {
 }
 
 /// A user's map, as a closure `(w, u, out)`.
+///
+/// ```
+/// use stickslip::laws::{ImpactClosure, ImpactRule};
+///
+/// // Every contact keeps a third of its approach.
+/// let third = ImpactClosure(|_w: &[f64], u: &[f64], out: &mut [f64]| {
+///     for (out, u) in out.iter_mut().zip(u) {
+///         *out = -u / 3.0;
+///     }
+/// });
+/// let mut after = [0.0];
+/// third.after(&[1.0], &[-3.0], &mut after);
+/// assert_eq!(after, [1.0]);
+/// ```
 pub struct ImpactClosure<F>(pub F);
 
 impl<F> fmt::Debug for ImpactClosure<F> {

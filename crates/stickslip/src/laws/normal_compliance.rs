@@ -16,6 +16,16 @@ pub enum ComplianceStiffness {
 
 /// Normal compliance of all contacts.
 ///
+/// ```
+/// use stickslip::laws::{ComplianceStiffness, NormalCompliance};
+///
+/// // k = m/τ² with m = 2 kg, τ = 1 ms; half of the critical damping.
+/// let compliance = NormalCompliance::new(1e-3)?.with_mass(2.0)?.with_damping_ratio(0.5)?;
+/// assert_eq!(compliance.stiffness, ComplianceStiffness::Mass(2.0));
+/// assert!(NormalCompliance::new(0.0).is_err());
+/// # Ok::<(), stickslip::laws::LawError>(())
+/// ```
+///
 /// # What it computes
 /// The normal force `R_N = max(0, k max(−φ, 0) − c u_N)` with `k = m/τ²`, where τ is the compliance time, and
 /// `c = 2 ζ √(k m_eff)`. ζ = 0 is the law of the source; damping is our extension.

@@ -31,6 +31,17 @@ use crate::algebra::lcp::{LcpOutcome, solve_lcp};
 use crate::algebra::small_dense::{dot, norm};
 
 /// conv V + cone R, containing 0.
+///
+/// ```
+/// use stickslip::laws::{FrictionSection, Polyhedron};
+///
+/// // A guide that holds sideways whatever the pressure, and along itself up to μ = 0.5.
+/// let guide = Polyhedron::new(vec![vec![0.5, 0.0], vec![-0.5, 0.0]], vec![vec![0.0, 1.0], vec![0.0, -1.0]])?;
+/// let section = FrictionSection::general(guide)?;
+/// assert_eq!(section.support(&[2.0, 0.0]), 1.0);
+/// assert_eq!(section.support(&[0.0, 1.0]), f64::INFINITY);
+/// # Ok::<(), stickslip::laws::LawError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polyhedron {
     dimension: usize,

@@ -284,7 +284,7 @@ impl EventLog {
     /// A contact of a record not yet observed that may have had an impact without being hit: its normal impulse per
     /// unit of time, beyond what its approach and its leaving explain, has grown fourfold or more, and no contact was hit in this
     /// step. Whether the impulse shrinks with the step is for the run to find out.
-    pub fn suspect(&mut self, record: &StepRecord) -> Option<usize> {
+    pub(crate) fn suspect(&mut self, record: &StepRecord) -> Option<usize> {
         if self.quiet && record.is_idle() {
             return None;
         }
@@ -345,7 +345,7 @@ impl EventLog {
     }
 
     /// The same of a pair of bodies of a world, named by one of its contacts; `inverse_mass` tells the answer of a contact to a normal impulse.
-    pub fn suspect_pair(
+    pub(crate) fn suspect_pair(
         &self,
         record: &StepRecord,
         inverse_mass: impl Fn(ContactKey) -> Option<f64>,
@@ -355,7 +355,7 @@ impl EventLog {
     }
 
     /// Enters the impact without collision of a pair of bodies of the last record.
-    pub fn enter_tangential_pair(&mut self, record: &StepRecord, key: ContactKey) {
+    pub(crate) fn enter_tangential_pair(&mut self, record: &StepRecord, key: ContactKey) {
         let mut pairs = std::mem::take(&mut self.pairs);
         let kinetic_max = self.kinetic_max;
         pairs.enter_tangential(record, key, kinetic_max, |event| self.keep(event));
@@ -363,7 +363,7 @@ impl EventLog {
     }
 
     /// Enters the impact without collision of contact `i` of the last record.
-    pub fn enter_tangential(&mut self, record: &StepRecord, i: usize) {
+    pub(crate) fn enter_tangential(&mut self, record: &StepRecord, i: usize) {
         let event = event(record, i, EventKind::TangentialImpact);
         // Nothing lasting: the next step is compared with the one after the impact.
         self.steady[i] = f64::MAX;

@@ -18,7 +18,7 @@ pub struct Momentum {
 impl Momentum {
     /// Adds an impulse that acts at a place.
     #[inline]
-    pub fn add_impulse(&mut self, place: [f64; 3], impulse: [f64; 3]) {
+    pub(crate) fn add_impulse(&mut self, place: [f64; 3], impulse: [f64; 3]) {
         let [x, y, z] = place;
         let [a, b, c] = impulse;
         for (sum, part) in self.linear.iter_mut().zip(impulse) {
@@ -31,14 +31,14 @@ impl Momentum {
 
     /// Adds a moment.
     #[inline]
-    pub fn add_moment(&mut self, moment: [f64; 3]) {
+    pub(crate) fn add_moment(&mut self, moment: [f64; 3]) {
         for (sum, part) in self.angular.iter_mut().zip(moment) {
             *sum += part;
         }
     }
 
     /// Adds another one, with a factor.
-    pub fn add(&mut self, other: &Self, factor: f64) {
+    pub(crate) fn add(&mut self, other: &Self, factor: f64) {
         for i in 0..3 {
             self.linear[i] += factor * other.linear[i];
             self.angular[i] += factor * other.angular[i];

@@ -24,6 +24,19 @@ pub enum Array {
 }
 
 /// Named arrays, in order.
+///
+/// ```
+/// use stickslip::records::{Array, Npz};
+///
+/// let mut archive = Npz::default();
+/// archive.push("speeds", Array::Numbers(vec![3], vec![1.0, 0.5, 0.25]));
+/// let path = std::env::temp_dir().join(format!("stickslip-arrays-{}.npz", std::process::id()));
+/// archive.write(&path)?;
+/// let speeds = Array::Numbers(vec![3], vec![1.0, 0.5, 0.25]);
+/// assert_eq!(Npz::read(&path)?.get("speeds"), Some(&speeds));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Npz {
     entries: Vec<(String, Array)>,

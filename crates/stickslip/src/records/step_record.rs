@@ -186,7 +186,7 @@ impl ContactRecord {
     }
 
     /// Works of the normal impulse and of friction on the velocity relative to the obstacle.
-    pub fn relative_works(&self) -> [f64; 2] {
+    pub(crate) fn relative_works(&self) -> [f64; 2] {
         let [normal, tangential] = self.work_support;
         [self.work_normal - normal, self.work_tangential - tangential]
     }

@@ -254,6 +254,30 @@ impl TrajectoryLayout {
 }
 
 /// Reads a trajectory file row by row, in constant memory; only committed rows are seen.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::records::TrajectoryReader;
+/// use stickslip::simulation::RunFolder;
+///
+/// let ball = GeneralizedSystem::builder(["y"]).mass_diagonal(&[1.0]).dead_load(&[-10.0]).build(&[1.0])?;
+/// let mut run = Simulation::of(ball, (&[1.0], &[0.0]), 0.25)?;
+/// let path = std::env::temp_dir().join(format!("stickslip-rows-{}", std::process::id()));
+/// let mut folder = RunFolder::create(&path, &run, 1)?;
+/// while run.state().t < 0.5 {
+///     folder.push(run.step_towards(0.5))?;
+/// }
+/// folder.commit()?;
+/// let mut rows = TrajectoryReader::open(&path.join("trajectory.npy"))?;
+/// let (mut row, mut times) = (Vec::new(), Vec::new());
+/// while rows.next_row(&mut row)? {
+///     times.push(row[0]);
+/// }
+/// assert_eq!(rows.columns()[0], "t");
+/// assert_eq!(times, [0.0, 0.25, 0.5]);
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct TrajectoryReader {
     path: PathBuf,

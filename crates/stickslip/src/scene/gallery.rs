@@ -122,6 +122,15 @@ const SCENES: &[GalleryScene] = scenes![
 ];
 
 /// All scenes, in the order of the gallery.
+///
+/// ```
+/// use stickslip::scene::{Scene, find_in_gallery, gallery};
+///
+/// let ball = gallery().iter().find(|scene| scene.name == "bouncing-ball").ok_or("no such scene")?;
+/// assert_eq!(Scene::parse(ball.source())?.coordinate_names(), ["y"]);
+/// assert!(find_in_gallery("no-such-scene").is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn gallery() -> &'static [GalleryScene] {
     SCENES

@@ -61,6 +61,20 @@ impl MapPoint {
 }
 
 /// A map: `cells[j * x.values.len() + i]` belongs to `(x.values[i], y.values[j])`.
+///
+/// ```
+/// use stickslip::scene::{Cell, Changes, MapQuantity, SceneChart, find_in_gallery};
+/// use stickslip::simulation::studies::sweep::SweepAxis;
+///
+/// let source = find_in_gallery("painleve-rod").ok_or("no such scene")?.source();
+/// let chart = SceneChart { source, changes: Changes::new(), quantity: MapQuantity::Margin { gap: 1e-3 } };
+/// let axis = |name: &str, values: &[f64]| SweepAxis { name: name.into(), values: values.to_vec() };
+/// let map = chart.map(axis("theta0", &[0.8, 1.0]), axis("mu", &[0.0, 3.0]), None)?;
+/// // Without friction the margin is one; with much of it the rod is beyond Painlevé's limit.
+/// assert!(matches!(map.cells[0], Cell::Number(margin) if (margin - 1.0).abs() < 1e-12));
+/// assert!(matches!(map.cells[2], Cell::Number(margin) if margin < 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SceneMap {
     /// First parameter.

@@ -41,6 +41,28 @@ pub enum Direction {
 }
 
 /// A section of a run.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::scene::SectionRule;
+///
+/// let scene = Scene::parse(SourceText::new("spring.toml", r#"
+///     title = "Spring"
+///     until = 4
+///     [system]
+///     coordinates = ["x"]
+///     kinetic_energy = "x'^2/2"
+///     potential = "pi^2*x^2/2"
+///     [initial]
+///     x = 1
+/// "#))?;
+/// // It swings with the period 2 s: half a period turns it over.
+/// let rule = SectionRule::Period { period: 1.0, phase: 0.0 };
+/// let section = scene.section(&rule, &["x".to_string()], (0, 3))?;
+/// let x: Vec<f64> = section.points.iter().map(|point| point[0]).collect();
+/// assert!((x[0] - 1.0).abs() < 1e-4 && (x[1] + 1.0).abs() < 1e-4 && (x[2] - 1.0).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     /// What was read at every point.

@@ -42,6 +42,16 @@ pub enum LoadError {
 }
 
 /// A named text.
+///
+/// ```
+/// use stickslip::scene::{Scene, SourceText};
+///
+/// let text = SourceText::new("ball.toml", "title = \"Ball\"\nuntill = 2\n");
+/// assert_eq!(text.position(15), (2, 1));
+/// // Mistakes are told with their line.
+/// let mistakes = Scene::parse(text).map(|_| ()).unwrap_err().to_string();
+/// assert!(mistakes.contains("ball.toml:2:1") && mistakes.contains("did you mean `until`?"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     name: String,

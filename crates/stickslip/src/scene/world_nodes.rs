@@ -341,6 +341,7 @@ impl Scene {
     }
 
     /// What a judge of this world asks, and how precisely.
+    #[doc(hidden)]
     pub fn world_judge_settings(&self) -> WorldJudgeSettings {
         WorldJudgeSettings {
             theta: if self.settings.scheme == Scheme::Moreau {

@@ -118,6 +118,22 @@ impl CheckpointError {
 }
 
 /// The state of a run between two steps.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// let mut run = scene.simulation()?;
+/// run.run_until(0.3, |_| ControlFlow::Continue(()));
+/// let saved = run.checkpoint();
+/// run.run_until(1.0, |_| ControlFlow::Continue(()));
+/// // Another run that goes on from there ends with the same bits.
+/// let mut again = scene.simulation()?;
+/// again.restore(saved)?;
+/// again.run_until(1.0, |_| ControlFlow::Continue(()));
+/// assert_eq!((&again.state().q, &again.state().v), (&run.state().q, &run.state().v));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     version: u32,

@@ -88,7 +88,10 @@ impl ElasticLedger {
     }
 
     /// Accounts of the surfaces only, for any scheme.
-    pub fn of_surfaces(system: Arc<ElastodynamicSystem>, (t, q, v): (f64, &[f64], &[f64])) -> Self {
+    pub(crate) fn of_surfaces(
+        system: Arc<ElastodynamicSystem>,
+        (t, q, v): (f64, &[f64], &[f64]),
+    ) -> Self {
         // Every contact of a system of matrices is a surface of its own.
         let ranges: Vec<Range<usize>> = match system.surfaces() {
             [] => (0..system.constraints().len()).map(|c| c..c + 1).collect(),
@@ -402,7 +405,7 @@ impl ElasticLedger {
     }
 
     /// Writes the numbers under [`Self::columns`].
-    pub fn write_row(&self, out: &mut Vec<f64>) {
+    pub(crate) fn write_row(&self, out: &mut Vec<f64>) {
         out.clear();
         for body in self.bodies() {
             out.extend(body.terms().map(|(_, value)| value));

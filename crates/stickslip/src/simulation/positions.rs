@@ -389,7 +389,7 @@ impl PositionVerdict {
     }
 
     /// Whether a step turns a body by more than [`TURN_LIMIT`].
-    pub fn whirls(&self) -> bool {
+    pub(crate) fn whirls(&self) -> bool {
         !(self.turn.value <= TURN_LIMIT)
     }
 }

@@ -68,6 +68,25 @@ pub enum RunFolderError {
 /// The trajectory is committed before the checkpoint that counts its rows, so that whatever the
 /// instant at which the process dies, the last checkpoint finds its rows. The checkpoint carries the digest of those rows
 /// and its own: what was edited meanwhile is refused. The folder is locked as long as this value lives.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::RunFolder;
+///
+/// let path = std::env::temp_dir().join(format!("stickslip-folder-{}", std::process::id()));
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// let mut run = scene.simulation()?;
+/// let mut folder = RunFolder::create(&path, &run, 1)?;
+/// run.run_until(0.1, |step| { folder.push(step).unwrap(); ControlFlow::Continue(()) });
+/// folder.checkpoint(&run)?;
+/// drop(folder);
+/// // Another program goes on where this one was.
+/// let mut again = scene.simulation()?;
+/// RunFolder::resume(&path, &mut again, 1)?;
+/// assert_eq!((again.steps(), &again.state().q), (run.steps(), &run.state().q));
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RunFolder {
     lock: RunLock,
     trajectory: TrajectoryFile,
@@ -87,7 +106,7 @@ impl RunFolder {
 
     /// Starts a run in a folder that was taken before.
     #[doc(hidden)]
-    pub fn create_locked(
+    pub(crate) fn create_locked(
         lock: RunLock,
         simulation: &Simulation,
         every: u64,
@@ -125,7 +144,7 @@ impl RunFolder {
 
     /// Goes on with the run in a folder that was taken before.
     #[doc(hidden)]
-    pub fn resume_locked(
+    pub(crate) fn resume_locked(
         lock: RunLock,
         simulation: &mut Simulation,
         every: u64,

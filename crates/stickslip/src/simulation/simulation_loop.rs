@@ -35,6 +35,24 @@ struct Spare {
 }
 
 /// A run: system, scheme and solver with the current state and its accounts.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // A brick slides at 1 m/s on a floor with μ = 0.5, under g = 10 m/s².
+/// let law = ContactLaw::new(FrictionSection::segment(0.5)?, ImpactLaw::Inelastic)?;
+/// let floor = UnilateralConstraint::new("floor", AutoScalar(|_: Jet, q: &[Jet]| q[1]))
+///     .with_point(ContactFrame::planar_point(|q| [q[0], q[1]], [0.0, 1.0]), law);
+/// let brick = GeneralizedSystem::builder(["x", "y"]).mass_diagonal(&[2.0, 2.0]).dead_load(&[0.0, -20.0]);
+/// let brick = brick.constraint(floor).build(&[0.0, 0.0])?;
+/// let mut run = Simulation::of(brick, (&[0.0, 0.0], &[1.0, 0.0]), 1e-3)?;
+/// assert_eq!(run.run_until(0.5, |_| ControlFlow::Continue(())), RunEnd::Finished);
+/// // Friction and the damping of the scheme took the whole kinetic energy, ½ · 2 kg · (1 m/s)².
+/// let totals = &run.ledger().totals;
+/// assert!((totals.contact_tangential + totals.numerical_mass + 1.0).abs() < 1e-12);
+/// assert!(run.ledger().is_closed() && run.certificate().holds(1e-12));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Simulation {
     system: Box<dyn MechanicalSystem>,
     scheme: Box<dyn TimeSteppingScheme>,

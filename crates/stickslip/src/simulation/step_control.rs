@@ -31,7 +31,7 @@ pub enum StepControl {
 
 impl StepControl {
     /// The first or only step length.
-    pub fn initial(&self) -> f64 {
+    pub(crate) fn initial(&self) -> f64 {
         match *self {
             Self::Fixed { h } | Self::Adaptive { h, .. } => h,
         }

@@ -37,7 +37,7 @@
 mod first_visit;
 mod method;
 mod schedule;
-mod settings;
+pub(crate) mod settings;
 
 use super::accelerated_gauss_seidel::{GaussSeidelIteration, Momentum};
 use super::coloured_sweep::ColouredSweep;
@@ -57,7 +57,7 @@ use crate::laws::FrictionSection;
 use first_visit::visit_each;
 pub use method::CoulombMethod;
 use schedule::Schedule;
-pub use settings::CascadeSettings;
+pub(crate) use settings::CascadeSettings;
 
 /// Solves a problem under Coulomb's law by the given method, from `guess` or from zero impulses. Problems with a block
 /// under another law, which these methods do not know, are swept by [`GaussSeidel`], which knows all.
@@ -65,6 +65,19 @@ pub use settings::CascadeSettings;
 /// The published error is one of impulses beside velocities, whatever their units. Where it is met by an answer without
 /// half of the digits asked for in the residual of certificates, the problem is in units that hide its laws: it is
 /// solved again by that residual.
+///
+/// ```
+/// use stickslip::contact::ContactProblem;
+/// use stickslip::solvers::SolverLimits;
+/// use stickslip::solvers::cascade::{CoulombMethod, solve};
+///
+/// // A unit mass that arrives with 1 m/s and slides with 5 m/s, μ = 0.5.
+/// let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
+/// let problem = ContactProblem::coulomb_from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5])?;
+/// let solution = solve(&problem, CoulombMethod::Cascade, &SolverLimits::default(), None);
+/// assert!(solution.status.is_solved() && (solution.impulse[1] - 0.5).abs() < 1e-8);
+/// # Ok::<(), stickslip::contact::ContactProblemError>(())
+/// ```
 pub fn solve(
     problem: &ContactProblem,
     method: CoulombMethod,

@@ -69,6 +69,20 @@ const SOLVED: f64 = 1e-12;
 
 /// Exact solution of one contact, swept over several.
 ///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // One contact of a unit mass that arrives with 1 m/s and slides with 5 m/s.
+/// let w = [1., 0., 0., 0., 1., 0., 0., 0., 1.];
+/// let problem = ContactProblem::coulomb_from_dense(3, &w, vec![-1.0, -5.0, 0.0], vec![0.5])?;
+/// let mut solution = ContactSolution::default();
+/// solution.prepare(problem.size());
+/// GaussSeidel::default().solve(&problem, &mut solution);
+/// assert_eq!(solution.status, SolveStatus::Converged);
+/// assert_eq!(solution.impulse, [1.0, 0.5, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # What it computes
 /// For block i in turn: the one-contact problem with matrix W_ii and velocity
 /// `q_i + Σ_{j≠i} W_ij p_j`, under the law of the block (Coulomb, kinetic projection, known normal

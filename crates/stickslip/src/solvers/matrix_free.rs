@@ -69,6 +69,23 @@ impl ContactOperator for ContactProblem {
 }
 
 /// Solves a problem in space given by products, from zero impulses.
+///
+/// ```
+/// use stickslip::solvers::SolverLimits;
+/// use stickslip::solvers::matrix_free::{ContactOperator, solve_matrix_free};
+///
+/// /// A unit mass.
+/// struct Particle;
+/// impl ContactOperator for Particle {
+///     fn contacts(&self) -> usize { 1 }
+///     fn multiply(&self, impulses: &[f64], velocities: &mut [f64]) { velocities.copy_from_slice(impulses) }
+///     fn diagonal(&self, _: usize) -> [f64; 3] { [1.0; 3] }
+/// }
+/// let limits = SolverLimits { tolerance: 1e-8, ..SolverLimits::default() };
+/// let solution = solve_matrix_free(&Particle, &[-1.0, -5.0, 0.0], &[0.5], &limits)?;
+/// assert!(solution.status.is_solved() && (solution.impulse[1] - 0.5).abs() < 1e-7);
+/// # Ok::<(), stickslip::contact::ContactProblemError>(())
+/// ```
 pub fn solve_matrix_free(
     operator: &dyn ContactOperator,
     free_velocity: &[f64],

@@ -94,6 +94,22 @@ impl RankReport {
 
 /// Gives a solved problem the impulses of least norm with the same motion, judged anew; returns the ratio of
 /// norms. What is not solved, or would leave the tolerance, stays as it is.
+///
+/// ```
+/// use stickslip::contact::ContactProblem;
+/// use stickslip::solvers::cascade::{CoulombMethod, solve};
+/// use stickslip::solvers::{SolverLimits, minimum_norm::{RankReport, least_impulses}};
+///
+/// // Two contacts at the same place of a unit mass: only the sum of their impulses is determined.
+/// let w: Vec<f64> = (0..16).map(|k| if (k / 4 + k % 4) % 2 == 0 { 1.0 } else { 0.0 }).collect();
+/// let problem = ContactProblem::coulomb_from_dense(2, &w, vec![-1.0, 0.0, -1.0, 0.0], vec![0.5, 0.5])?;
+/// assert_eq!(RankReport::of(&problem).deficiency, 2);
+/// let limits = SolverLimits { tolerance: 1e-10, ..SolverLimits::default() };
+/// let mut solution = solve(&problem, CoulombMethod::Cascade, &limits, Some(&[0.9, 0.0, 0.1, 0.0]));
+/// least_impulses(&problem, &mut solution, 1e-10);
+/// assert!((solution.impulse[0] - 0.5).abs() < 1e-8 && (solution.impulse[2] - 0.5).abs() < 1e-8);
+/// # Ok::<(), stickslip::contact::ContactProblemError>(())
+/// ```
 pub fn least_impulses(
     problem: &ContactProblem,
     solution: &mut ContactSolution,

@@ -49,6 +49,19 @@ const FURTHER: [f64; 3] = [0.1, 0.01, 0.001];
 const EFFORT_OVER_BODIES: f64 = 1e9;
 
 /// The cascade behind the interface of all solvers.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // Two blocks of unit mass on each other, each pulled down by an impulse of one: the lower contact bears both.
+/// let w = [1.0, 0.0, -1.0, 0.0,  0.0, 1.0, 0.0, -1.0,  -1.0, 0.0, 2.0, 0.0,  0.0, -1.0, 0.0, 2.0];
+/// let problem = ContactProblem::coulomb_from_dense(2, &w, vec![-1.0, 0.0, 0.0, 0.0], vec![0.5, 0.5])?;
+/// let mut solution = ContactSolution::default();
+/// solution.prepare(problem.size());
+/// CascadeSolver::default().solve(&problem, &mut solution);
+/// assert!((solution.impulse[0] - 2.0).abs() < 1e-12 && (solution.impulse[2] - 1.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct CascadeSolver {
     method: CoulombMethod,

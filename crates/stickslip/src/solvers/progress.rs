@@ -26,6 +26,7 @@ pub struct SolverLimits {
     /// Print every turn of the cascade to the error stream.
     pub trace: bool,
     /// By which figures the cascade decides.
+    #[doc(hidden)]
     pub cascade: CascadeSettings,
 }
 

@@ -13,6 +13,27 @@ use super::{ContactStage, PositionCorrection, Projection, State, StepLimit, Time
 
 /// Moreau's explicit time stepping.
 ///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // A brick slides at 1 m/s on a floor with μ = 0.5, under g = 10 m/s².
+/// let law = ContactLaw::new(FrictionSection::segment(0.5)?, ImpactLaw::Inelastic)?;
+/// let floor = UnilateralConstraint::new("floor", AutoScalar(|_: Jet, q: &[Jet]| q[1]))
+///     .with_point(ContactFrame::planar_point(|q| [q[0], q[1]], [0.0, 1.0]), law);
+/// let brick = GeneralizedSystem::builder(["x", "y"]).mass_diagonal(&[2.0, 2.0]).dead_load(&[0.0, -20.0]);
+/// let brick = brick.constraint(floor).build(&[0.0, 0.0])?;
+/// let (scheme, solver) = (Box::new(MoreauContactDynamics::default()), Box::new(GaussSeidel::default()));
+/// let settings = SimulationSettings::fixed(1e-3);
+/// let mut run = Simulation::new(Box::new(brick), scheme, solver, (&[0.0, 0.0], &[1.0, 0.0]), settings)?;
+/// run.run_until(0.1, |_| ControlFlow::Continue(()));
+/// assert!((run.state().v[0] - 0.5).abs() < 1e-12);
+/// // It comes to rest after 0.2 s, and rests.
+/// run.run_until(0.3, |_| ControlFlow::Continue(()));
+/// assert_eq!(run.record().contacts[0].mode, ContactMode::Stick);
+/// assert!(run.state().v[0].abs() < 1e-15 && run.ledger().is_closed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # What it computes
 /// `q₁ = q₀ + h v₀`, `v_f = v₀ + h M(q₁)⁻¹ f_tot(t₁, q₁, v₀)`, `v₁ = S(q₁, v_f)`, where f_tot holds the
 /// covariant terms and S is the law of the contacts with `φ(q₁) ≤ 0`: the kinetic projection

@@ -20,6 +20,25 @@ const SLOPE_EVERY: usize = 4;
 
 /// The Moreau–Jean scheme.
 ///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::stepping::MoreauJeanSettings;
+///
+/// let law = ContactLaw::frictionless(ImpactLaw::Newton { restitution: 0.5 })?;
+/// let ground = UnilateralConstraint::new("ground", AutoScalar(|_: Jet, q: &[Jet]| q[0]))
+///     .with_point(ContactFrame::Frictionless, law);
+/// let ball = GeneralizedSystem::builder(["y"]).mass_diagonal(&[1.0]).dead_load(&[-10.0]);
+/// let ball = ball.constraint(ground).build(&[0.2])?;
+/// let half = MoreauJeanSettings { theta: Some(0.5), ..MoreauJeanSettings::default() };
+/// let (scheme, solver) = (Box::new(MoreauJean::new(half)?), Box::new(GaussSeidel::default()));
+/// let settings = SimulationSettings::fixed(1e-3);
+/// let mut run = Simulation::new(Box::new(ball), scheme, solver, (&[0.2], &[0.0]), settings)?;
+/// // Free flight is exact at θ = ½.
+/// run.run_until(0.1, |_| ControlFlow::Continue(()));
+/// assert!((run.state().q[0] - 0.15).abs() < 1e-14 && (run.state().v[0] + 1.0).abs() < 1e-13);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # What it computes
 /// `M(v_{k+1} − v_k) + h K q_{k+θ} + h C v_{k+θ} − h F_{k+θ} = H_k p`, `q_{k+1} = q_k + h v_{k+θ}`, and on
 /// active contacts Coulomb's law (or the kinetic projection) between p and

@@ -10,6 +10,25 @@ use super::{ContactStage, State, StepLimit, TimeSteppingScheme};
 
 /// The penalty scheme.
 ///
+/// ```
+/// use stickslip::laws::NormalCompliance;
+/// use stickslip::prelude::*;
+///
+/// let law = ContactLaw::frictionless(ImpactLaw::Inelastic)?;
+/// let ground = UnilateralConstraint::new("ground", AutoScalar(|_: Jet, q: &[Jet]| q[0]))
+///     .with_point(ContactFrame::Frictionless, law);
+/// let ball = GeneralizedSystem::builder(["y"]).mass_diagonal(&[1.0]).dead_load(&[-10.0]);
+/// let ball = ball.constraint(ground).build(&[0.0])?;
+/// // It lies on a spring of the stiffness m/τ² and is pressed in by m g/k = g τ².
+/// let compliance = NormalCompliance::new(0.1)?;
+/// let (scheme, solver) = (Box::new(NormalCompliancePenalty::new(compliance)), Box::new(GaussSeidel::default()));
+/// let settings = SimulationSettings::fixed(1e-3);
+/// let mut run = Simulation::new(Box::new(ball), scheme, solver, (&[-0.1], &[0.0]), settings)?;
+/// run.run_until(0.1, |_| ControlFlow::Continue(()));
+/// assert!((run.state().q[0] + 0.1).abs() < 1e-14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # What it computes
 /// `q_mid = q_k + h/2 v_k`; `R_N = max(0, k max(−φ(q_mid), 0) − c u_N(v_k))` for every contact; then `v_{k+1}` from
 /// `v_k + h M⁻¹(f + R_N dφ)` with friction `r_T ∈ R_N D`, `−u_T ∈ N(r_T)` at the end of the step: with the normal force

@@ -98,7 +98,7 @@ impl SweepingRealised {
     }
 
     /// The same, with velocities measured in the kinetic norm √(vᵀM v).
-    pub fn in_metric(v: &[f64], mass: SymmetricMatrix) -> Self {
+    pub(crate) fn in_metric(v: &[f64], mass: SymmetricMatrix) -> Self {
         Self {
             mass: Some(mass),
             ..Self::new(v)

@@ -9,6 +9,23 @@ use super::{ContactStage, PositionCorrection, Projection, State, StepLimit, Time
 
 /// The sweeping-process algorithm.
 ///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // A brick slides at 1 m/s on a floor with μ = 0.5, under g = 10 m/s².
+/// let law = ContactLaw::new(FrictionSection::segment(0.5)?, ImpactLaw::Inelastic)?;
+/// let floor = UnilateralConstraint::new("floor", AutoScalar(|_: Jet, q: &[Jet]| q[1]))
+///     .with_point(ContactFrame::planar_point(|q| [q[0], q[1]], [0.0, 1.0]), law);
+/// let brick = GeneralizedSystem::builder(["x", "y"]).mass_diagonal(&[2.0, 2.0]).dead_load(&[0.0, -20.0]);
+/// let brick = brick.constraint(floor).build(&[0.0, 0.0])?;
+/// let (scheme, solver) = (Box::new(SweepingProcess::default()), Box::new(GaussSeidel::default()));
+/// let settings = SimulationSettings::fixed(1e-3);
+/// let mut run = Simulation::new(Box::new(brick), scheme, solver, (&[0.0, 0.0], &[1.0, 0.0]), settings)?;
+/// run.run_until(0.1, |_| ControlFlow::Continue(()));
+/// assert!((run.state().v[0] - 0.5).abs() < 1e-12 && run.ledger().is_closed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # What it computes
 /// From `q_i` and `v_{i−1}`: `w_i = v_{i−1} + h M(q_i)⁻¹ f(t_i, q_{t_i}, v_{i−1})`; where `φ(q_i) ≤ 0` and
 /// `u_N(w_i) < 0`, `v_i = S(q_i, w_i)`, the velocity of least kinetic energy in

@@ -124,13 +124,13 @@ impl UnilateralConstraint {
 
     /// Keeps the text of the gap, for messages.
     #[must_use]
-    pub fn with_expression(mut self, expression: impl Into<String>) -> Self {
+    pub(crate) fn with_expression(mut self, expression: impl Into<String>) -> Self {
         self.expression = expression.into();
         self
     }
 
     /// The text of the gap; empty if it has none.
-    pub fn expression(&self) -> &str {
+    pub(crate) fn expression(&self) -> &str {
         &self.expression
     }
 

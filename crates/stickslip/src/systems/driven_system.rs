@@ -7,6 +7,22 @@ use super::wrapped_system::WrappedSystem;
 use super::{ForceDependence, Instant, MechanicalSystem, SampledController};
 
 /// What a program adds to a system: a force, and controllers whose outputs are generalized forces.
+///
+/// ```
+/// use std::sync::Arc;
+/// use stickslip::prelude::*;
+/// use stickslip::systems::functions::GivenForce;
+/// use stickslip::systems::{Drive, ForceDependence};
+///
+/// // A force as large as the weight holds the ball where it is.
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// let evaluate = |_t: f64, _q: &[f64], _v: &[f64], out: &mut [f64]| out[0] = 9.81;
+/// let force = GivenForce { dependence: ForceDependence::Time, evaluate };
+/// let mut run = scene.driven_simulation(Drive { force: Some(Arc::new(force)), controllers: vec![] })?;
+/// run.run_until(1.0, |_| ControlFlow::Continue(()));
+/// assert_eq!((run.state().q[0], run.state().v[0]), (0.4, 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Drive {
     /// Force that is added to that of the system.

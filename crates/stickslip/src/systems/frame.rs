@@ -10,6 +10,16 @@ use super::functions::{FrameRows, ScalarFunction};
 /// With [`ContactFrame::Frictionless`] and [`ContactFrame::Tangents`] the normal row is dφ, so the
 /// normal impulse multiplies dφ. With [`ContactFrame::Material`] all rows come from the velocity
 /// of the material point, so the impulse is the real contact impulse whatever the scale of φ.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // The lowest point of a wheel of the radius 0.5, as a function of (x, y, angle) near angle 0.
+/// let wheel = ContactFrame::planar_point(|q| [q[0] + q[2] * 0.5, q[1]], [0.0, 1.0]);
+/// let mut rows = [0.0; 6];
+/// wheel.rows(0.0, &[0.0; 3], &[0.0, 1.0, 0.0], &mut rows);
+/// assert_eq!(rows, [0.0, 1.0, 0.0, 1.0, 0.0, 0.5]);
+/// ```
 pub enum ContactFrame {
     /// Normal row dφ only.
     Frictionless,
@@ -150,7 +160,7 @@ impl ContactFrame {
     }
 
     /// Writes d/dt of the local velocities along the motion with constant velocity v and returns true, or returns false if unknown.
-    pub fn turning(
+    pub(crate) fn turning(
         &self,
         gap: &dyn ScalarFunction,
         (t, q, v): (f64, &[f64], &[f64]),
@@ -166,7 +176,7 @@ impl ContactFrame {
     }
 
     /// Writes the local velocity of the frame at v = 0 (moving obstacles).
-    pub fn drift(&self, gap: &dyn ScalarFunction, t: f64, q: &[f64], out: &mut [f64]) {
+    pub(crate) fn drift(&self, gap: &dyn ScalarFunction, t: f64, q: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         match self {
             Self::Frictionless => out[0] = gap.rate(t, q),

@@ -272,6 +272,18 @@ impl<F: Fn(&PastView, &[f64], &mut [f64]) + Send + Sync> Force for DelayedForce<
 }
 
 /// Scalar function φ(t, q) differentiated automatically, also in time.
+///
+/// ```
+/// use stickslip::algebra::Jet;
+/// use stickslip::systems::functions::{AutoScalar, ScalarFunction};
+///
+/// // Inside of a ring that grows with time.
+/// let gap = AutoScalar(|t: Jet, q: &[Jet]| t + 5.0 - (q[0] * q[0] + q[1] * q[1]).sqrt());
+/// let mut gradient = [0.0; 2];
+/// gap.gradient(0.0, &[3.0, 4.0], &mut gradient);
+/// assert_eq!((gap.value(1.0, &[3.0, 4.0]), gap.rate(0.0, &[3.0, 4.0])), (1.0, 1.0));
+/// assert!((gradient[0] + 0.6).abs() < 1e-15 && (gradient[1] + 0.8).abs() < 1e-15);
+/// ```
 pub struct AutoScalar<F>(pub F);
 
 impl<F: Fn(Jet, &[Jet]) -> Jet + Send + Sync> ScalarFunction for AutoScalar<F> {
@@ -298,6 +310,17 @@ impl<F: Fn(Jet, &[Jet]) -> Jet + Send + Sync> ScalarFunction for AutoScalar<F> {
 }
 
 /// Time-independent scalar function with hand-written gradient.
+///
+/// ```
+/// use stickslip::systems::functions::{GivenScalar, ScalarFunction};
+///
+/// // The gap to the floor of a ball with the radius 0.1, whose centre is (x, y).
+/// let gap = GivenScalar {
+///     value: |q: &[f64]| q[1] - 0.1,
+///     gradient: |_: &[f64], out: &mut [f64]| out.copy_from_slice(&[0.0, 1.0]),
+/// };
+/// assert_eq!(gap.value(0.0, &[3.0, 0.6]), 0.5);
+/// ```
 pub struct GivenScalar<V, G> {
     /// φ(q).
     pub value: V,

@@ -12,6 +12,17 @@ use super::{
 pub const VIEW_FORMAT: u32 = 1;
 
 /// A run as pictures need it. Fields that are not serialised are tables, written as blocks by [`ViewData::encode`].
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::view::{ViewData, ViewOptions};
+///
+/// let source = find_in_gallery("bouncing-ball").ok_or("no such scene")?.source();
+/// let scene = Scene::parse(Changes::new().key("until", 0.1).apply(&source)?)?;
+/// let view = ViewData::of_run(&scene, "bouncing-ball", &ViewOptions::default())?;
+/// assert_eq!((view.times[0], *view.times.last().ok_or("no frame")?), (0.0, 0.1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ViewData {
     /// Version of the format.

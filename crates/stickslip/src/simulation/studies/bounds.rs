@@ -14,6 +14,24 @@ const DIFFERENCE: f64 = 1e-5;
 const COUPLING_MAX: f64 = 1e-10;
 
 /// Bounds and realised values of one run, in the norm of the kinetic energy: |v|² = vᵀM v.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::studies::BoundsStudy;
+///
+/// // A brick slides at 1 m/s on a floor with μ = 0.5, under g = 10 m/s².
+/// let law = ContactLaw::new(FrictionSection::segment(0.5)?, ImpactLaw::Inelastic)?;
+/// let floor = UnilateralConstraint::new("floor", AutoScalar(|_: Jet, q: &[Jet]| q[1]))
+///     .with_point(ContactFrame::planar_point(|q| [q[0], q[1]], [0.0, 1.0]), law);
+/// let brick = GeneralizedSystem::builder(["x", "y"]).mass_diagonal(&[2.0, 2.0]).dead_load(&[0.0, -20.0]);
+/// let brick = brick.constraint(floor).build(&[0.0, 0.0])?;
+/// let (scheme, solver) = (Box::new(SweepingProcess::default()), Box::new(GaussSeidel::default()));
+/// let settings = SimulationSettings::fixed(1e-3);
+/// let mut run = Simulation::new(Box::new(brick), scheme, solver, (&[0.0, 0.0], &[1.0, 0.0]), settings)?;
+/// let study = BoundsStudy::of_run(&mut run, 0.5);
+/// assert!(study.realised.within(&study.bounds.ok_or("beyond the theorem")?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundsStudy {
     /// Constants of the data, measured along the motion.

@@ -265,6 +265,23 @@ impl BranchControl {
 /// Solver that lists every solution of every step and takes one by a named rule or as told.
 ///
 /// Problems that cannot be enumerated (another law, unbounded sets) go to Gauss-Seidel.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::studies::branches::{ChoiceRule, EnumeratingSolver};
+/// use stickslip::solvers::enumeration::EnumerationSettings;
+///
+/// // A contact in the plane whose friction couples strongly to its normal: W_NT = −1, μ = 2.
+/// let w = [1.0, -1.0, -1.0, 2.0];
+/// let problem = ContactProblem::coulomb_from_dense(2, &w, vec![0.5, -5.0], vec![2.0])?;
+/// let (mut solver, control) = EnumeratingSolver::new(ChoiceRule::SmallestImpulse, EnumerationSettings::default());
+/// let mut solution = ContactSolution::default();
+/// solution.prepare(problem.size());
+/// solver.solve(&problem, &mut solution);
+/// assert_eq!(control.last().0, 3);
+/// assert_eq!(solution.impulse, [0.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct EnumeratingSolver {
     rule: ChoiceRule,
@@ -358,6 +375,17 @@ pub struct Branch {
 }
 
 /// All trajectories of a start, up to a bound.
+///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// // A rod that slides, inside Painlevé's region: it may take off, slide on or jam.
+/// let scene = Scene::parse(find_in_gallery("painleve-start").ok_or("no such scene")?.source())?;
+/// let tree = scene.branch_tree()?;
+/// assert_eq!((tree.branches.len(), tree.left_out), (3, 0));
+/// assert!(tree.branches.iter().all(|branch| branch.finished));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BranchTree {
     /// The branches; the first one follows the rule throughout.

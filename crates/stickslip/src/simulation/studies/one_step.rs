@@ -22,6 +22,21 @@ impl ContactSolver for Unsolved {
 
 /// The problem that `scheme` poses for a step of length `h` from (t, q, v). With h = 0 it is that of an
 /// impact at the instant; without active contacts it has no blocks.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::studies::one_step_problem;
+///
+/// let law = ContactLaw::frictionless(ImpactLaw::Inelastic)?;
+/// let ground = UnilateralConstraint::new("ground", AutoScalar(|_: Jet, q: &[Jet]| q[0]))
+///     .with_point(ContactFrame::Frictionless, law);
+/// let ball = GeneralizedSystem::builder(["y"]).mass_diagonal(&[1.0]).dead_load(&[-10.0]);
+/// let ball = ball.constraint(ground).build(&[0.0])?;
+/// // At rest on the ground, a step of 0.1 s under g = 10 m/s²: W = 1/m, q = −g h.
+/// let problem = one_step_problem(&ball, &mut MoreauJean::default(), (0.0, &[0.0], &[0.0]), 0.1);
+/// assert_eq!((problem.w(0, 0), problem.free()), (1.0, &[-1.0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn one_step_problem(
     system: &dyn MechanicalSystem,
     scheme: &mut dyn TimeSteppingScheme,

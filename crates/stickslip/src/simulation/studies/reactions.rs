@@ -85,6 +85,29 @@ struct Press {
 }
 
 /// Collects the reactions of a run, step by step.
+///
+/// ```
+/// use stickslip::laws::NormalCompliance;
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::studies::ReactionRecorder;
+///
+/// let law = ContactLaw::frictionless(ImpactLaw::Inelastic)?;
+/// let ground = UnilateralConstraint::new("ground", AutoScalar(|_: Jet, q: &[Jet]| q[0]))
+///     .with_point(ContactFrame::Frictionless, law);
+/// let ball = GeneralizedSystem::builder(["y"]).mass_diagonal(&[1.0]).dead_load(&[-10.0]);
+/// let ball = ball.constraint(ground).build(&[0.2])?;
+/// let compliance = NormalCompliance::new(1e-4)?;
+/// let (scheme, solver) = (Box::new(NormalCompliancePenalty::new(compliance)), Box::new(GaussSeidel::default()));
+/// let settings = SimulationSettings::fixed(5e-6);
+/// let mut run = Simulation::new(Box::new(ball), scheme, solver, (&[0.2], &[0.0]), settings)?;
+/// let mut reactions = ReactionRecorder::new(0.0, &[0.0]);
+/// run.run_until(0.3, |step| { reactions.observe(step); ControlFlow::Continue(()) });
+/// // One elastic impact at 2 m/s: an impulse of 4 Ns, and no lasting contact.
+/// let ground = &reactions.split(1e-4).contacts[0];
+/// assert_eq!(ground.atoms.len(), 1);
+/// assert!((ground.atoms[0].normal - 4.0).abs() < 1e-2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReactionRecorder {
     start: f64,

@@ -77,6 +77,19 @@ pub enum SweepError {
 }
 
 /// A sweep: its grid and what is known of it.
+///
+/// ```
+/// use stickslip::simulation::studies::sweep::{Sweep, SweepAxis, SweepPoint};
+///
+/// let axis = |name: &str, values: &[f64]| SweepAxis { name: name.into(), values: values.to_vec() };
+/// let axes = vec![axis("mu", &[0.25, 0.5]), axis("v", &[1.0, 2.0, 4.0])];
+/// let mut sweep = Sweep::new(axes, vec!["distance".into()], "sliding to rest".into())?;
+/// let slide = |at: &[f64]| SweepPoint { values: vec![at[1] * at[1] / (20.0 * at[0])], certified: true, reason: String::new() };
+/// assert!(sweep.run(slide, |_| Ok(()), || false)?);
+/// assert_eq!(sweep.parameters(4), [0.5, 2.0]);
+/// assert_eq!(sweep.points()[4].as_ref().map(|p| p.values[0]), Some(0.4));
+/// # Ok::<(), stickslip::simulation::studies::sweep::SweepError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sweep {
     axes: Vec<SweepAxis>,

@@ -46,6 +46,26 @@ impl Default for VerifySettings {
 /// A motion without a discretisation is judged as it stands. A run is judged step by step where its scheme states
 /// its laws (see [`super::Discretisation`]); then one line alone has a slack of order h, which is derived: a gap may be
 /// as negative as the approach within one step and the turning of the normal over the steps in contact make it.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::verify::{Formulation, Line, Motion, VerifySettings, verify};
+///
+/// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
+/// let mut run = scene.simulation()?;
+/// let mut motion = Motion::of_run(scene.discretisation()?);
+/// motion.push(run.record());
+/// run.run_until(0.5, |step| { motion.push(step); ControlFlow::Continue(()) });
+/// let judge = |motion: &Motion| verify(run.system(), motion, Formulation::P5, &VerifySettings::default());
+/// assert!(judge(&motion).accepted());
+/// // A micrometre off at one instant is seen, and where.
+/// let t = motion.nodes[200].t;
+/// motion.nodes[200].q[0] += 1e-6;
+/// let report = judge(&motion);
+/// let kinematics = report.violations.iter().find(|v| v.line == Line::Kinematics);
+/// assert_eq!(kinematics.ok_or("not seen")?.t, t);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn verify(
     system: &dyn MechanicalSystem,
     motion: &Motion,

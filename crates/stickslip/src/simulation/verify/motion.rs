@@ -50,6 +50,25 @@ pub struct MotionNode {
 }
 
 /// A motion: nodes in time.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::simulation::verify::{Formulation, Motion, VerifySettings, verify};
+///
+/// // A body of 2 kg falls 0.2 m under g = 10 m/s², lands without bouncing and stays.
+/// let motion = Motion::from_json(r#"{"nodes": [
+///     {"t": 0.0, "q": [0.2], "v_left": [0.0], "v_right": [0.0]},
+///     {"t": 0.2, "q": [0.0], "v_left": [-2.0], "v_right": [0.0], "smooth": [0.0], "atom": [4.0]},
+///     {"t": 0.3, "q": [0.0], "v_left": [0.0], "v_right": [0.0], "smooth": [2.0], "atom": [0.0]}
+/// ]}"#)?;
+/// let law = ContactLaw::frictionless(ImpactLaw::Inelastic)?;
+/// let floor = UnilateralConstraint::new("floor", AutoScalar(|_: Jet, q: &[Jet]| q[0]))
+///     .with_point(ContactFrame::Frictionless, law);
+/// let body = GeneralizedSystem::builder(["y"]).mass_diagonal(&[2.0]).dead_load(&[-20.0]);
+/// let body = body.constraint(floor).build(&[0.2])?;
+/// assert!(verify(&body, &motion, Formulation::P2, &VerifySettings::default()).accepted());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Motion {

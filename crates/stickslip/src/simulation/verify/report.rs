@@ -139,7 +139,7 @@ impl Verification {
     }
 
     /// Enters a violation, unless a worse one of the same line is known.
-    pub fn note(&mut self, line: Line, t: f64, size: f64, constraint: Option<&str>) {
+    pub(crate) fn note(&mut self, line: Line, t: f64, size: f64, constraint: Option<&str>) {
         let constraint = constraint.map(str::to_string);
         let violation = Violation {
             line,

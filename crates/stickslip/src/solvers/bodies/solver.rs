@@ -52,6 +52,31 @@ pub struct BodySweepOutcome {
 
 /// Sweeps over bodies in batches of four, island by island.
 ///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::solvers::{BodySweepSettings, BodySweepSolver};
+/// use stickslip::stepping::WorldStepping;
+/// use stickslip::systems::world::{CollisionDetection, Pose, WorldBody};
+///
+/// let law = ContactLaw::new(FrictionSection::disc(0.5)?, ImpactLaw::Inelastic)?;
+/// let world = World::builder()
+///     .gravity([0.0, 0.0, -10.0])
+///     .material("wood")
+///     .pair(0, 0, law)
+///     .body(WorldBody::half_space("floor", [0.0; 3], [0.0, 0.0, 1.0]))
+///     .body(WorldBody::ball("ball", 2.0, 0.1).at(Pose::at([0.0, 0.0, 0.1])).moving([7.0, 0.0, 0.0], [0.0; 3]))
+///     .build()?;
+/// let scheme = WorldStepping::moreau_jean(0.5, Box::new(CollisionDetection::new(&world)?))?;
+/// let solver = BodySweepSolver::new(BodySweepSettings { tolerance: 1e-10, ..BodySweepSettings::default() });
+/// let (q, v) = (world.start_coordinates(), world.start_velocities());
+/// let (scheme, solver) = (Box::new(scheme), Box::new(solver));
+/// let mut run = Simulation::new(Box::new(world), scheme, solver, (&q, &v), SimulationSettings::fixed(1e-3))?;
+/// run.run_until(0.1, |_| ControlFlow::Continue(()));
+/// // Friction brakes the ball by μ g as long as it slides.
+/// assert!((run.state().v[6] - 6.5).abs() < 1e-8 && run.certificate().holds(1e-8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # What it computes
 /// Impulses of u = W r + q under the laws of the blocks, W a [`BodyOperator`]. Every island (connected by bodies) is swept with momentum
 /// until its own residual |F|₂/max(|r|₂, |ρ q|₂) is within the tolerance, F the natural map with ρ_i = rows/tr W_ii. Islands of at most 400 bodies on which
@@ -105,13 +130,14 @@ impl BodySweepSolver {
     }
 
     /// The same without vector instructions; the answer has the same bits.
-    pub fn portable(mut self) -> Self {
+    #[cfg(test)]
+    pub(super) fn portable(mut self) -> Self {
         self.how = Instructions::portable();
         self
     }
 
     /// The same on so many threads; the answer has the same bits.
-    pub fn set_threads(&mut self, threads: usize) {
+    pub(crate) fn set_threads(&mut self, threads: usize) {
         self.settings.threads = threads;
     }
 
@@ -121,6 +147,7 @@ impl BodySweepSolver {
     }
 
     /// Solves u = W r + q; `impulse` holds the guess on entry (the impulses of the step before, or zero) and the solution on return.
+    #[doc(hidden)]
     pub fn solve(
         &mut self,
         operator: &BodyOperator,

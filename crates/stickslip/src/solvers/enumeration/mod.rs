@@ -61,6 +61,23 @@ impl Default for EnumerationSettings {
 }
 
 /// All solutions of the problem.
+///
+/// ```
+/// use stickslip::contact::ContactProblem;
+/// use stickslip::solvers::enumeration::{EnumerationSettings, Mode, enumerate};
+///
+/// // A contact in the plane whose friction couples strongly to its normal: W_NT = −1, μ = 2.
+/// let w = [1.0, -1.0, -1.0, 2.0];
+/// let problem = ContactProblem::coulomb_from_dense(2, &w, vec![0.5, -5.0], vec![2.0])?;
+/// // It may take off, stick, or jam while it slides.
+/// let found = enumerate(&problem, &EnumerationSettings::default())?.solutions;
+/// assert_eq!(found.len(), 3);
+/// for (mode, [normal, tangential]) in [(Mode::Open, [0.0, 0.0]), (Mode::Stick, [4.0, 4.5]), (Mode::SlipUpper, [0.5, 1.0])] {
+///     let p = &found.iter().find(|s| s.modes == [mode]).ok_or("not found")?.impulse;
+///     assert!((p[0] - normal).abs() < 1e-12 && (p[1] - tangential).abs() < 1e-12);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn enumerate(
     problem: &ContactProblem,
     settings: &EnumerationSettings,

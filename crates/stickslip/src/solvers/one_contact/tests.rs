@@ -125,8 +125,11 @@ fn sections(random: &mut Random) -> Vec<FrictionSection> {
     ]
 }
 
-#[test]
-fn coulomb_residual_is_rounding_for_every_set() {
+/// Asserts that a solver solves random contacts with every kind of set, and that the residual of what it finds is rounding.
+fn assert_residual_is_rounding(
+    solve: fn(&OneContact, &mut [f64], &mut LocalScratch) -> LocalOutcome,
+    residual: fn(&OneContact, &[f64]) -> f64,
+) {
     let mut scratch = LocalScratch::default();
     let mut worst: Vec<(f64, u64)> = vec![(0.0, 0); 9];
     let mut failures = vec![0; 9];
@@ -143,12 +146,11 @@ fn coulomb_residual_is_rounding_for_every_set() {
                 normal_impulse_min: 0.0,
             };
             let mut p = vec![0.0; m];
-            let outcome = solve_coulomb(&contact, &mut p, &mut scratch);
-            if outcome.state().is_none() {
+            if solve(&contact, &mut p, &mut scratch).state().is_none() {
                 failures[kind] += 1;
                 continue;
             }
-            let residual = coulomb_residual(&contact, &p);
+            let residual = residual(&contact, &p);
             if residual > worst[kind].0 {
                 worst[kind] = (residual, seed);
             }
@@ -156,6 +158,11 @@ fn coulomb_residual_is_rounding_for_every_set() {
     }
     println!("worst residual and seed per set: {worst:?}; not solved: {failures:?}");
     assert!(worst.iter().all(|(r, _)| *r < 1e-12) && failures.iter().all(|f| *f == 0));
+}
+
+#[test]
+fn coulomb_residual_is_rounding_for_every_set() {
+    assert_residual_is_rounding(solve_coulomb, coulomb_residual);
 }
 
 /// Independent residual of S: membership, u_n = 0 and the optimality condition of the slice,
@@ -178,35 +185,10 @@ fn kinetic_residual(contact: &OneContact, p: &[f64]) -> f64 {
 
 #[test]
 fn kinetic_residual_is_rounding_for_every_set() {
-    let mut scratch = LocalScratch::default();
-    let mut worst: Vec<(f64, u64)> = vec![(0.0, 0); 9];
-    let mut failures = vec![0; 9];
-    for seed in 0..2000 {
-        let mut random = Random(seed);
-        for (kind, section) in sections(&mut random).iter().enumerate() {
-            let m = 1 + section.dimension();
-            let (w, mut q) = random.contact(m, m + 1);
-            q[0] = -q[0].abs();
-            let contact = OneContact {
-                w: &w,
-                q: &q,
-                section,
-                normal_impulse_min: 0.0,
-            };
-            let mut p = vec![0.0; m];
-            let outcome = solve_kinetic(&contact, 0.0, &mut p, &mut scratch);
-            if outcome.state().is_none() {
-                failures[kind] += 1;
-                continue;
-            }
-            let residual = kinetic_residual(&contact, &p);
-            if residual > worst[kind].0 {
-                worst[kind] = (residual, seed);
-            }
-        }
-    }
-    println!("worst kinetic residual and seed per set: {worst:?}; not solved: {failures:?}");
-    assert!(worst.iter().all(|(r, _)| *r < 1e-12) && failures.iter().all(|f| *f == 0));
+    assert_residual_is_rounding(
+        |contact, p, scratch| solve_kinetic(contact, 0.0, p, scratch),
+        kinetic_residual,
+    );
 }
 
 #[test]

@@ -80,6 +80,23 @@ impl EventDrivenSettings {
 
 /// The event-driven integration as a scheme; its step is only the distance between records.
 ///
+/// ```
+/// use stickslip::prelude::*;
+///
+/// let law = ContactLaw::frictionless(ImpactLaw::Newton { restitution: 0.5 })?;
+/// let ground = UnilateralConstraint::new("ground", AutoScalar(|_: Jet, q: &[Jet]| q[0]))
+///     .with_point(ContactFrame::Frictionless, law);
+/// let ball = GeneralizedSystem::builder(["y"]).mass_diagonal(&[1.0]).dead_load(&[-10.0]);
+/// let ball = ball.constraint(ground).build(&[0.2])?;
+/// // It lands after 0.2 s with 2 m/s and rises again with 1 m/s, to 0.05 m after 0.1 s.
+/// let (scheme, solver) = (Box::new(EventDriven::default()), Box::new(GaussSeidel::default()));
+/// let settings = SimulationSettings::fixed(0.1);
+/// let mut run = Simulation::new(Box::new(ball), scheme, solver, (&[0.2], &[0.0]), settings)?;
+/// run.run_until(0.3, |_| ControlFlow::Continue(()));
+/// assert!((run.state().q[0] - 0.05).abs() < 1e-12 && run.state().v[0].abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # What it computes
 /// Between events the accelerations of the current modes (open; closed and stuck; closed and slipping) with
 /// their reactions, integrated by an explicit Runge-Kutta pair of orders 5(4) at a tight tolerance;
@@ -155,7 +172,7 @@ impl EventDriven {
     }
 
     /// Records the zeros of a function of (t, q, v); returns its number.
-    pub fn watch(
+    pub(crate) fn watch(
         &mut self,
         function: impl Fn(f64, &[f64], &[f64]) -> f64 + Send + Sync + 'static,
     ) -> usize {
@@ -165,7 +182,7 @@ impl EventDriven {
     }
 
     /// All events so far.
-    pub fn events(&self) -> &[ReferenceEvent] {
+    pub(crate) fn events(&self) -> &[ReferenceEvent] {
         &self.integrator.events
     }
 

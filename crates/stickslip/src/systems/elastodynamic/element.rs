@@ -115,18 +115,18 @@ impl ElementKind {
     }
 
     /// The kind with a number of Gmsh files.
-    pub fn from_gmsh_type(number: u32) -> Option<Self> {
+    pub(crate) fn from_gmsh_type(number: u32) -> Option<Self> {
         let found = KINDS.iter().find(|kind| kind.4 == number);
         found.map(|kind| kind.0)
     }
 
     /// Number of the cell type in VTK files.
-    pub const fn vtk_type(self) -> u8 {
+    pub(crate) const fn vtk_type(self) -> u8 {
         KINDS[self as usize].5
     }
 
     /// Order in which VTK lists the nodes.
-    pub fn vtk_order(self) -> Vec<usize> {
+    pub(crate) fn vtk_order(self) -> Vec<usize> {
         match self {
             Self::Tet10 => vec![0, 1, 2, 3, 4, 5, 6, 7, 9, 8],
             Self::Hex20 => vec![
@@ -141,7 +141,7 @@ impl ElementKind {
     }
 
     /// Reference coordinates of the nodes.
-    pub fn reference_nodes(self) -> Vec<[f64; 3]> {
+    pub(crate) fn reference_nodes(self) -> Vec<[f64; 3]> {
         let simplex = |corners: &[[f64; 3]], edges: &[[usize; 2]]| {
             let mut nodes = corners.to_vec();
             for &[a, b] in edges {
@@ -169,7 +169,7 @@ impl ElementKind {
 
     /// Flat pieces (segments, triangles) that cover a line or surface element, corners and
     /// middle nodes included: the pieces on which contact searches.
-    pub fn flat_pieces(self) -> &'static [&'static [usize]] {
+    pub(crate) fn flat_pieces(self) -> &'static [&'static [usize]] {
         match self {
             Self::Line2 => &[&[0, 1]],
             Self::Line3 => &[&[0, 2], &[2, 1]],

@@ -3,6 +3,14 @@
 use super::ElastodynamicError;
 
 /// Isotropic linear elastic material.
+///
+/// ```
+/// use stickslip::systems::elastodynamic::Material;
+///
+/// // Waves along a bar travel with √(E/ρ).
+/// let steel = Material::new(200e9, 0.3, 8000.0);
+/// assert_eq!(steel.bar_wave_speed(), 5000.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Young's modulus.
@@ -68,7 +76,7 @@ pub enum Formulation {
 
 impl Formulation {
     /// Dimension of the elements.
-    pub fn element_dimension(self) -> usize {
+    pub(crate) fn element_dimension(self) -> usize {
         match self {
             Self::Bar { .. } | Self::Beam { .. } => 1,
             Self::PlaneStrain { .. } | Self::PlaneStress { .. } | Self::Axisymmetric => 2,
@@ -77,7 +85,7 @@ impl Formulation {
     }
 
     /// Number of strain components.
-    pub fn strains(self) -> usize {
+    pub(crate) fn strains(self) -> usize {
         match self {
             Self::Bar { .. } | Self::Beam { .. } => 1,
             Self::PlaneStrain { .. } | Self::PlaneStress { .. } => 3,
@@ -133,7 +141,7 @@ impl Formulation {
 
     /// Elasticity matrix, row-major. Strains: xx, yy, xy in the plane; rr, zz, hoop, rz with
     /// rotational symmetry; xx, yy, zz, xy, yz, zx in space; shear strains are engineering ones.
-    pub fn elasticity(self, material: &Material) -> Vec<f64> {
+    pub(crate) fn elasticity(self, material: &Material) -> Vec<f64> {
         let (e, nu) = (material.young, material.poisson);
         let lambda = e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
         let mu = e / (2.0 * (1.0 + nu));

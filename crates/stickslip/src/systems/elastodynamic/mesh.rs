@@ -15,6 +15,15 @@ pub struct Group {
 ///
 /// The group `all` holds the elements of the highest dimension; built-in meshes name their sides,
 /// Gmsh files name their physical groups.
+///
+/// ```
+/// use stickslip::systems::elastodynamic::{ElementKind, Mesh};
+///
+/// // Eight cells, and twelve edges around them.
+/// let plate = Mesh::rectangle((2.0, 1.0), (4, 2), ElementKind::Quad4);
+/// assert_eq!((plate.nodes().len(), plate.element_count()), (15, 8 + 12));
+/// assert_eq!(plate.group_nodes("bottom").map(|nodes| nodes.len()), Some(5));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     dimension: usize,

@@ -40,6 +40,15 @@ pub enum ObstacleShape {
 pub type ObstacleMotion = Arc<dyn Fn(f64) -> ([f64; 3], [f64; 3]) + Send + Sync>;
 
 /// A rigid obstacle, at rest or translating.
+///
+/// ```
+/// use stickslip::systems::elastodynamic::Obstacle;
+///
+/// // A ball of the radius 1 m that moves upwards with 2 m/s.
+/// let ball = Obstacle::sphere([0.0; 3], 1.0).moving(|t| ([0.0, 0.0, 2.0 * t], [0.0, 0.0, 2.0]));
+/// assert_eq!(ball.gap(0.0, [0.0, 0.0, 3.0]), (2.0, [0.0, 0.0, 1.0]));
+/// assert_eq!(ball.gap(0.5, [0.0, 0.0, 3.0]).0, 1.0);
+/// ```
 #[derive(Clone)]
 pub struct Obstacle {
     shape: ObstacleShape,

@@ -42,6 +42,22 @@ pub struct ContactSurface {
 
 /// A spatially discretised elastic system `M dv + (K q + C v) dt = F dt + H di`.
 ///
+/// ```
+/// use stickslip::systems::ElastodynamicSystem;
+/// use stickslip::systems::elastodynamic::{ElementKind, Formulation, Material, Mesh};
+///
+/// // A bar of 1 m and 1 cm² hangs by its left end; 2100 N pull at the other and lengthen it by F L/(E A) = 0.1 mm.
+/// let bar = ElastodynamicSystem::builder(Mesh::bar(1, 1.0, 10, ElementKind::Line2))
+///     .region("all", Material::new(210e9, 0.3, 7800.0), Formulation::Bar { area: 1e-4 })
+///     .support("left", &[0])
+///     .nodal_force("right", [2100.0, 0.0, 0.0], |_t| 1.0)
+///     .build()?;
+/// let displacement = bar.static_solution(0.0).map_err(|_| "no static solution")?;
+/// let end = displacement.iter().fold(0.0f64, |most, u| most.max(*u));
+/// assert!((end - 1e-4).abs() < 1e-14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # What it computes
 /// q holds the free nodal displacements (and beam rotations), relative to the mesh. Held
 /// components are eliminated; those that move in a given way act through
@@ -217,7 +233,7 @@ impl ElastodynamicSystem {
     }
 
     /// Elastic energy of every body at finite strain; none for linear strain.
-    pub fn finite_energies(&self, q: &[f64]) -> Option<Vec<f64>> {
+    pub(crate) fn finite_energies(&self, q: &[f64]) -> Option<Vec<f64>> {
         let finite = self.finite.as_ref()?;
         Some(finite.energies(self, q))
     }

@@ -32,7 +32,7 @@ impl InitialHistory {
     }
 
     /// Value of coordinate `i` at `s ≤ 0`.
-    pub fn value(&self, i: usize, s: f64, (q, v): (&[f64], &[f64])) -> f64 {
+    pub(crate) fn value(&self, i: usize, s: f64, (q, v): (&[f64], &[f64])) -> f64 {
         match self {
             Self::Uniform => q[i] + s * v.get(i).copied().unwrap_or(0.0),
             Self::Rest => q[i],

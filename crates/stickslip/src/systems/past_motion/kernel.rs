@@ -56,7 +56,7 @@ impl Kernel {
     }
 
     /// ∫ k over the ages [0, τ].
-    pub fn mass(&self, tau: f64) -> f64 {
+    pub(crate) fn mass(&self, tau: f64) -> f64 {
         match self {
             Self::General(_) => panels(tau, |a, b| self.moments(a, b).0),
             _ => self.moments(0.0, tau).0,

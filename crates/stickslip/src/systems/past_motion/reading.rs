@@ -205,6 +205,23 @@ pub(crate) struct IntegralSpec {
 }
 
 /// What a system reads of its past: delays, windows, integrals, and the history before the start.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::systems::past_motion::PastReading;
+///
+/// // x'' = −4 x(t − 0.25), at rest at 1 before the start: until 0.25 s the acceleration is −4.
+/// let mut reading = PastReading::new();
+/// reading.point_delay(0.25)?;
+/// let oscillator = GeneralizedSystem::builder(["x"])
+///     .mass_diagonal(&[1.0])
+///     .delayed_force(reading, |past, _v, out| out[0] = -4.0 * past.delayed(0, 0.25))
+///     .build(&[1.0])?;
+/// let mut run = Simulation::of(oscillator, (&[1.0], &[0.0]), 1.0 / 64.0)?;
+/// run.run_until(0.25, |_| ControlFlow::Continue(()));
+/// assert!((run.state().q[0] - 0.875).abs() < 1e-14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct PastReading {
     coordinates: Option<Vec<usize>>,
@@ -332,7 +349,7 @@ impl PastReading {
     }
 
     /// The motion before the start.
-    pub fn initial_history(&self) -> &InitialHistory {
+    pub(crate) fn initial_history(&self) -> &InitialHistory {
         &self.history
     }
 
@@ -344,17 +361,17 @@ impl PastReading {
     }
 
     /// The longest look back.
-    pub fn delay_max(&self) -> f64 {
+    pub(crate) fn delay_max(&self) -> f64 {
         self.delay_max
     }
 
     /// The shortest point delay.
-    pub fn delay_min(&self) -> Option<f64> {
+    pub(crate) fn delay_min(&self) -> Option<f64> {
         self.delay_min
     }
 
     /// The constant point delays.
-    pub fn delays(&self) -> &[f64] {
+    pub(crate) fn delays(&self) -> &[f64] {
         &self.delays
     }
 

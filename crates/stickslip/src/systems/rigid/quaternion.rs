@@ -3,6 +3,16 @@
 use crate::algebra::cross;
 
 /// Unit quaternion (w, x, y, z): `world = R(quaternion) body`.
+///
+/// ```
+/// use std::f64::consts::FRAC_PI_2;
+/// use stickslip::systems::rigid::UnitQuaternion;
+///
+/// // A quarter turn about z takes x to y.
+/// let turn = UnitQuaternion::from_rotation_vector([0.0, 0.0, FRAC_PI_2]);
+/// let [x, y, z] = turn.world_from_body([1.0, 0.0, 0.0]);
+/// assert!(x.abs() < 1e-15 && (y - 1.0).abs() < 1e-15 && z == 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnitQuaternion(pub [f64; 4]);
 

@@ -60,6 +60,17 @@ where
 }
 
 /// A rigid body: its frame is the principal frame at its centre of mass.
+///
+/// ```
+/// use stickslip::systems::world::{Dimension, PlacedShape, Pose, Shape, Weight, WorldBody};
+///
+/// // A brick of 0.4 × 0.2 × 0.1 m and 2000 kg/m³.
+/// let brick = PlacedShape { shape: Shape::cuboid([0.4, 0.2, 0.1])?, pose: Pose::IDENTITY };
+/// let weight = Weight { density: Some(2000.0), ..Weight::default() };
+/// let (brick, _) = WorldBody::of_shapes("brick", &[brick], &weight, Dimension::Space)?;
+/// assert!((brick.mass - 16.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct WorldBody {
     /// Name, unique in its world.
@@ -200,7 +211,7 @@ impl WorldBody {
     }
 
     /// Whether its moments are equal, so that it has no gyroscopic term.
-    pub fn is_spherical(&self) -> bool {
+    pub(crate) fn is_spherical(&self) -> bool {
         self.inertia[0] == self.inertia[1] && self.inertia[1] == self.inertia[2]
     }
 }

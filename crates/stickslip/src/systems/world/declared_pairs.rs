@@ -34,6 +34,29 @@ struct Pair {
 ///
 /// Every pair has one contact, found where it is within reach; a contact of the last step hands on its impulse. Use
 /// collision detection for other shapes and for worlds whose pairs are not known beforehand.
+///
+/// ```
+/// use stickslip::prelude::*;
+/// use stickslip::stepping::WorldStepping;
+/// use stickslip::systems::world::{DeclaredPairs, Pose, WorldBody};
+///
+/// let law = ContactLaw::frictionless(ImpactLaw::Newton { restitution: 1.0 })?;
+/// let ball = |name, x| WorldBody::ball(name, 1.0, 0.1).at(Pose::at([x, 0.0, 0.0]));
+/// let world = World::builder()
+///     .material("steel")
+///     .pair(0, 0, law)
+///     .body(ball("striker", 0.0).moving([1.0, 0.0, 0.0], [0.0; 3]))
+///     .body(ball("target", 0.5))
+///     .build()?;
+/// let scheme = WorldStepping::moreau_jean(0.5, Box::new(DeclaredPairs::new(&world, [(0, 1)])?))?;
+/// let (q, v) = (world.start_coordinates(), world.start_velocities());
+/// let (scheme, solver) = (Box::new(scheme), Box::new(CascadeSolver::default()));
+/// let mut run = Simulation::new(Box::new(world), scheme, solver, (&q, &v), SimulationSettings::fixed(1e-3))?;
+/// run.run_until(1.0, |_| ControlFlow::Continue(()));
+/// // The target takes the whole momentum.
+/// assert!(run.state().v[0].abs() < 1e-12 && (run.state().v[6] - 1.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeclaredPairs {
     pairs: Vec<Pair>,

@@ -28,6 +28,30 @@
 use super::{Dimension, PlacedShape, Pose, Shape, Weight, WorldBody, WorldError};
 
 /// What a region is filled with.
+///
+/// ```
+/// use stickslip::systems::world::{Dimension, Fill, FillAmount, FillShape, FillSize, PlacedShape, Pose, Shape};
+///
+/// let shape = PlacedShape { shape: Shape::ball(1.0)?, pose: Pose::IDENTITY };
+/// let gravel = Fill {
+///     name: "grain".into(),
+///     material: 0,
+///     density: 2600.0,
+///     sides: [1.0, 1.0, 1.0],
+///     at: [0.0, 0.0, 0.5],
+///     amount: FillAmount::Count(100),
+///     shapes: vec![FillShape { shape, weight: 1.0, size: FillSize::Uniform(0.05, 0.05) }],
+///     velocity: [0.0; 3],
+///     seed: 1,
+///     most: 1000,
+/// };
+/// let grains = gravel.bodies(Dimension::Space)?;
+/// assert_eq!((grains.len(), grains[99].name.as_str()), (100, "grain[99]"));
+/// let place = |k: usize| grains[k].start.0.position;
+/// let distance = |a: usize, b: usize| (0..3).map(|i| (place(a)[i] - place(b)[i]).powi(2)).sum::<f64>().sqrt();
+/// assert!((0..100).all(|a| (0..a).all(|b| distance(a, b) >= 0.1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fill {
     /// Name of the bodies before their number: `name[0]`, `name[1]`, ...

@@ -26,7 +26,7 @@ impl Grid {
 
     /// Place of body number `k` relative to the first.
     #[must_use]
-    pub fn shift(&self, k: usize, dimension: Dimension) -> [f64; 3] {
+    pub(crate) fn shift(&self, k: usize, dimension: Dimension) -> [f64; 3] {
         let [nx, ny, _] = self.count.map(|c| c.max(1));
         let index = [k % nx, k / nx % ny, k / (nx * ny)];
         let odd = index[dimension.axes() - 1] % 2 == 1;

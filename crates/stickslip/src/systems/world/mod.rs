@@ -30,16 +30,13 @@ pub(crate) use contact_source::FoundContact;
 pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
 pub use fill::{Fill, FillAmount, FillShape, FillSize};
-pub(crate) use geometry::separating_direction;
-pub use geometry::{
-    CollisionDetection, MassProperties, MeshFile, MeshFileError, Polyhedron, ShapeError, Surface,
-    Weight,
-};
+pub use geometry::{CollisionDetection, MeshFile, MeshFileError, ShapeError, Weight};
+pub(crate) use geometry::{Polyhedron, Surface, separating_direction};
 pub use grid::Grid;
 pub use laws::PairLaw;
 pub(crate) use laws::PairTable;
 pub use pose::{Pose, Twist};
 pub use recording::{BodyGroup, ForceSums, Monitor, MonitorQuantity, Recording};
 pub use shape::{PlacedShape, Shape};
-pub use state::WorldState;
+pub(crate) use state::WorldState;
 pub use world::{Dimension, World};

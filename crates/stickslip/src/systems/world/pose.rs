@@ -3,6 +3,13 @@
 use crate::systems::rigid::UnitQuaternion;
 
 /// Place and orientation of a body: world from body.
+///
+/// ```
+/// use stickslip::systems::world::Pose;
+///
+/// let corner = Pose::planar(2.0, 1.0, std::f64::consts::FRAC_PI_2).point([1.0, 0.0, 0.0]);
+/// assert!((corner[0] - 2.0).abs() < 1e-15 && (corner[1] - 2.0).abs() < 1e-15);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     /// Position of the centre of mass.

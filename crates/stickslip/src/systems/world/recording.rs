@@ -72,6 +72,15 @@ pub enum MonitorQuantity {
 }
 
 /// A named sum.
+///
+/// ```
+/// use stickslip::systems::world::{Monitor, MonitorQuantity};
+///
+/// // The force of the floor, body 0, on two bricks.
+/// let between = [vec![1, 2], vec![0]];
+/// let weight = Monitor { name: "weight".into(), quantity: MonitorQuantity::Force { between } };
+/// assert_eq!(weight.columns(), ["weight.fx", "weight.fy", "weight.fz"]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Monitor {
     /// Name, the beginning of its columns.

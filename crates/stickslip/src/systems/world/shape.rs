@@ -5,6 +5,15 @@ use std::sync::Arc;
 use super::Pose;
 
 /// A shape in its own frame.
+///
+/// ```
+/// use stickslip::systems::world::Shape;
+///
+/// let cone = Shape::cone(0.5, 1.0)?;
+/// assert_eq!(cone, Shape::Cone { radius: 0.5, length: 1.0 });
+/// assert!(Shape::ball(-1.0).is_err());
+/// # Ok::<(), stickslip::systems::world::ShapeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// Ball; in the plane a disc.

@@ -125,18 +125,18 @@ impl World {
 
     /// Gap below which a contact of two bodies counts as closed: the slop times the smaller size.
     #[inline]
-    pub fn slop_of(&self, a: usize, b: usize) -> f64 {
+    pub(crate) fn slop_of(&self, a: usize, b: usize) -> f64 {
         self.slop * self.bodies[a].size.min(self.bodies[b].size)
     }
 
     /// Length of the gravity vector.
-    pub fn gravity_size(&self) -> f64 {
+    pub(crate) fn gravity_size(&self) -> f64 {
         self.gravity.iter().map(|g| g * g).sum::<f64>().sqrt()
     }
 
     /// Largest gap of two bodies that a step of length `h` can close: twice the way of their approach with rotation, what
     /// gravity adds, and twice the slop.
-    pub fn reach(&self, state: &WorldState, a: usize, b: usize, h: f64) -> f64 {
+    pub(crate) fn reach(&self, state: &WorldState, a: usize, b: usize, h: f64) -> f64 {
         let spin = |body: usize, distance: f64| {
             let spin = state.twists[body].spin;
             let size = spin.iter().map(|w| w * w).sum::<f64>().sqrt();
@@ -157,7 +157,7 @@ impl World {
 
     /// Turns whitened velocities (√M v, the unknowns of a step over bodies) of free bodies into velocities; the others get those of
     /// `told`.
-    pub fn unwhiten(&self, told: &[f64], velocities: &mut [f64]) {
+    pub(crate) fn unwhiten(&self, told: &[f64], velocities: &mut [f64]) {
         let freedoms = self.dimension.freedoms();
         let bodies = self
             .bodies

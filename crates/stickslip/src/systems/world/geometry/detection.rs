@@ -24,7 +24,8 @@ use crate::systems::world::{ContactSource, FoundContact, Shape, World, WorldErro
 /// from cores that lie 2 % of their size inside, which leaves faces and edges where they are. The round face of a cylinder
 /// or cone touches at eight points of its rim, one of them the lowest.
 ///
-/// The contacts depend only on the world, the state and the memory, never on when the list was made.
+/// The contacts depend only on the world, the state and the memory, never on when the list was made. A run with it:
+/// [`WorldStepping`](crate::stepping::WorldStepping).
 #[derive(Clone, Debug)]
 pub struct CollisionDetection {
     proxies: Vec<Proxy>,

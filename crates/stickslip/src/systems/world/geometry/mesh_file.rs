@@ -53,6 +53,16 @@ pub enum MeshFileError {
 }
 
 /// Vertices and triangles of a file.
+///
+/// ```
+/// use stickslip::systems::world::MeshFile;
+///
+/// let square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+/// let mesh = MeshFile::parse("square.obj", square.as_bytes())?;
+/// assert_eq!(mesh.vertices.len(), 4);
+/// assert_eq!(mesh.triangles, [[0, 1, 2], [0, 2, 3]]);
+/// # Ok::<(), stickslip::systems::world::MeshFileError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshFile {
     /// Vertices.

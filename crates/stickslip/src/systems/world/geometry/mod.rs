@@ -29,9 +29,8 @@ mod vector;
 
 pub use detection::CollisionDetection;
 pub(crate) use gjk::separating_direction;
-pub use mass::MassProperties;
 pub use mesh_file::{MeshFile, MeshFileError};
-pub use polyhedron::Polyhedron;
+pub(crate) use polyhedron::Polyhedron;
 pub use shape::ShapeError;
 pub use shaped_body::Weight;
-pub use surface::Surface;
+pub(crate) use surface::Surface;

@@ -289,7 +289,7 @@ impl Shape {
     }
 
     /// The same shape made again with every check, for shapes that were written down without a constructor.
-    pub fn checked(&self, dimension: Dimension) -> Result<Self, ShapeError> {
+    pub(crate) fn checked(&self, dimension: Dimension) -> Result<Self, ShapeError> {
         self.check(dimension)?;
         match self {
             Self::Ball { radius } => Self::ball(*radius),

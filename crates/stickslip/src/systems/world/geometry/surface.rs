@@ -21,7 +21,7 @@ const RINGS: usize = 4;
 impl WorldBody {
     /// The surface of the body's shapes in its frame; half-spaces have none, round shapes are faceted.
     #[must_use]
-    pub fn surface(&self, dimension: Dimension) -> Surface {
+    pub(crate) fn surface(&self, dimension: Dimension) -> Surface {
         let mut all = Surface::default();
         for placed in &self.shapes {
             let part = of_shape(&placed.shape, dimension);

@@ -1,8 +1,7 @@
 use super::Random;
+use crate::systems::world::geometry::mass::MassProperties;
 use crate::systems::world::geometry::vector::Transform;
-use crate::systems::world::{
-    Dimension, MassProperties, PlacedShape, Pose, Shape, Weight, WorldBody,
-};
+use crate::systems::world::{Dimension, PlacedShape, Pose, Shape, Weight, WorldBody};
 
 fn of(shape: &Shape, dimension: Dimension) -> MassProperties {
     MassProperties::of_shape(shape, dimension).unwrap()
