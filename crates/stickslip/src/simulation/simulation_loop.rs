@@ -458,14 +458,18 @@ impl Simulation {
         }
     }
 
+    /// Whether the time is `t_end`, up to the rounding of steps.
+    pub(crate) fn has_reached(&self, t_end: f64) -> bool {
+        self.state.t >= t_end - 1e-9 * self.settings.control.initial()
+    }
+
     /// Steps until `t_end`, showing every record to `observe`, which may ask to stop.
     pub fn run_until(
         &mut self,
         t_end: f64,
         mut observe: impl FnMut(&StepRecord) -> ControlFlow<()>,
     ) -> RunEnd {
-        let h = self.settings.control.initial();
-        while self.state.t < t_end - 1e-9 * h {
+        while !self.has_reached(t_end) {
             let t = self.state.t;
             let record = self.step_towards(t_end);
             if record.outcome.is_fatal() {

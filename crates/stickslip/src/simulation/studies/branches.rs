@@ -431,7 +431,7 @@ impl BranchTree {
                 branch.t.push(state.t);
                 branch.q.push(state.q.clone());
                 branch.v.push(state.v.clone());
-                if state.t >= t_end - 1e-12 * t_end.abs().max(1.0) {
+                if simulation.has_reached(t_end) {
                     branch.finished = true;
                     break;
                 }
