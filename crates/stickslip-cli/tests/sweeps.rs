@@ -86,6 +86,43 @@ fn a_sweep_of_a_sliding_block_gives_its_stopping_distances() {
     assert!(err.contains("nosuch"), "{err}");
 }
 
+/// The same of a box in a world, whose columns and entries have points in their names; without outcomes the final coordinates.
+#[test]
+fn a_sweep_of_a_world_gives_stopping_distances() {
+    let folder = Folder::new("sweep-world");
+    let world = "title = \"box\"\nstep = 1e-3\nuntil = 0.8\n[parameters]\nmu = 0.5\n[world]\ndimension = 2\n\
+        [[materials]]\nname = \"m\"\ndensity = 1000\nfriction = \"mu\"\n\
+        [[bodies]]\nname = \"floor\"\nfixed = true\nshape = { half_plane = [0, 1] }\n\
+        [[bodies]]\nname = \"box\"\nshape = { rectangle = [0.4, 0.1] }\nposition = [0, 0.05]\nvelocity = [2, 0]\n";
+    folder.write("box.toml", world);
+    let sweep = ["study", "sweep", "box.toml", "--over", "mu=0.3,0.5,0.9"];
+    let asked = [
+        "--of",
+        "box.x",
+        "--of",
+        "coordinates.box.x",
+        "--of",
+        "max(box_x)",
+        "--output",
+        "asked",
+    ];
+    folder.expect(0, &[&sweep[..], &asked].concat());
+    folder.expect(0, &[&sweep[..], &["--output", "all"]].concat());
+    let values = |folder_of: &str| {
+        let npz = Npz::read(&folder.path(&format!("{folder_of}/sweep.npz"))).expect("an archive");
+        numbers(&npz, "values")
+    };
+    let (asked, all) = (values("asked"), values("all"));
+    assert_eq!(all.len(), 3 * 6);
+    for (i, mu) in [0.3, 0.5, 0.9].into_iter().enumerate() {
+        let exact = 4.0 / (2.0 * mu * 9.81);
+        for x in &asked[3 * i..3 * i + 3] {
+            assert!((x - exact).abs() < 4e-3, "{mu}: {x} and {exact}");
+        }
+        assert_eq!(all[6 * i + 3], asked[3 * i]);
+    }
+}
+
 #[test]
 fn a_sweep_that_is_killed_goes_on_to_the_same_file() {
     let folder = Folder::new("killed-sweep");

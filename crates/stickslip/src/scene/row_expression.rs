@@ -40,6 +40,15 @@ impl RowExpression {
         Ok(Self { tape })
     }
 
+    /// The column of that name.
+    pub(super) fn column(name: &str, columns: &[String]) -> Result<Self, String> {
+        let place = columns.iter().position(|column| column == name);
+        let mut graph = Graph::new();
+        let input = graph.input(place.ok_or_else(|| format!("there is no column `{name}`"))?);
+        let tape = Tape::compile(&graph, &[input]);
+        Ok(Self { tape })
+    }
+
     /// The value on a row.
     pub fn value(&self, row: &[f64], registers: &mut Vec<f64>) -> f64 {
         let mut out = [0.0];

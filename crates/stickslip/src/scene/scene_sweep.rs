@@ -202,6 +202,11 @@ impl SceneSweep {
         let mut run = scene.simulation().map_err(|e| first_line(&e))?;
         let layout = run.trajectory_layout();
         let compile = |outcome: &SweepOutcome| match &outcome.kind {
+            // A column of a world has a point in its name, as entries of the summary have.
+            Kind::Summary(path) if layout.columns().contains(path) => {
+                let columns = layout.columns();
+                RowExpression::column(path, columns).map(|e| Some((Fold::Final, e)))
+            }
             Kind::Summary(_) => Ok(None),
             Kind::Rows(fold, text) => {
                 RowExpression::parse(text, layout.columns(), &scene.parameters)
@@ -245,8 +250,8 @@ impl SceneSweep {
         let summary = RunSummary::new(&run, (scene.run_settings(""), &facts), end, 0.0);
         // Plain numbers, words and lists always become JSON.
         let json = serde_json::to_value(&summary).unwrap_or_default();
-        for (value, outcome) in values.iter_mut().zip(&self.outcomes) {
-            if let Kind::Summary(path) = &outcome.kind {
+        for ((value, outcome), row) in values.iter_mut().zip(&self.outcomes).zip(&rows) {
+            if let (Kind::Summary(path), None) = (&outcome.kind, row) {
                 *value = entry(&json, path)
                     .ok_or_else(|| format!("the summary has no number `{path}`"))?;
             }
@@ -290,20 +295,26 @@ pub(super) fn first_line(error: &dyn std::fmt::Display) -> String {
     line.trim_start_matches("error: ").to_string()
 }
 
-/// A number, or a truth as 0 or 1, in a summary by its path.
+/// A number, or a truth as 0 or 1, in a summary by its path. Names may have points themselves (`coordinates.box.x`).
 fn entry(summary: &serde_json::Value, path: &str) -> Option<f64> {
-    let mut value = summary;
-    for key in path.split('.') {
+    let (mut value, mut rest) = (summary, path);
+    while !rest.is_empty() {
         // A part that this run does not have: no Painlevé margin without friction.
         if value.is_null() {
             return Some(f64::NAN);
         }
+        if let Some(whole) = value.get(rest) {
+            (value, rest) = (whole, "");
+            continue;
+        }
+        let (key, further) = rest.split_once('.').unwrap_or((rest, ""));
         value = match key.parse::<usize>() {
             // An event that did not happen.
             Ok(index) if value.is_array() && value.get(index).is_none() => return Some(f64::NAN),
             Ok(index) if value.is_array() => value.get(index)?,
             _ => value.get(key)?,
         };
+        rest = further;
     }
     match value {
         serde_json::Value::Number(number) => number.as_f64(),
