@@ -154,6 +154,17 @@ pub fn load(argument: &str, changes: &Changes) -> Result<NamedScene, SceneArgume
     Ok(named)
 }
 
+/// Refuses a world by name where a study knows declared contacts alone.
+pub fn refuse_world(argument: &str, study: &str) -> Result<(), String> {
+    let (name, text) = source(argument).map_err(|e| e.to_string())?;
+    match Scene::read(text) {
+        Ok(scene) if scene.world().is_some() => Err(format!(
+            "`{name}` is a world, whose contacts are found along the way: {study} works on scenes with [system] or [body]"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Reads a scene and applies the changes, for commands that put the run together themselves.
 pub fn read(argument: &str, changes: &Changes) -> Result<NamedScene, SceneArgumentError> {
     let (name, source) = source(argument)?;

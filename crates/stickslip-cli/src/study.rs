@@ -41,7 +41,7 @@ enum Kind {
 }
 
 /// Errors at the end time over a list of steps or compliance times, with measured orders.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Clone)]
 #[command(after_help = "Examples:\n  \
         stickslip study convergence sliding-block --steps 1e-2,1e-3,1e-4\n  \
         stickslip study convergence delayed-hopper --steps 4e-3,2e-3,1e-3,5e-4 --output study\n  \
@@ -63,9 +63,9 @@ pub struct ConvergenceArgs {
         conflicts_with = "steps"
     )]
     compliance_times: Vec<f64>,
-    /// What is true: `event-driven`, `finest`, or final coordinates `x=1.5,y=0`.
-    #[arg(long, default_value = "event-driven")]
-    against: String,
+    /// What is true: `event-driven` (the default; `finest` for worlds, which have no such scheme), `finest`, or final coordinates `x=1.5,y=0`.
+    #[arg(long)]
+    against: Option<String>,
     /// Give a parameter another value in all runs; may be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
@@ -109,10 +109,27 @@ fn ended(done: Result<bool, Failure>) -> ExitCode {
     }
 }
 
+impl ConvergenceArgs {
+    fn against(&self) -> &str {
+        self.against.as_deref().unwrap_or("event-driven")
+    }
+}
+
 fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
+    let by_compliance = !args.compliance_times.is_empty();
+    if by_compliance || args.against() == "event-driven" && args.against.is_some() {
+        scene_argument::refuse_world(
+            &args.scene,
+            "a comparison with compliant or event-driven runs",
+        )?;
+    }
     let base = base_changes(args);
     let first = load(args, &base)?;
-    let by_compliance = !args.compliance_times.is_empty();
+    let mut args = args.clone();
+    if first.scene.world().is_some() && args.against.is_none() {
+        args.against = Some("finest".to_string());
+    }
+    let args = &args;
     let values: Vec<f64> = if by_compliance {
         args.compliance_times.clone()
     } else if args.steps.is_empty() {
@@ -134,7 +151,7 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
         (results, reference)
     };
     // The finest run cannot be compared with itself.
-    let (values, results) = if args.against == "finest" {
+    let (values, results) = if args.against() == "finest" {
         let finest = finest(&values);
         let others = (0..values.len()).filter(|&k| k != finest);
         others.map(|k| (values[k], results[k].clone())).unzip()
@@ -149,7 +166,7 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
     };
     if args.json {
         let data = serde_json::json!({
-            "scene": first.name, "over": what, "against": args.against,
+            "scene": first.name, "over": what, "against": args.against(),
             "rows": study.rows, "order": study.order(), "steps": steps,
         });
         say(serde_json::to_string_pretty(&data)?);
@@ -169,7 +186,7 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
         }
     }
     if let Some(folder) = &args.output {
-        plot(&study, &first, what, &args.against, folder)?;
+        plot(&study, &first, what, args.against(), folder)?;
         if !args.json {
             say!("plot in {}", folder.join("convergence.svg").display());
         }
@@ -199,7 +216,7 @@ fn compliant(
         let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
         differences.fold(0.0, f64::max)
     };
-    let known = match args.against.as_str() {
+    let known = match args.against() {
         "finest" => None,
         _ => Some(reference(args, base, scene, values, &[])?),
     };
@@ -266,7 +283,7 @@ fn reference(
     values: &[f64],
     results: &[Vec<f64>],
 ) -> Result<Vec<f64>, Failure> {
-    match args.against.as_str() {
+    match args.against() {
         "finest" => Ok(results[finest(values)].clone()),
         "event-driven" => {
             let until = scene.settings.until;
@@ -305,7 +322,7 @@ fn reference(
 }
 
 fn print_table(study: &ConvergenceStudy, what: &str, args: &ConvergenceArgs) {
-    say!("errors at the end against {}", args.against);
+    say!("errors at the end against {}", args.against());
     say!("{what:>16}  {:>10}  {:>6}", "error", "order");
     for row in &study.rows {
         let order = row.order.map_or("-".to_string(), |x| format!("{x:.2}"));

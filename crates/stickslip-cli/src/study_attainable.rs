@@ -40,6 +40,7 @@ pub struct AttainableArgs {
 
 /// Runs the subcommand.
 pub fn run(args: &AttainableArgs) -> Result<(), Failure> {
+    scene_argument::refuse_world(&args.scene, "study attainable")?;
     let named = scene_argument::load(&args.scene, &args.options.changes())?;
     let system = named.scene.system()?;
     let (q, v) = named.scene.initial_state();

@@ -32,6 +32,7 @@ pub struct BoundsArgs {
 
 /// Runs the study.
 pub fn run(args: &BoundsArgs) -> Result<(), Failure> {
+    scene_argument::refuse_world(&args.scene, "study bounds")?;
     let mut changes = Changes::new().key("scheme", "sweeping-process");
     for (name, value) in &args.set {
         changes = changes.parameter(name, value);

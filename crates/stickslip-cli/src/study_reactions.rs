@@ -38,6 +38,7 @@ pub struct ReactionsArgs {
 
 /// Runs the study.
 pub fn run(args: &ReactionsArgs) -> Result<(), Failure> {
+    scene_argument::refuse_world(&args.scene, "study reactions")?;
     let mut changes = Changes::new();
     for (name, value) in &args.set {
         changes = changes.parameter(name, value);

@@ -61,6 +61,7 @@ impl Curve {
 
 /// Runs the subcommand.
 pub fn run(args: &StartArgs) -> Result<(), Failure> {
+    scene_argument::refuse_world(&args.scene, "study start")?;
     let base = changes(args);
     let first = scene_argument::load(&args.scene, &base)?;
     let (curves, left_out) = motions(args, &base)?;

@@ -121,6 +121,42 @@ fn a_sweep_of_a_world_gives_stopping_distances() {
         }
         assert_eq!(all[6 * i + 3], asked[3 * i]);
     }
+    let section = [
+        "study",
+        "poincare",
+        "box.toml",
+        "--section",
+        "box.x=0.1",
+        "--output",
+        "section",
+    ];
+    folder.expect(0, &section);
+    let body = [
+        "study",
+        "poincare",
+        "spinning-ball",
+        "--section",
+        "z = 0.05",
+        "--output",
+        "body",
+    ];
+    folder.expect(0, &body);
+    // Worlds have no event-driven scheme to be compared with: the finest run is the reference, at order 1.
+    let (out, _) = folder.expect(
+        0,
+        &[
+            "study",
+            "convergence",
+            "box.toml",
+            "--steps",
+            "8e-3,4e-3,2e-3,1e-4",
+        ],
+    );
+    assert!(out.contains("against finest"), "{out}");
+    for study in ["bounds", "reactions", "attainable", "start"] {
+        let (_, err) = folder.expect(1, &["study", study, "box.toml"]);
+        assert!(err.contains("`box` is a world"), "{study}: {err}");
+    }
 }
 
 #[test]

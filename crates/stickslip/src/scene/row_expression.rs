@@ -2,8 +2,8 @@
 
 use super::expression::{Graph, Scope, Tape, parse};
 
-/// An expression over the columns of a trajectory. A column is named as it is, with `_` for any sign that is no letter or digit
-/// (`plane.p_n` is `plane_p_n`); the velocity of `x` is `x'` or `x_dot`; parameters are known by their name.
+/// An expression over the columns of a trajectory. A column is named as it is (`plane.p_n`, `box.x`), or with `_` for any sign that is no letter or digit
+/// (`plane_p_n`), as names with other signs than points must be; the velocity of `x` is `x'` or `x_dot`; parameters are known by their name.
 #[derive(Clone, Debug)]
 pub struct RowExpression {
     tape: Tape,
@@ -28,14 +28,16 @@ impl RowExpression {
             let coordinate = column.strip_prefix("v_");
             if let Some(name) = coordinate.filter(|name| columns.contains(&format!("left_{name}")))
             {
+                let name: String = name.chars().map(letters).collect();
                 scope.define(format!("{name}'"), input);
                 scope.define(format!("{name}_dot"), input);
             }
         }
-        let expression = parse(text, &mut graph, &scope).map_err(|errors| {
-            let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            format!("`{text}`: {}", reasons.join("; "))
-        })?;
+        let expression =
+            parse(&without_points(text, columns), &mut graph, &scope).map_err(|errors| {
+                let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                format!("`{text}`: {}", reasons.join("; "))
+            })?;
         let tape = Tape::compile(&graph, &[expression]);
         Ok(Self { tape })
     }
@@ -55,4 +57,24 @@ impl RowExpression {
         self.tape.evaluate_with(|k| row[k], registers, &mut out);
         out[0]
     }
+}
+/// The text with `_` for the points of the names of columns.
+fn without_points(text: &str, columns: &[String]) -> String {
+    let name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(name) {
+        let (before, word) = rest.split_at(start);
+        let (word, after) = word.split_at(word.find(|c| !name(c)).unwrap_or(word.len()));
+        out.push_str(before);
+        let velocity = word.strip_suffix("_dot").map(|name| format!("v_{name}"));
+        let of_column = |column: &String| column == word || velocity.as_ref() == Some(column);
+        if word.contains('.') && columns.iter().any(of_column) {
+            out.push_str(&word.replace('.', "_"));
+        } else {
+            out.push_str(word);
+        }
+        rest = after;
+    }
+    out + rest
 }

@@ -6,8 +6,11 @@ use crate::records::StepRecord;
 use crate::simulation::studies::sweep::SweepPoint;
 use crate::simulation::{RunEnd, RunSummary, Simulation};
 
+use crate::systems::MechanicalSystem;
+
 use super::Scene;
 use super::row_expression::RowExpression;
+use super::scene::Mechanics;
 use super::scene_sweep::first_line;
 
 /// When a run is looked at.
@@ -79,11 +82,21 @@ impl Scene {
     /// The names of what a section shows if nothing else is asked for: time, coordinates and velocities.
     #[must_use]
     pub fn section_columns(&self) -> Vec<String> {
-        let coordinates = self.coordinate_names();
-        let velocities = coordinates.iter().map(|name| format!("{name}_dot"));
         let mut columns = vec!["t".to_string()];
-        columns.extend(coordinates.iter().cloned());
-        columns.extend(velocities);
+        columns.extend(self.coordinate_names());
+        match &self.mechanics {
+            Mechanics::World(model) => {
+                columns.extend(model.world.velocity_names().iter().cloned());
+            }
+            Mechanics::Body(_) => {
+                let names = ["vx", "vy", "vz", "wx", "wy", "wz"];
+                columns.extend(names.map(|name| format!("v_{name}")));
+            }
+            Mechanics::Generalized(_) | Mechanics::Elastic(_) => {
+                let coordinates = self.coordinate_names().into_iter();
+                columns.extend(coordinates.map(|name| name + "_dot"));
+            }
+        }
         columns
     }
 
