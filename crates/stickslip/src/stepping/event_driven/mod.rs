@@ -1,6 +1,7 @@
 //! Event-driven integration: the near-exact motion to compare any scheme with.
 
 mod accelerations;
+mod bounces;
 mod events;
 mod full_pivoting;
 mod hold;
@@ -11,6 +12,7 @@ mod modes;
 mod onset;
 mod projection;
 mod rates;
+mod reactions_inside;
 mod reference_event;
 mod runge_kutta;
 mod scales;
@@ -173,6 +175,7 @@ impl EventDriven {
         &mut self,
         system: &dyn MechanicalSystem,
         state: &State,
+        interval: f64,
         stage: &mut ContactStage,
     ) -> StepOutcome {
         if self.started {
@@ -182,7 +185,8 @@ impl EventDriven {
         if self.integrator.resume.is_none() {
             self.t_start = state.t;
         }
-        self.integrator.prepare(system, state.t, &state.q, &state.v);
+        let start = (state.t, &state.q[..], &state.v[..]);
+        self.integrator.prepare(system, start, interval);
         self.integrator.start(system, stage)
     }
 
@@ -261,7 +265,7 @@ impl TimeSteppingScheme for EventDriven {
         stage: &mut ContactStage,
         record: &mut StepRecord,
     ) {
-        let mut outcome = self.begin(system, state, stage);
+        let mut outcome = self.begin(system, state, t_end - state.t, stage);
         if !outcome.is_fatal() {
             outcome = self.integrator.advance(system, t_end, stage);
         }
