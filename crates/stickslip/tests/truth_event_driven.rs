@@ -3,22 +3,32 @@
 use std::ops::ControlFlow;
 
 use stickslip::internals::summary::RunSettings;
-use stickslip::records::EventKind;
+use stickslip::records::{ContactMode, EventKind};
 use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::{RunOutcome, RunSummary};
 
 /// Runs a scene; the summary, and coordinates and velocities at the end.
 fn run(text: &str) -> (RunSummary, Vec<f64>, Vec<f64>) {
+    let (summary, q, v, _) = run_with_modes(text);
+    (summary, q, v)
+}
+
+/// The same with the modes of the contacts at the end.
+fn run_with_modes(text: &str) -> (RunSummary, Vec<f64>, Vec<f64>, Vec<ContactMode>) {
     let scene = Scene::parse(SourceText::new("scene.toml", text));
     let scene = scene.unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
-    let end = simulation.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    let mut modes = Vec::new();
+    let end = simulation.run_until(scene.settings.until, |record| {
+        modes = record.contacts.iter().map(|c| c.mode).collect();
+        ControlFlow::Continue(())
+    });
     let facts = scene.facts(simulation.system());
     let summary = RunSummary::new(&simulation, (RunSettings::default(), &facts), end, 0.0);
     assert_eq!(summary.outcome, RunOutcome::Finished, "{}", summary.reason);
     assert!(summary.certified, "{}", summary.reason);
     let state = simulation.state();
-    (summary, state.q.clone(), state.v.clone())
+    (summary, state.q.clone(), state.v.clone(), modes)
 }
 
 /// Half width and height of the rocking block, its tilt, and gravity.
@@ -201,7 +211,7 @@ fn a_box_that_tips_when_it_slips_ends_its_rocking_on_an_edge() {
 }
 
 /// Four feet of a block thrown along and across a slope that holds it stop at once. Their pressures differ, so that equal shares of friction, which have the least norm, leave the cones
-/// of the upper feet, while others do not. All points have one velocity, so the centre moves as a particle, whose way is known: with φ the angle of the velocity to the
+/// of the upper feet, while others do not. Before, two of the feet were said to slip at rest, or the motion did not get on. All points have one velocity, so the centre moves as a particle, whose way is known: with φ the angle of the velocity to the
 /// slope, κ = μ cot β and z = tan(φ/2), its speed is C z^κ/sin φ.
 #[test]
 fn a_block_with_four_feet_stops_where_a_particle_does() {
@@ -220,7 +230,7 @@ fn a_block_with_four_feet_stops_where_a_particle_does() {
         text +=
             &format!("[[contacts]]\nname = \"p{k}\"\narm = [{x}, {y}, -0.06]\nfriction = {mu}\n");
     }
-    let (_, q, v) = run(&text);
+    let (_, q, v, modes) = run_with_modes(&text);
     let kappa = mu * down / along;
     let angle = start[1].atan2(start[0]);
     let z = (0.5 * angle).tan();
@@ -233,6 +243,7 @@ fn a_block_with_four_feet_stops_where_a_particle_does() {
         "{q:?} {x} {y}"
     );
     assert!(v.iter().all(|v| v.abs() < 1e-12), "{v:?}");
+    assert!(modes.iter().all(|m| *m == ContactMode::Stick), "{modes:?}");
 }
 
 /// Two feet that slide are unloaded at the same instant and lift together: y''= 10 t − 10 from t = 1 on. Before, they took turns at that instant.

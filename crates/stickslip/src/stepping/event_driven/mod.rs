@@ -105,13 +105,15 @@ impl EventDrivenSettings {
 /// series of flights would end; a slip in several tangents ends at 1e-9 of the speeds of the run, one that begins goes along its own acceleration up to
 /// 1e-6 of them, and gaps below 1e-9 of its lengths touch. An impact without collision
 /// (Painlevé) is taken where no acceleration fits and only one contact touches; with several such
-/// contacts the step reports no solution. Stiff forces cost many steps: the method is explicit.
+/// contacts the step reports no solution. Where the pressures of feet that slip in different directions depend on each other (a spinning table on four or more), the motion is not unique:
+/// the shares of least weighted norm are taken, other schemes may take others, and the run warns. Stiff forces cost many steps: the method is explicit.
+/// The run stops by name where modes change again and again at one instant, or bounces that have ended take up again at once, a thousand times.
 ///
 /// # Cost
 /// About 7 evaluations per integration step, 60 to 150 per event.
 ///
 /// # Tested by
-/// `tests/reference_motions.rs`, `stickslip-validation/tests/reference_cases.rs`.
+/// `tests/reference_motions.rs`, `tests/truth_event_driven.rs`, `stickslip-validation/tests/reference_cases.rs`.
 #[derive(Debug)]
 pub struct EventDriven {
     integrator: Integrator,
