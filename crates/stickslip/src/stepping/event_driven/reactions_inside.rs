@@ -26,13 +26,6 @@ pub(super) enum Wall {
     Cone(usize, usize, Vec<f64>),
 }
 
-/// Value, slope and curvature of a wall's barrier in all reactions and the shift of their normals, which comes last.
-struct Barrier {
-    value: f64,
-    slope: Vec<f64>,
-    curvature: Vec<f64>,
-}
-
 impl Wall {
     /// The pressure of a contact.
     pub fn pressure(normal: usize) -> Self {
@@ -73,54 +66,59 @@ impl Wall {
         }
     }
 
-    /// −log of the wall with all normals lowered by `shift`; none outside.
-    fn barrier(&self, reactions: &[f64], shift: f64) -> Option<Barrier> {
+    /// What the barrier is minus the logarithm of, with all normals lowered by `shift`; none outside.
+    fn level(&self, reactions: &[f64], shift: f64) -> Option<f64> {
+        let level = match self {
+            Self::Side(..) => self.depth(reactions) - shift,
+            Self::Cone(n, first, form) => {
+                let normal = reactions[*n] - shift;
+                let friction = quadratic(form, &reactions[*first..]);
+                normal.max(0.0) * normal - friction
+            }
+        };
+        (level > 0.0 && level.is_finite()).then_some(level)
+    }
+
+    /// Adds slope and curvature of the barrier in all reactions and the shift, which comes last; false outside. Only the few reactions of the wall are touched.
+    fn add(
+        &self,
+        (reactions, shift): (&[f64], f64),
+        slope: &mut [f64],
+        curvature: &mut [f64],
+    ) -> bool {
+        let Some(level) = self.level(reactions, shift) else {
+            return false;
+        };
         let m = reactions.len();
-        let (mut slope, mut curvature) = (vec![0.0; m + 1], vec![0.0; (m + 1) * (m + 1)]);
-        let mut gradient = vec![0.0; m + 1];
-        let value = match self {
+        let mut gradient: Vec<(usize, f64)> = Vec::new();
+        match self {
             Self::Side(n, friction) => {
-                (gradient[*n], gradient[m]) = (1.0, -1.0);
-                if let Some((f, s)) = friction {
-                    gradient[*f] = *s;
-                }
-                self.depth(reactions) - shift
+                gradient.extend([(*n, 1.0), (m, -1.0)]);
+                gradient.extend(friction.iter());
             }
             Self::Cone(n, first, form) => {
                 let size = (form.len() as f64).sqrt() as usize;
                 let normal = reactions[*n] - shift;
-                if !(normal > 0.0) {
-                    return None;
-                }
-                (gradient[*n], gradient[m]) = (2.0 * normal, -2.0 * normal);
-                let inside = normal * normal - quadratic(form, &reactions[*first..]);
+                gradient.extend([(*n, 2.0 * normal), (m, -2.0 * normal)]);
                 for (i, row) in form.chunks(size).enumerate() {
-                    gradient[first + i] = -2.0 * dot(row, &reactions[*first..first + size]);
+                    let pull = dot(row, &reactions[*first..first + size]);
+                    gradient.push((first + i, -2.0 * pull));
                     for (j, x) in row.iter().enumerate() {
-                        curvature[(first + i) * (m + 1) + first + j] += 2.0 * x / inside;
+                        curvature[(first + i) * (m + 1) + first + j] += 2.0 * x / level;
                     }
                 }
                 for (i, j, s) in [(*n, *n, 1.0), (*n, m, -1.0), (m, *n, -1.0), (m, m, 1.0)] {
-                    curvature[i * (m + 1) + j] -= 2.0 * s / inside;
+                    curvature[i * (m + 1) + j] -= 2.0 * s / level;
                 }
-                inside
-            }
-        };
-        if !(value > 0.0 && value.is_finite()) {
-            return None;
-        }
-        for (i, g) in gradient.iter().enumerate() {
-            slope[i] = -g / value;
-            for (j, other) in gradient.iter().enumerate() {
-                curvature[i * (m + 1) + j] += g / value * (other / value);
             }
         }
-        let value = -value.ln();
-        Some(Barrier {
-            value,
-            slope,
-            curvature,
-        })
+        for &(i, g) in &gradient {
+            slope[i] -= g / level;
+            for &(j, other) in &gradient {
+                curvature[i * (m + 1) + j] += g / level * (other / level);
+            }
+        }
+        true
     }
 }
 
@@ -214,13 +212,9 @@ impl Search<'_> {
         let m = self.reactions.len();
         let (mut slope, mut curvature) = (vec![0.0; m + 1], vec![0.0; (m + 1) * (m + 1)]);
         for wall in self.walls {
-            let barrier = wall.barrier(&self.reactions, self.shift)?;
-            slope
-                .iter_mut()
-                .zip(&barrier.slope)
-                .for_each(|(a, b)| *a += b);
-            let parts = curvature.iter_mut().zip(&barrier.curvature);
-            parts.for_each(|(a, b)| *a += b);
+            if !wall.add((&self.reactions, self.shift), &mut slope, &mut curvature) {
+                return None;
+            }
         }
         match steep {
             Some(steep) => slope[m] -= steep,
@@ -248,10 +242,11 @@ impl Search<'_> {
     }
 
     fn value(&self, steep: Option<f64>) -> Option<f64> {
-        let parts = self.walls.iter();
-        let barriers: Option<f64> = parts
-            .map(|wall| wall.barrier(&self.reactions, self.shift).map(|b| b.value))
-            .sum();
+        let levels = self
+            .walls
+            .iter()
+            .map(|wall| wall.level(&self.reactions, self.shift));
+        let barriers: Option<f64> = levels.map(|level| level.map(|x| -x.ln())).sum();
         let squares = self.weights.iter().zip(&self.reactions);
         let pull = match steep {
             Some(steep) => -steep * self.shift,
