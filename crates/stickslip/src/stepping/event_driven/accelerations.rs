@@ -54,6 +54,8 @@ pub(super) struct Accelerations {
     pub valid: bool,
     /// Whether rows that were held since this was last set to false depended on each other.
     pub dependent: bool,
+    /// Largest acceleration left in a contact row that was to be held: not zero where the others hinder it, as at a dead centre.
+    pub unheld: f64,
     force: Vec<f64>,
     work: Vec<f64>,
     pub(super) shifted: Vec<f64>,
@@ -312,6 +314,7 @@ impl Accelerations {
         let n = self.free.len();
         self.a.copy_from_slice(&self.free);
         self.reaction.fill(0.0);
+        self.unheld = 0.0;
         let mut held: Vec<Held> = Vec::new();
         for (i, row) in self.joint_rows.chunks(n.max(1)).enumerate() {
             held.push(Held {

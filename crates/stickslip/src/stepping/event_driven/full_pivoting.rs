@@ -1,11 +1,12 @@
 //! Elimination with full pivoting.
 
-/// Solution of a small square system, and its rank. Unknowns whose pivot vanishes are zero, or with weights such that Σ w x² is least.
+/// Solution of a small square system, and the directions in which it may move without leaving it, one for each pivot that vanishes. The unknowns of such pivots are zero, or with
+/// weights such that Σ w x² is least.
 pub(super) fn solve_full_pivoting(
     matrix: &mut [f64],
     right: &mut [f64],
     weights: Option<&[f64]>,
-) -> (Vec<f64>, usize) {
+) -> (Vec<f64>, Vec<Vec<f64>>) {
     let m = right.len();
     let mut columns: Vec<usize> = (0..m).collect();
     let largest = matrix.iter().fold(0.0f64, |x, y| x.max(y.abs()));
@@ -56,15 +57,14 @@ pub(super) fn solve_full_pivoting(
         solution
     };
     let mut solution = substitute(&|k| right[k]);
+    let idle: Vec<Vec<f64>> = (rank..m)
+        .map(|free| {
+            let mut direction = substitute(&|k| -matrix[k * m + free]);
+            direction[columns[free]] = 1.0;
+            direction
+        })
+        .collect();
     if let Some(weights) = weights.filter(|_| rank < m) {
-        // Directions in which nothing moves, one for each unknown without a pivot.
-        let idle: Vec<Vec<f64>> = (rank..m)
-            .map(|free| {
-                let mut direction = substitute(&|k| -matrix[k * m + free]);
-                direction[columns[free]] = 1.0;
-                direction
-            })
-            .collect();
         let inner = |a: &[f64], b: &[f64]| (0..m).map(|i| weights[i] * a[i] * b[i]).sum::<f64>();
         let mut square: Vec<f64> = Vec::new();
         for a in &idle {
@@ -78,5 +78,5 @@ pub(super) fn solve_full_pivoting(
             }
         }
     }
-    (solution, rank)
+    (solution, idle)
 }

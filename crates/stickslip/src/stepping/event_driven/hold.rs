@@ -4,6 +4,7 @@ use crate::algebra::dot;
 
 use super::accelerations::Accelerations;
 use super::full_pivoting::solve_full_pivoting;
+use super::reactions_inside::{Wall, reactions_inside};
 
 /// What a joint pays for a reaction beside the normal one of a contact: next to nothing, it has no cone.
 const JOINT: f64 = 1e-6;
@@ -36,8 +37,26 @@ impl Accelerations {
         FRICTION * gauge.clamp(1e-3, 1e3).powi(2)
     }
 
+    /// What bounds the reactions of held rows: pressure, and friction inside its cone.
+    fn walls(&self, held: &[Held]) -> Vec<Wall> {
+        let mut walls = Vec::new();
+        for (normal, h) in held.iter().enumerate() {
+            let Some((slot, 0)) = h.slot else {
+                continue;
+            };
+            walls.push(Wall::pressure(normal));
+            for group in &self.groups[slot] {
+                let at = |k: usize| Some((slot, group.start + k));
+                if let Some(first) = held.iter().position(|h| h.slot == at(0)) {
+                    walls.extend(Wall::friction(&self.section(slot, group), normal, first));
+                }
+            }
+        }
+        walls
+    }
+
     /// Adds the reactions that keep the held rows, by elimination with full pivoting. Where rows depend on each other, those of the same motion with least friction, measured by
-    /// what the pressure of one newton allows, and then with least pressure: about the deepest inside their cones.
+    /// what the pressure of one newton allows, and then with least pressure: about the deepest inside their cones. If these leave a cone, others that do not, if there are any.
     pub(super) fn hold(&mut self, held: &[Held]) {
         let m = held.len();
         if m == 0 {
@@ -56,8 +75,15 @@ impl Accelerations {
             right[i] = -(dot(&h.row, &self.a) + h.rate);
         }
         let weights: Vec<f64> = held.iter().map(|h| self.weight(h)).collect();
-        let (solution, rank) = solve_full_pivoting(&mut matrix, &mut right, Some(&weights));
-        self.dependent |= rank < m;
+        let (mut solution, idle) = solve_full_pivoting(&mut matrix, &mut right, Some(&weights));
+        self.dependent |= !idle.is_empty();
+        // What slips moves with its pressure: there another share is another motion.
+        if !idle.is_empty() && held.iter().all(|h| h.force == h.row) {
+            let walls = self.walls(held);
+            if let Some(inside) = reactions_inside(&walls, &solution, &idle, &weights) {
+                solution = inside;
+            }
+        }
         // Joints come first.
         let joints = self.joint_reaction.iter_mut().zip(&solution);
         joints.for_each(|(reaction, x)| *reaction = *x);
@@ -69,5 +95,8 @@ impl Accelerations {
                 self.reaction[self.layout.slots()[s].start + i] = x;
             }
         }
+        let contacts = held.iter().filter(|h| h.slot.is_some());
+        let left = contacts.map(|h| (dot(&h.row, &self.a) + h.rate).abs());
+        self.unheld = left.fold(0.0, f64::max);
     }
 }

@@ -1,4 +1,4 @@
-//! Impacts, the end of bouncing, and impacts without collision.
+//! Impacts, and impacts without collision.
 
 use crate::algebra::dot;
 use crate::contact::{BlockKind, ContactKey};
@@ -10,7 +10,6 @@ use crate::systems::{Instant, MechanicalSystem};
 
 use super::ReferenceEventKind;
 use super::integrator::Integrator;
-use super::modes::Mode;
 
 impl Integrator {
     /// The impact laws act on the touching contacts that approach; bounces too low to resolve end in
@@ -66,8 +65,7 @@ impl Integrator {
                 (impulse, energy),
             );
         }
-        self.end_of_bounces(system, &approaching, &incoming);
-        StepOutcome::Solved
+        self.end_of_bounces(system, &approaching, &incoming)
     }
 
     /// Takes over velocity, impulses and works of an impact.
@@ -87,87 +85,6 @@ impl Integrator {
             let added = [normal, tangential, along, across];
             work.iter_mut().zip(added).for_each(|(w, a)| *w += a);
         }
-    }
-
-    /// Rebounds that cannot rise above the tolerance end in contact, of the contacts struck and of those that the impact lifts (a block
-    /// that rocks from corner to corner never rebounds at the corner it strikes); the rest of the geometric series of flights is
-    /// summed for the record.
-    pub(super) fn end_of_bounces(
-        &mut self,
-        system: &dyn MechanicalSystem,
-        approaching: &[usize],
-        incoming: &[f64],
-    ) {
-        self.derivative(system);
-        self.place_here(system);
-        let fastest = incoming.iter().fold(0.0f64, |m, x| m.max(-x));
-        let touching: Vec<usize> = (0..self.modes.len()).filter(|&s| self.touches(s)).collect();
-        let mut ended: Vec<(usize, f64)> = Vec::new();
-        for &s in &touching {
-            let struck = approaching.iter().position(|&a| a == s);
-            if let Some((rebound, flight)) = self.low_bounce(s) {
-                let approach = struck.map_or(fastest, |k| -incoming[k]);
-                let ratio = (rebound / approach).min(1.0 - 1e-12);
-                ended.push((s, self.t + flight / (1.0 - ratio)));
-            }
-        }
-        if ended.is_empty() {
-            return;
-        }
-        // What ends and what is at rest stay together: to stop one corner alone would drive the other into the floor.
-        self.place_here(system);
-        let still = |s: usize| {
-            let start = self.accelerations.layout.slots()[s].start;
-            let resting = 1e-11 * self.scales.speeds[start];
-            self.accelerations.normal_velocity(s).abs() <= resting
-        };
-        let held: Vec<usize> = (touching.iter().copied())
-            .filter(|&s| ended.iter().any(|&(e, _)| e == s) || still(s))
-            .collect();
-        let mut velocities: Vec<f64> = (held.iter())
-            .map(|&s| self.accelerations.normal_velocity(s))
-            .collect();
-        let mut rows: Vec<Vec<f64>> = (held.iter())
-            .map(|&s| self.accelerations.row(s, 0).to_vec())
-            .collect();
-        // Joints keep the velocity they have.
-        rows.extend(self.accelerations.joint_rows().map(<[f64]>::to_vec));
-        velocities.resize(rows.len(), 0.0);
-        ended.retain(|&(s, _)| !still(s));
-        let correction = self.correction(&rows, &velocities);
-        let nq = self.nq;
-        for (v, c) in self.y[nq..].iter_mut().zip(&correction) {
-            *v += c;
-        }
-        let before = self.v().to_vec();
-        // A rebound of rounding is none: an inelastic impact ends no series.
-        for (s, end) in ended {
-            self.record(Some(s), ReferenceEventKind::Accumulation { end }, &before);
-        }
-        self.place_here(system);
-    }
-
-    /// Velocity and time of flight of a rebound that rises less than the tolerance.
-    fn low_bounce(&mut self, s: usize) -> Option<(f64, f64)> {
-        let modes: Vec<Mode> = (self.modes.iter().enumerate())
-            .map(|(k, mode)| Mode {
-                closed: mode.closed && k != s,
-                friction: mode.friction.clone(),
-            })
-            .collect();
-        self.accelerations.solve(&modes);
-        let rebound = self.accelerations.normal_velocity(s);
-        let fall = -self.accelerations.row_acceleration(s, 0);
-        if !(rebound > 0.0 && fall > 0.0) {
-            return None;
-        }
-        let height = rebound * rebound / (2.0 * fall);
-        let flight = 2.0 * rebound / fall;
-        let c = self.accelerations.layout.slots()[s].key.constraint();
-        let lowest = 64.0 * self.accelerations.gap_rounding[c];
-        let least = self.settings.bounce_min * self.scales.length(c);
-        let low = height < least.max(lowest) || flight <= 1e-13 * self.t.abs();
-        low.then_some((rebound, flight))
     }
 
     /// Impact without collision of a slipping contact that no acceleration can satisfy: the kinetic

@@ -8,7 +8,7 @@ use crate::stepping::{MoreauJean, MoreauJeanSettings};
 use crate::systems::past_motion::{Interpolation, PastMotion, PastSnapshot};
 use crate::systems::{Instant, MechanicalSystem};
 
-use super::accelerations::Accelerations;
+use super::accelerations::{Accelerations, extent};
 use super::modes::{Friction, Mode};
 use super::runge_kutta::Step;
 use super::scales::Scales;
@@ -38,6 +38,7 @@ pub(super) struct Integrator {
     /// Configuration, velocity, works of external forces and damping, impulses, works of friction
     /// and of normal forces.
     pub y: Vec<f64>,
+    /// Length that the next step may have; zero before the first.
     pub h: f64,
     pub breaks: Vec<f64>,
     pub past: Option<PastMotion>,
@@ -56,6 +57,10 @@ pub(super) struct Integrator {
     pub(super) delays: Vec<f64>,
     pub(super) step_limit: f64,
     pub(super) slow: usize,
+    /// Contacts whose reaction fell to zero at this very instant.
+    pub(super) released: Vec<(usize, f64)>,
+    /// When bounces ended last, and how often in a row they took up again at once.
+    pub(super) endings: (f64, usize),
     pub resume: Option<Resume>,
     /// From where on every open gap is watched at this step: zero, or where it is below.
     pub levels: Vec<f64>,
@@ -75,7 +80,7 @@ impl Integrator {
             modes: Vec::new(),
             t: 0.0,
             y: Vec::new(),
-            h: 1e-3,
+            h: 0.0,
             breaks: Vec::new(),
             past: None,
             events: Vec::new(),
@@ -91,6 +96,8 @@ impl Integrator {
             delays: Vec::new(),
             step_limit: f64::INFINITY,
             slow: 0,
+            released: Vec::new(),
+            endings: (f64::NEG_INFINITY, 0),
             resume: None,
             levels: Vec::new(),
             passed: None,
@@ -118,17 +125,17 @@ impl Integrator {
         &mut self.y[self.nq + self.n + first..]
     }
 
-    /// Everything that depends on the system alone.
-    pub fn prepare(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64], v: &[f64]) {
+    /// Everything that depends on the system and its start; `interval` is the time to the first record.
+    pub fn prepare(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (t, q, v): (f64, &[f64], &[f64]),
+        interval: f64,
+    ) {
         (self.nq, self.n) = (q.len(), v.len());
         self.accelerations.prepare(system, q);
         self.accelerations.springs = self.settings.springs(system, q);
         self.scales.prepare(system, q, &self.accelerations.factor);
-        let first = self.h.min(self.settings.step_max);
-        self.scales.begin_step(first);
-        let rates = v.iter().chain(std::iter::repeat(&0.0));
-        let sizes = q.iter().zip(rates).map(|(q, v)| q.abs() + first * v.abs());
-        self.accelerations.measure(sizes.collect(), first);
         let layout = &self.accelerations.layout;
         let count = layout.slots().len();
         self.impact_work = vec![[0.0; 4]; count];
@@ -166,6 +173,36 @@ impl Integrator {
                 self.step_limit = self.step_limit.min(reading.delay_max() / 64.0);
             }
         }
+        self.h = self.first_step(system, interval).min(self.step_limit);
+        self.scales.begin_step(self.h);
+        let rates = v.iter().chain(std::iter::repeat(&0.0));
+        let sizes = q.iter().zip(rates).map(|(q, v)| q.abs() + self.h * v.abs());
+        self.accelerations.measure(sizes.collect(), self.h);
+    }
+
+    /// A first guess of the length of a step, which the estimate of its error corrects: the time in which speed or acceleration would move the state by a
+    /// hundredth of its size, and not beyond the first record; sizes in the kinetic metric, so that no unit enters ([HairerNorsettWanner1993], II.4).
+    fn first_step(&mut self, system: &dyn MechanicalSystem, interval: f64) -> f64 {
+        let (q, v) = (self.q().to_vec(), self.v().to_vec());
+        let at = Instant {
+            t: self.t,
+            q: &q,
+            v: &v,
+            past: self.past.as_ref(),
+            held: &[],
+        };
+        self.accelerations.place(system, &at, false);
+        let sizes: Vec<f64> = (0..self.n).map(|k| extent(system, &q, k)).collect();
+        let size = self.accelerations.kinetic(&sizes).sqrt();
+        let speed = self.accelerations.kinetic(&v).sqrt();
+        let acceleration = self.accelerations.kinetic_from_rest(1.0).sqrt();
+        let times = if size > 0.0 {
+            [size / speed, (size / acceleration).sqrt()]
+        } else {
+            [speed / acceleration; 2]
+        };
+        let known = times.into_iter().filter(|t| *t > 0.0 && t.is_finite());
+        known.map(|t| 0.01 * t).fold(interval, f64::min)
     }
 
     /// First modes, with the impact at the initial instant if there is one.
@@ -182,9 +219,7 @@ impl Integrator {
         self.add_breaks();
         self.derivative(system);
         self.enter_node();
-        let outcome = self.transit(system, stage, None);
-        self.h = self.h.min(self.step_limit);
-        outcome
+        self.transit(system, stage, None)
     }
 
     pub(super) fn take_up(&mut self, resume: Resume) {
@@ -202,6 +237,8 @@ impl Integrator {
         if let (Some(past), Some(snapshot)) = (&mut self.past, &resume.past) {
             past.restore(snapshot);
         }
+        let sizes = self.scales.of_state()[..nq].to_vec();
+        self.accelerations.measure(sizes, self.scales.step());
     }
 
     /// Enters the state placed last into the lengths and speeds of the run.
@@ -324,8 +361,8 @@ impl Integrator {
             for &b in &self.breaks {
                 limit = limit.min(b);
             }
-            let wanted = self.h.min(self.step_limit);
             let room = limit - self.t;
+            let wanted = if self.h > 0.0 { self.h } else { room }.min(self.step_limit);
             let mut h = if wanted >= room * (1.0 - 1e-9) {
                 room
             } else if wanted > 0.5 * room {

@@ -178,7 +178,7 @@ mod tests {
     /// The integrator at an instant at which the particle is in the given state of friction.
     fn integrator(system: &GeneralizedSystem, v: [f64; 3], friction: Friction) -> Integrator {
         let mut integrator = Integrator::new(EventDrivenSettings::default());
-        integrator.prepare(system, 0.0, &[0.0; 3], &v);
+        integrator.prepare(system, (0.0, &[0.0; 3], &v), 1.0);
         integrator.modes[0] = Mode {
             closed: true,
             friction: vec![friction],

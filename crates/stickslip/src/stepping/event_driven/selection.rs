@@ -116,7 +116,7 @@ impl Accelerations {
         margin: f64,
         lenient: bool,
     ) -> bool {
-        if !self.settle_directions(modes) {
+        if !self.settle_directions(modes) || self.unheld > margin {
             return false;
         }
         for &s in slots {

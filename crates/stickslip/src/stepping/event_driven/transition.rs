@@ -56,28 +56,37 @@ impl Integrator {
             _ => None,
         };
         let mut touching = self.touching(watch);
+        let rounding = 4.0 * f64::EPSILON * self.t.abs();
+        let now = self.t;
+        self.released.retain(|&(_, t)| now - t <= rounding);
         if let Some(Watch::Normal(s)) = watch {
-            // The reaction has fallen to zero: the contact opens unless it is pressed again at once.
-            touching[s] = false;
+            // The reaction has fallen to zero: the contact opens unless it is pressed again at once. So do those of the same instant: reactions that vanish
+            // together would else take turns.
+            self.released.push((s, now));
+            self.released.iter().for_each(|&(s, _)| touching[s] = false);
         }
         for _ in 0..4 {
             let resting = self.rest(system, &touching, stopped);
             self.derivative(system);
             self.place_here(system);
+            let was = self.modes.clone();
             let mut modes = std::mem::take(&mut self.modes);
             let acc = &mut self.accelerations;
             acc.dependent = false;
             // Differences within rounding must not put back into stick what has just left it.
-            let mut found = leaving.is_some()
-                && acc.choose(&touching, &resting, leaving, &mut modes)
+            let found = leaving.is_some() && acc.choose(&touching, &resting, leaving, &mut modes)
                 || acc.choose(&touching, &resting, None, &mut modes);
-            if let Some(Watch::Normal(s)) = watch {
-                let margin = 1e-6 * self.accelerations.scale();
-                if found && !touching[s] && self.accelerations.row_acceleration(s, 0) < -margin {
-                    touching[s] = true;
-                    found = self
-                        .accelerations
-                        .choose(&touching, &resting, None, &mut modes);
+            if let Some(Watch::Normal(_)) = watch {
+                let acc = &mut self.accelerations;
+                let margin = 1e-6 * acc.scale();
+                let falls = |&&(s, _): &&(usize, f64)| {
+                    found && !touching[s] && acc.row_acceleration(s, 0) < -margin
+                };
+                let pressed: Vec<usize> = self.released.iter().filter(falls).map(|x| x.0).collect();
+                if !pressed.is_empty() {
+                    pressed.iter().for_each(|&s| touching[s] = true);
+                    self.modes = was;
+                    continue;
                 }
             }
             self.modes = modes;
