@@ -1,8 +1,9 @@
 //! Cost of one step of small systems: nanoseconds and allocations, one core.
 //!
 //! `cargo bench -p stickslip --bench step_cost` prints one row per system and scheme. The figures
-//! include the record, its residual certificate and the energy account of every step; the last column is the share of
-//! judging: the residual of the contact problem, and what the run does around the scheme (account, events, margins, uniqueness).
+//! include the record, its residual certificate and the energy account of every step; the last columns are the shares of
+//! the residual of the contact problem and of all that the run does around the scheme (records, account, events, margins, positions, uniqueness), of which
+//! judging is a part.
 //!
 //! All judging inside a run (residual and certificate, uniqueness, positions, passages) is counted in instructions, which
 //! do not depend on what else a machine does. Of one row, chosen by its name and run once (`STEP_COST_ONCE=1`) under
@@ -223,7 +224,7 @@ fn measure(name: &str, make: impl Fn() -> Parts, limit: f64) {
     }
     println!(
         "{name:<44} {best:>8.0} ns/step (mark {limit:>5.0})   {allocations} allocations in {STEPS} steps   judging: \
-         residual {:.1} %, run {:.1} % (account, events, uniqueness)",
+         residual {:.1} %; around the scheme {:.1} % (records, account, events, judging)",
         100.0 * residual / best,
         100.0 * (best - alone) / best
     );
