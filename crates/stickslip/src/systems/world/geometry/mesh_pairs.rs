@@ -111,7 +111,7 @@ fn on_triangle(
     if ghost && a.is_round() {
         return;
     }
-    let (outward, lean) = if ghost { (face, 1.0) } else { (outward, lean) };
+    let outward = if ghost { face } else { outward };
     if !apart {
         // Only where the shape lies over the triangle itself.
         let below = a.core_support(scale(face, -1.0), true);
@@ -137,25 +137,48 @@ fn on_triangle(
     }
     let before = workspace.points.len();
     let normal = scale(outward, -1.0);
-    if lean > SLANTED {
-        a.feature(normal, &mut workspace.overlay.a);
-        workspace.overlay.b.clear();
-        workspace.overlay.b.extend_from_slice(corners);
-        workspace
-            .overlay
-            .pairs(normal, reach, &mut workspace.points);
-    }
-    let smallest = workspace.points[before..]
-        .iter()
-        .map(|p| p.gap)
-        .fold(f64::INFINITY, f64::min);
+    let smallest = lay_over(a, corners, (normal, face), reach, workspace);
     if smallest > gap + 1e-9 * size && !ghost {
         let pair = nearest_pair(a, corners, (normal, gap), size);
         let known =
             |pair: &PointPair| pair.normal == normal || !beyond_edge(scale(pair.normal, -1.0));
         let in_front = |pair: &PointPair| dot(pair.normal, face) < 0.0 && pair.gap <= reach;
-        workspace.points.extend(pair.filter(known).filter(in_front));
+        let Some(pair) = pair.filter(known).filter(in_front) else {
+            return;
+        };
+        // The normal of the core is not that of the shapes: what lies over each other does so along theirs.
+        let nearest = if pair.normal == normal {
+            smallest
+        } else {
+            workspace.points.truncate(before);
+            lay_over(a, corners, (pair.normal, face), reach, workspace)
+        };
+        if nearest > pair.gap + 1e-9 * size {
+            workspace.points.push(pair);
+        }
     }
+}
+
+/// Adds the points at which faces and edges of a shape lie over a triangle along a normal, where that does not lean too far; their smallest gap.
+fn lay_over(
+    a: &Solid,
+    corners: &[Vector; 3],
+    (normal, face): (Vector, Vector),
+    reach: f64,
+    workspace: &mut Workspace,
+) -> f64 {
+    if -dot(normal, face) <= SLANTED {
+        return f64::INFINITY;
+    }
+    let before = workspace.points.len();
+    a.feature(normal, &mut workspace.overlay.a);
+    workspace.overlay.b.clear();
+    workspace.overlay.b.extend_from_slice(corners);
+    workspace
+        .overlay
+        .pairs(normal, reach, &mut workspace.points);
+    let gaps = workspace.points[before..].iter().map(|p| p.gap);
+    gaps.fold(f64::INFINITY, f64::min)
 }
 
 /// The nearest points of a shape and a triangle where no faces lie over each other, from a normal and the gap along it. The normal is that
