@@ -217,6 +217,22 @@ impl Form {
         }
     }
 
+    /// How far an outward normal is from that of a triangle on which a point lies, times the size; infinite where there is none.
+    pub fn off_face(&self, p: Vector, outward: Vector, size: f64) -> f64 {
+        let Self::Surface { triangles } = self else {
+            return f64::INFINITY;
+        };
+        let off = triangles.iter().filter_map(|corners| {
+            if to_triangle(p, corners) > 1e-4 * size {
+                return None;
+            }
+            let [a, b, c] = *corners;
+            let normal = unit(cross(sub(b, a), sub(c, a)))?;
+            Some(size * norm(sub(normal, outward)))
+        });
+        off.fold(f64::INFINITY, f64::min)
+    }
+
     /// Directions that may keep it apart from others: normals of its faces, in the plane of the sides of its core. A segment has two.
     pub fn faces(&self, dimension: Dimension) -> Vec<Vector> {
         let normals = |planes: &[(Vector, f64)]| planes.iter().map(|p| p.0).collect();

@@ -52,17 +52,20 @@ fn separation(a: &Placed, b: &Placed, n: Vector) -> Option<f64> {
     Some(-a.height(n.map(|x| -x))? - b.height(n)?)
 }
 
-/// How far a contact is from the surfaces and their normals, and how much its normal leans along a straight side; lengths.
+/// How far a contact is from the surfaces and their normals, how much its normal leans along a straight side, and how far it is from
+/// that of a triangle on which the contact lies; lengths.
 #[derive(Clone, Copy)]
 struct OffSurface {
     place: f64,
     lean: f64,
+    face: f64,
 }
 
 impl OffSurface {
     const NOWHERE: Self = Self {
         place: f64::INFINITY,
         lean: 0.0,
+        face: f64::INFINITY,
     };
 }
 
@@ -136,12 +139,15 @@ impl<'a> Geometry<'a> {
                 let rise = (gap - least) * (gap - least) / dot(way, way).max(f64::MIN_POSITIVE);
                 let rise = rise.min(1.0);
                 let lean = length * rise / (1.0 + (1.0 - rise).sqrt());
-                // Farther points have the normal of the nearest, whatever side they lie on.
-                let shared = k != first && norm(sub(contacts[k].normal, normal)) <= PRECISION;
-                let defect = if shared {
+                // Farther points have the normal of the nearest, whatever side they lie on, or lie over another triangle along
+                // its own.
+                let shared = norm(sub(contacts[k].normal, normal)) <= PRECISION;
+                let defect = if k == first {
+                    off.place.max(off.lean)
+                } else if shared {
                     off.place
                 } else {
-                    off.place.max(off.lean)
+                    off.place.max(off.lean.min(off.face))
                 };
                 note(k, defect / (slack + lean));
             }
@@ -188,6 +194,7 @@ impl<'a> Geometry<'a> {
                 let off = OffSurface {
                     place: placed.form.off_surface(p).max(off),
                     lean: placed.form.lean(p, n, size),
+                    face: placed.form.off_face(p, n, size),
                 };
                 if off.place.max(off.lean) < best.1.place.max(best.1.lean) {
                     best = (shape, off);
@@ -199,6 +206,7 @@ impl<'a> Geometry<'a> {
         let off = OffSurface {
             place: on_a.1.place.max(on_b.1.place),
             lean: on_a.1.lean.max(on_b.1.lean),
+            face: on_a.1.face.min(on_b.1.face),
         };
         ([on_a.0, on_b.0], off)
     }

@@ -161,6 +161,16 @@ impl LawDefect {
     }
 }
 
+/// Whether S(q, v) is Coulomb's law at a contact: with one tangent both have the same edges of the cone where W n points into it along
+/// both. Coulomb's map is then the measure, for the multiplier of S is a quotient by the impulse, however small that is.
+fn is_coulombs(section: &FrictionSection, count: usize, response: &[[f64; ROWS]; ROWS]) -> bool {
+    let inward = |f: f64| response[0][0] + f * response[0][1] > 0.0;
+    count == 2
+        && section
+            .ends()
+            .is_some_and(|(low, high)| inward(low) && inward(high))
+}
+
 /// Judges the impulse p of a contact that reads the velocity w.
 pub(super) fn judge(
     section: &FrictionSection,
@@ -185,8 +195,9 @@ pub(super) fn judge(
         section.project(&p[1..], p[0].max(0.0), tangent);
         cone = length(&p[1..], tangent);
     }
+    let kinetic_projection = flow_rule == FlowRule::KineticProjection;
     // S(q, v) leaves a velocity that does not approach as it is.
-    if flow_rule == FlowRule::KineticProjection && p.iter().all(|&p| p == 0.0) {
+    if kinetic_projection && p.iter().all(|&p| p == 0.0) {
         let natural_map = rho * (-w[0]).max(0.0);
         return LawDefect {
             natural_map,
@@ -195,7 +206,7 @@ pub(super) fn judge(
         };
     }
     let mut shift = [0.0; ROWS];
-    if flow_rule == FlowRule::KineticProjection {
+    if kinetic_projection && !is_coulombs(section, count, response) {
         let column: [f64; ROWS] = std::array::from_fn(|i| response[i][0]);
         let sum = |x: &[f64]| p.iter().zip(x).map(|(p, x)| p * x).sum::<f64>();
         let kinetic = sum(&column);
