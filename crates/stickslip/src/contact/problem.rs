@@ -328,7 +328,7 @@ impl ContactProblem {
             let contacts = fill.rows.contacts();
             share(fill, contacts, |_, mut part| {
                 for contact in 0..part.rows.contacts() {
-                    let [moved] = part.rows.read(contact, [part.velocity_free]);
+                    let moved = part.rows.read(contact, part.velocity_free);
                     part.set_free(contact, &moved);
                 }
             });

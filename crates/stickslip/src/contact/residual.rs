@@ -256,6 +256,11 @@ impl ContactResidual {
         self.scratch.any_block(block, problem, p, w, (rho, scale))
     }
 
+    /// What the impulses measured last do to the whitened velocities of bodies, Jᵀ p, where W is over bodies and there are contacts.
+    pub(crate) fn change_of_bodies(&self) -> &[f64] {
+        self.memory.of_bodies()
+    }
+
     fn refuse(&mut self, blocks: usize) {
         let infinite = BlockResidual {
             natural_map: f64::INFINITY,

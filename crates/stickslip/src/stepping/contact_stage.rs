@@ -102,6 +102,11 @@ impl ContactStage {
         self.residual.worst()
     }
 
+    /// Jᵀ p of the impulses certified last, where the problem is over bodies and has contacts.
+    pub(crate) fn change_of_bodies(&self) -> &[f64] {
+        self.residual.change_of_bodies()
+    }
+
     /// Measures a solution of the generalized law, and enters what that law has besides.
     #[inline(never)] // Other laws have no need of its frame.
     fn measure_generalized(&mut self, t: f64) {

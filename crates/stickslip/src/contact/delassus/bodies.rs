@@ -191,8 +191,15 @@ impl BodyOperator {
         let [a, b] = self.sides(contact).map(|side| twist::<F>(side, velocity));
         let numbers = &self.values[rows.start * 2 * F..rows.end * 2 * F];
         let (sides, _) = numbers.as_chunks::<F>();
-        for (out, row) in out.iter_mut().zip(sides.as_chunks::<2>().0) {
-            *out = along(&row[0], &a) + along(&row[1], &b);
+        let product = |row: &[[f64; F]; 2]| along(&row[0], &a) + along(&row[1], &b);
+        match (sides.as_chunks::<2>().0, &mut *out) {
+            // Normal and tangents, the most common rows.
+            ([n, s, t], [x, y, z, ..]) => (*x, *y, *z) = (product(n), product(s), product(t)),
+            (rows, out) => {
+                for (out, row) in out.iter_mut().zip(rows) {
+                    *out = product(row);
+                }
+            }
         }
     }
 
@@ -221,11 +228,20 @@ impl BodyOperator {
         let numbers = &self.values[rows.start * 2 * F..rows.end * 2 * F];
         let (sides, _) = numbers.as_chunks::<F>();
         let mut changes = [[0.0; F]; 2];
-        for ([a, b], p) in sides.as_chunks::<2>().0.iter().zip(p) {
+        let mut add = |[a, b]: &[[f64; F]; 2], p: f64| {
             for k in 0..F {
                 changes[0][k] += a[k] * p;
                 changes[1][k] += b[k] * p;
             }
+        };
+        match (sides.as_chunks::<2>().0, p) {
+            // Normal and tangents, the most common rows.
+            ([n, s, t], &[x, y, z]) => {
+                add(n, x);
+                add(s, y);
+                add(t, z);
+            }
+            (rows, p) => rows.iter().zip(p).for_each(|(row, &p)| add(row, p)),
         }
         for (side, change) in bodies.into_iter().zip(&changes) {
             if side == NO_BODY {

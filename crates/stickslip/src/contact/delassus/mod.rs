@@ -45,6 +45,13 @@ pub struct SweepVelocity {
     bodies: Vec<f64>,
 }
 
+impl SweepVelocity {
+    /// The velocities of all bodies.
+    pub(crate) fn of_bodies(&self) -> &[f64] {
+        &self.bodies
+    }
+}
+
 impl Default for Delassus {
     fn default() -> Self {
         Self::Dense(DenseDelassus::default())

@@ -31,12 +31,6 @@ pub(super) struct ActiveContact {
 }
 
 impl ActiveContact {
-    /// Its rows in the problem.
-    #[inline]
-    pub fn range(&self) -> std::ops::Range<usize> {
-        self.start as usize..self.start as usize + usize::from(self.rows)
-    }
-
     /// Whether an impact law acts on the approach (fast enough to bounce).
     pub fn strikes(&self) -> bool {
         self.posing == Posing::Impact
@@ -64,12 +58,12 @@ impl ActiveContact {
         [normal, first, second, third, fourth, normal]
     }
 
-    /// Impulse and moment on body a in world axes.
+    /// Impulse and moment on body a in world axes; the first `linear` rows are velocities.
     #[inline]
-    pub fn in_world(&self, p: &[f64]) -> ([f64; 3], [f64; 3]) {
+    pub fn in_world(&self, p: &[f64], linear: usize) -> ([f64; 3], [f64; 3]) {
         let mut sums = [[0.0; 3]; 2];
         for (i, p) in p.iter().enumerate() {
-            let sum = &mut sums[usize::from(i >= usize::from(self.linear))];
+            let sum = &mut sums[usize::from(i >= linear)];
             for (s, d) in sum.iter_mut().zip(self.direction(i)) {
                 *s += p * d;
             }
@@ -149,6 +143,7 @@ pub(super) fn pose(restitution: f64, at: &Approach) -> Posing {
 }
 
 /// Bias of a contact: what the law reads besides the velocity, without supports.
+#[inline]
 pub(super) fn bias(impact: ImpactLaw, theta: f64, posing: Posing, before: &[f64], out: &mut [f64]) {
     restitution::bias(impact, theta, false, before, out);
     if let Posing::Closing { allowed } = posing {
@@ -241,21 +236,26 @@ pub(super) fn write_rows(
     linear: usize,
 ) {
     match dimension {
-        Dimension::Plane => write_sides::<3>(numbers, bodies, contact, directions, linear),
-        Dimension::Space => write_sides::<6>(numbers, bodies, contact, directions, linear),
+        Dimension::Plane => {
+            let rows = numbers.as_chunks_mut::<3>().0.as_chunks_mut::<2>().0;
+            write_sides(rows, bodies, contact, directions, linear);
+        }
+        Dimension::Space => {
+            let rows = numbers.as_chunks_mut::<6>().0.as_chunks_mut::<2>().0;
+            write_sides(rows, bodies, contact, directions, linear);
+        }
     }
 }
 
-#[inline(always)]
-fn write_sides<const F: usize>(
-    numbers: &mut [f64],
+/// The same, side by side of each row.
+#[inline(always)] // For each number of rows known beforehand.
+pub(super) fn write_sides<const F: usize>(
+    rows: &mut [[[f64; F]; 2]],
     bodies: &Bodies,
     contact: &FoundContact,
     directions: &[[f64; 3]],
     linear: usize,
 ) {
-    let (halves, _) = numbers.as_chunks_mut::<F>();
-    let (rows, _) = halves.as_chunks_mut::<2>();
     for (side, (&body, sign)) in contact.key.owners.iter().zip([1.0, -1.0]).enumerate() {
         let body = body as usize;
         let mass = &bodies.masses[body];

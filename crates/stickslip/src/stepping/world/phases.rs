@@ -29,6 +29,8 @@ pub(super) struct PhaseInput<'a> {
 pub(super) struct ImpactPhases {
     /// Total impulse of all phases, per row.
     pub impulse: Vec<f64>,
+    /// Whether that is the solution of the last one.
+    pub is_last: bool,
     compression: Vec<f64>,
     bias: Vec<f64>,
     velocity: Vec<f64>,
@@ -68,6 +70,7 @@ impl ImpactPhases {
         stage.solve();
         self.impulse.clear();
         self.impulse.extend_from_slice(&stage.solution.impulse);
+        self.is_last = !(poisson || energetic);
         if poisson || energetic {
             for (total, first) in self.impulse.iter_mut().zip(&self.compression) {
                 *total += first;

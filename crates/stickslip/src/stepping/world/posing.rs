@@ -1,10 +1,11 @@
 //! The contact problem of a step: which contacts act, their rows, biases and guesses.
 
 use crate::algebra::cross;
-use crate::contact::{BlockKind, BodyFill, ByContact, ContactBlock, ContactProblem};
+use crate::contact::{BlockKind, BodyFill, ByContact, ContactBlock, ContactProblem, Delassus};
+use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
 use crate::parallel::{Part, share};
 use crate::records::StepOutcome;
-use crate::systems::world::{FoundContact, Load, World};
+use crate::systems::world::{Dimension, FoundContact, Load, PairLaw, World};
 
 use super::bodies::Bodies;
 use super::contacts::{self, ActiveContact, Approach, Posing, dot};
@@ -20,6 +21,8 @@ pub(super) struct PoseInput<'a> {
     /// Where coefficients of friction are read.
     pub at: (f64, &'a [f64]),
     pub h: f64,
+    /// Speed that gravity gains in the step.
+    pub gain: f64,
     /// θ of the scheme.
     pub theta: f64,
     /// Whitened velocity before the kick, and without contacts.
@@ -44,7 +47,9 @@ impl PosedContacts {
         problem: &mut ContactProblem,
         guess: &mut Vec<f64>,
     ) -> Result<(), StepOutcome> {
-        self.list(input, problem)?;
+        if !self.list_again(input, problem) {
+            self.list(input, problem)?;
+        }
         problem.velocity_free_mut().copy_from_slice(input.free);
         let (contacts, rows) = (self.active.len(), problem.size());
         for numbers in [&mut self.drift, &mut self.approach, guess] {
@@ -67,30 +72,53 @@ impl PosedContacts {
         Ok(())
     }
 
+    /// Whether the contacts that act are those of the last step, in their order and under the same laws, with a disc of friction each: the
+    /// blocks stay, and only how gaps close is new.
+    fn list_again(&mut self, input: &PoseInput, problem: &ContactProblem) -> bool {
+        let (world, found, blocks) = (input.world, input.found, problem.blocks());
+        let (freedoms, bodies) = (world.dimension.freedoms(), world.bodies.len());
+        let Delassus::Bodies(operator) = problem.delassus() else {
+            return false;
+        };
+        if (operator.freedoms(), operator.bodies()) != (freedoms, bodies)
+            || [self.active.len(), found.len()] != [blocks.len(); 2]
+        {
+            return false;
+        }
+        let mut known: Option<(u32, DiscLaw)> = None;
+        let contacts = found.iter().zip(blocks).zip(&mut self.active);
+        for (index, ((contact, block), active)) in contacts.enumerate() {
+            let law = match known {
+                Some((law, disc)) if law == contact.law => disc,
+                _ => match DiscLaw::of(world.laws.law(contact.law), input.at) {
+                    Some(disc) => disc,
+                    None => return false,
+                },
+            };
+            known = Some((contact.law, law));
+            active.posing = input.posing(contact, law.impact);
+            if active.posing == Posing::Absent
+                || active.found as usize != index
+                || active.impact != law.impact
+                || block.key != contact.key
+                || operator.sides(index) != contacts::sides(input.bodies, contact)
+                || !law.is_of(block)
+            {
+                return false;
+            }
+        }
+        true
+    }
+
     /// The contacts that act and their blocks.
     fn list(&mut self, input: &PoseInput, problem: &mut ContactProblem) -> Result<(), StepOutcome> {
-        let PoseInput {
-            world, bodies, h, ..
-        } = *input;
+        let PoseInput { world, bodies, .. } = *input;
         self.active.clear();
         problem.begin_bodies(world.dimension.freedoms(), world.bodies.len());
-        let gain = h * world.gravity_size();
         for (index, contact) in input.found.iter().enumerate() {
             let law = world.laws.law(contact.law);
             let impact = law.contact.impact();
-            let [a, b] = contact.key.owners.map(|owner| owner as usize);
-            let mut at = Approach {
-                gap: contact.gap,
-                slop: world.slop_of(a, b),
-                before: 0.0,
-                free: 0.0,
-                h,
-                gain,
-            };
-            if impact.restitution() > 0.0 {
-                (at.before, at.free) = input.normal_velocities(contact);
-            }
-            let posing = contacts::pose(impact.restitution(), &at);
+            let posing = input.posing(contact, impact);
             if posing == Posing::Absent {
                 continue;
             }
@@ -124,7 +152,56 @@ impl PosedContacts {
     }
 }
 
+/// A law with a disc of friction, as its blocks have it.
+#[derive(Clone, Copy)]
+struct DiscLaw {
+    impact: ImpactLaw,
+    flow_rule: FlowRule,
+    rows: usize,
+    mu: f64,
+}
+
+impl DiscLaw {
+    fn of(law: &PairLaw, (t, q): (f64, &[f64])) -> Option<Self> {
+        let FrictionSection::Disc { mu, .. } = law.contact.section_at(t, q).ok()? else {
+            return None;
+        };
+        Some(Self {
+            impact: law.contact.impact(),
+            flow_rule: law.contact.flow_rule(),
+            rows: law.rows(),
+            mu,
+        })
+    }
+
+    #[inline]
+    fn is_of(&self, block: &ContactBlock) -> bool {
+        matches!(block.section, FrictionSection::Disc { mu, .. } if mu == self.mu)
+            && block.size == self.rows
+            && block.flow_rule == self.flow_rule
+            && block.kind == (BlockKind::Unilateral { minimum: 0.0 })
+    }
+}
+
 impl PoseInput<'_> {
+    /// How the normal row of a contact is posed.
+    #[inline]
+    fn posing(&self, contact: &FoundContact, impact: ImpactLaw) -> Posing {
+        let [a, b] = contact.key.owners.map(|owner| owner as usize);
+        let mut at = Approach {
+            gap: contact.gap,
+            slop: self.world.slop_of(a, b),
+            before: 0.0,
+            free: 0.0,
+            h: self.h,
+            gain: self.gain,
+        };
+        if impact.restitution() > 0.0 {
+            (at.before, at.free) = self.normal_velocities(contact);
+        }
+        contacts::pose(impact.restitution(), &at)
+    }
+
     /// Normal velocity of a contact before the kick and after gravity and forces alone.
     fn normal_velocities(&self, contact: &FoundContact) -> (f64, f64) {
         let bodies = self.bodies;
@@ -164,36 +241,55 @@ struct Contacts<'a> {
 }
 
 impl Contacts<'_> {
-    /// Frame, rows, bias and guess of a contact.
+    /// Frame, rows, bias and guess of a contact. Normal and tangents alone, the most common rows, have a form of their own.
     #[inline]
     fn write(&mut self, contact: usize, input: &PoseInput) {
+        let ActiveContact { rows, linear, .. } = self.active[contact];
+        let counts = (usize::from(rows), usize::from(linear));
+        match (input.world.dimension, counts) {
+            (Dimension::Space, (3, 3)) => self.write_as::<6>(contact, input, (3, 3)),
+            (Dimension::Plane, (2, 2)) => self.write_as::<3>(contact, input, (2, 2)),
+            (Dimension::Space, counts) => self.write_as::<6>(contact, input, counts),
+            (Dimension::Plane, counts) => self.write_as::<3>(contact, input, counts),
+        }
+    }
+
+    /// The same for bodies of F freedoms and so many rows, `linear` of which are velocities.
+    #[inline(always)] // For each number of rows known beforehand.
+    fn write_as<const F: usize>(
+        &mut self,
+        contact: usize,
+        input: &PoseInput,
+        (count, linear): (usize, usize),
+    ) {
         let PoseInput { world, bodies, .. } = *input;
         let active = &mut self.active[contact];
         let found = &input.found[active.found as usize];
         let law = world.laws.law(found.law);
         let first = &bodies.rotations[found.key.owners[0] as usize];
         active.frame = contacts::frame(world.dimension, law, found.normal, first);
-        let linear = usize::from(active.linear);
         let all = active.directions();
-        let used = &all[..usize::from(active.rows)];
-        let numbers = self.fill.rows.numbers(contact);
-        contacts::write_rows(numbers, bodies, world.dimension, found, used, linear);
+        let used = &all[..count];
+        let mut rows = [[[0.0; F]; 2]; contacts::ROWS_MAX];
+        let rows = &mut rows[..count];
+        contacts::write_sides(rows, bodies, found, used, linear);
         let velocities = [self.fill.velocity_free, input.before];
-        let [free, before] = self.fill.rows.read(contact, velocities);
-        let (drift, approach) = (self.drift.of(contact), self.approach.of(contact));
+        let [free, before] = self.fill.rows.set(contact, rows, velocities);
+        let drift = &mut self.drift.of(contact)[..count];
+        let approach = &mut self.approach.of(contact)[..count];
         contacts::drift(bodies, found, used, linear, drift);
-        for ((approach, drift), before) in approach.iter_mut().zip(&*drift).zip(before) {
-            *approach = drift + before;
+        for k in 0..count {
+            approach[k] = drift[k] + before[k];
         }
         // θ = ½ makes Frémond's law read the mean, which is what the kick of θ = 0 does.
         let theta = if input.theta == 0.0 { 0.5 } else { input.theta };
-        let bias = self.fill.bias.of(contact);
+        let bias = &mut self.fill.bias.of(contact)[..count];
         contacts::bias(active.impact, theta, active.posing, approach, bias);
         for (bias, drift) in bias.iter_mut().zip(drift) {
             *bias += *drift;
         }
-        self.fill.set_free(contact, &free);
-        let guess = self.guess.of(contact);
+        self.fill.set_free(contact, &free[..count]);
+        let guess = &mut self.guess.of(contact)[..count];
         input.memory.recall(input.h, active, found.matched, guess);
     }
 }

@@ -1,7 +1,7 @@
 //! The schemes of worlds.
 
 use crate::clock::Stopwatch;
-use crate::contact::ContactProblem;
+use crate::contact::{BodyOperator, ContactBlock};
 use crate::parallel::share;
 use crate::records::{EnergyEntry, PhaseTimes, PresentContact, StepOutcome, StepRecord};
 use crate::stepping::assembly::mode;
@@ -11,7 +11,7 @@ use crate::systems::world::{ContactSource, FoundContact, Load, World};
 
 use super::account::{Account, energies};
 use super::bodies::{Bodies, write_twist};
-use super::contacts;
+use super::contacts::{self, ActiveContact};
 use super::impulses::ImpulseMemory;
 use super::phases::{ImpactPhases, PhaseInput};
 use super::posing::{PoseInput, PosedContacts};
@@ -192,6 +192,7 @@ impl WorldStepping {
             memory: &self.memory,
             at: (state.t, &state.q),
             h,
+            gain: h * world.gravity_size(),
             theta: self.theta,
             before: &self.before,
             free: &self.free,
@@ -216,34 +217,55 @@ impl WorldStepping {
         (stage.outcome(), residual)
     }
 
-    /// A contact as it is recorded; velocities are those after the kick.
-    fn present(&self, index: usize, stage: &ContactStage) -> PresentContact {
-        let resting = stage.resting_speed();
+    /// A contact as it is recorded; velocities are those after the kick. Normal and tangents alone have a form of their own.
+    #[inline]
+    fn present(
+        &self,
+        index: usize,
+        (operator, blocks): (&BodyOperator, &[ContactBlock]),
+        resting: f64,
+    ) -> PresentContact {
         let contact = &self.contacts.active[index];
+        let mut moved = [0.0; contacts::ROWS_MAX];
+        operator.contact_product(index, &self.after, &mut moved);
+        let of = (contact, &blocks[index], &moved);
+        match (usize::from(contact.rows), usize::from(contact.linear)) {
+            (3, 3) => self.present_as(of, resting, (3, 3)),
+            counts => self.present_as(of, resting, counts),
+        }
+    }
+
+    #[inline(always)] // For each number of rows known beforehand.
+    fn present_as(
+        &self,
+        (contact, block, moved): (&ActiveContact, &ContactBlock, &[f64; contacts::ROWS_MAX]),
+        resting: f64,
+        (count, linear): (usize, usize),
+    ) -> PresentContact {
         let found = &self.found[contact.found as usize];
-        let rows = contact.range();
-        let p = &self.phases.impulse[rows.clone()];
-        let (impulse, moment) = contact.in_world(p);
+        let start = contact.start as usize;
+        let p = &self.phases.impulse[start..start + count];
+        let drift = &self.contacts.drift[start..start + count];
+        let approach = &self.contacts.approach[start..start + count];
+        let (impulse, moment) = contact.in_world(p, linear);
         let (mut normal, mut tangential) = (0.0, 0.0);
         let (mut velocity, mut slides) = ([0.0; 3], false);
-        let mut moved = [0.0; contacts::ROWS_MAX];
-        contacts::operator(&stage.problem).contact_product(index, &self.after, &mut moved);
-        for (i, row) in rows.enumerate() {
-            let after = moved[i] + self.contacts.drift[row];
+        for i in 0..count {
+            let after = moved[i] + drift[i];
             slides |= i > 0 && !(after.abs() <= resting);
-            if i < usize::from(contact.linear) {
+            if i < linear {
                 for (v, d) in velocity.iter_mut().zip(contact.direction(i)) {
                     *v += after * d;
                 }
             }
-            let work = 0.5 * p[i] * (self.contacts.approach[row] + after);
+            let work = 0.5 * p[i] * (approach[i] + after);
             if i == 0 {
                 normal = work;
             } else {
                 tangential += work;
             }
         }
-        if contact.linear == 1 {
+        if linear == 1 {
             // Without friction there are no rows along the surface.
             let owners = found.key.owners.map(|owner| owner as usize);
             let [va, vb] = owners.map(|owner| self.bodies.point_velocity(owner, found.place));
@@ -254,8 +276,8 @@ impl WorldStepping {
             place: found.place,
             normal: found.normal,
             gap: found.gap,
-            mode: mode(&stage.problem.blocks()[index], p, slides),
-            approach: self.contacts.approach[contact.start as usize],
+            mode: mode(block, p, slides),
+            approach: approach[0],
             impulse,
             moment,
             velocity,
@@ -268,9 +290,11 @@ impl WorldStepping {
     fn book_contacts(&mut self, stage: &ContactStage, h: f64, record: &mut StepRecord) -> [f64; 3] {
         let count = self.contacts.active.len();
         record.present.resize(count, PresentContact::default());
+        let problem = (contacts::operator(&stage.problem), stage.problem.blocks());
+        let resting = stage.resting_speed();
         share(&mut record.present[..], count, |first, part| {
             for (k, present) in part.iter_mut().enumerate() {
-                *present = self.present(first + k, stage);
+                *present = self.present(first + k, problem, resting);
             }
         });
         self.memory.begin(h, self.found.len());
@@ -296,10 +320,15 @@ impl WorldStepping {
     }
 
     /// Forces and impulses act on the velocities; their works are entered. Writes the velocities without contact impulses.
-    fn kick(&mut self, world: &World, h: f64, problem: &ContactProblem, left: &mut Vec<f64>) {
+    fn kick(&mut self, world: &World, h: f64, stage: &ContactStage, left: &mut Vec<f64>) {
         self.change.clear();
-        self.change.resize(self.free.len(), 0.0);
-        contacts::operator(problem).add_velocity(&self.phases.impulse, &mut self.change);
+        if self.phases.is_last && !stage.problem.blocks().is_empty() {
+            self.change.extend_from_slice(stage.change_of_bodies());
+        } else {
+            self.change.resize(self.free.len(), 0.0);
+            let operator = contacts::operator(&stage.problem);
+            operator.add_velocity(&self.phases.impulse, &mut self.change);
+        }
         self.after.clear();
         self.after
             .extend(self.free.iter().zip(&self.change).map(|(v, dv)| v + dv));
@@ -390,7 +419,7 @@ impl TimeSteppingScheme for WorldStepping {
         if outcome.is_fatal() {
             return;
         }
-        self.kick(world, h, &stage.problem, &mut record.velocity_left);
+        self.kick(world, h, stage, &mut record.velocity_left);
         let [normal, tangential, supports] = self.book_contacts(stage, h, record);
 
         // Drift to the end of the step.

@@ -79,59 +79,71 @@ impl<'a> BodyRows<'a> {
         (self.first_row[contact] - start) as usize..(self.first_row[contact + 1] - start) as usize
     }
 
-    /// The numbers of a contact: per row F of side a, then F of side b. Those of a side without body must stay zero.
+    /// Sets the rows of a contact, per row F numbers of side a, then F of side b (zero for a side without body), and their squares.
+    /// Returns J v' of some velocities.
+    #[inline(always)] // For each number of rows known beforehand.
+    pub(crate) fn set<const N: usize, const F: usize>(
+        &mut self,
+        contact: usize,
+        rows: &[[[f64; F]; 2]],
+        velocities: [&[f64]; N],
+    ) -> [[f64; ROWS_MAX]; N] {
+        debug_assert_eq!(F, self.freedoms);
+        let start = self.range(contact).start;
+        let width = 2 * F;
+        let values = &mut self.values[start * width..(start + rows.len()) * width];
+        values.copy_from_slice(rows.as_flattened().as_flattened());
+        let squares = &mut self.squares[start..start + rows.len()];
+        products(rows, squares, self.sides[contact], velocities)
+    }
+
+    /// Keeps the squares of the rows of a contact that are written, and returns J v' of a velocity.
     #[inline]
-    pub(crate) fn numbers(&mut self, contact: usize) -> &mut [f64] {
+    pub(crate) fn read(&mut self, contact: usize, velocity: &[f64]) -> [f64; ROWS_MAX] {
         let Range { start, end } = self.range(contact);
+        let (sides, squares) = (self.sides[contact], &mut self.squares[start..end]);
         let width = 2 * self.freedoms;
-        &mut self.values[start * width..end * width]
-    }
-
-    /// Reads the rows of a contact once they are written: keeps their squares, and returns J v' of some velocities.
-    #[inline]
-    pub(crate) fn read<const N: usize>(
-        &mut self,
-        contact: usize,
-        velocities: [&[f64]; N],
-    ) -> [[f64; ROWS_MAX]; N] {
-        if self.freedoms == 6 {
-            self.read_as::<N, 6>(contact, velocities)
+        let values = &self.values[start * width..end * width];
+        let [out] = if self.freedoms == 6 {
+            let rows = values.as_chunks::<6>().0.as_chunks::<2>().0;
+            products(rows, squares, sides, [velocity])
         } else {
-            self.read_as::<N, 3>(contact, velocities)
-        }
-    }
-
-    #[inline(always)]
-    fn read_as<const N: usize, const F: usize>(
-        &mut self,
-        contact: usize,
-        velocities: [&[f64]; N],
-    ) -> [[f64; ROWS_MAX]; N] {
-        let (rows, sides) = (self.range(contact), self.sides[contact]);
-        let mut twists = [[[0.0; F]; 2]; N];
-        for (twists, velocity) in twists.iter_mut().zip(velocities) {
-            for (out, side) in twists.iter_mut().zip(sides) {
-                *out = twist::<F>(side, velocity);
-            }
-        }
-        let mut out = [[0.0; ROWS_MAX]; N];
-        let (halves, _) = self.values[rows.start * 2 * F..rows.end * 2 * F].as_chunks::<F>();
-        let numbers = halves.as_chunks::<2>().0.iter();
-        for (row, ([a, b], square)) in numbers.zip(&mut self.squares[rows]).enumerate() {
-            for (out, twist) in out.iter_mut().zip(&twists) {
-                out[row] = along(a, &twist[0]) + along(b, &twist[1]);
-            }
-            *square = if sides[0] != sides[1] {
-                dot(a, a) + dot(b, b)
-            } else if sides[0] != NO_BODY {
-                // A body that touches itself.
-                (dot(a, a) + dot(a, b)) + (dot(b, a) + dot(b, b))
-            } else {
-                0.0
-            };
-        }
+            let rows = values.as_chunks::<3>().0.as_chunks::<2>().0;
+            products(rows, squares, sides, [velocity])
+        };
         out
     }
+}
+
+/// Squares of rows, written, and their products with velocities.
+#[inline(always)] // For each number of rows known beforehand.
+fn products<const N: usize, const F: usize>(
+    rows: &[[[f64; F]; 2]],
+    squares: &mut [f64],
+    sides: [u32; 2],
+    velocities: [&[f64]; N],
+) -> [[f64; ROWS_MAX]; N] {
+    for ([a, b], square) in rows.iter().zip(squares) {
+        *square = if sides[0] != sides[1] {
+            dot(a, a) + dot(b, b)
+        } else if sides[0] != NO_BODY {
+            // A body that touches itself.
+            (dot(a, a) + dot(a, b)) + (dot(b, a) + dot(b, b))
+        } else {
+            0.0
+        };
+    }
+    let mut out = [[0.0; ROWS_MAX]; N];
+    for (out, velocity) in out.iter_mut().zip(velocities) {
+        let [u, v] = [
+            twist::<F>(sides[0], velocity),
+            twist::<F>(sides[1], velocity),
+        ];
+        for (out, [a, b]) in out.iter_mut().zip(rows) {
+            *out = along(a, &u) + along(b, &v);
+        }
+    }
+    out
 }
 
 impl Part for BodyRows<'_> {
