@@ -256,6 +256,11 @@ impl ContactResidual {
         self.scratch.any_block(block, problem, p, w, (rho, scale))
     }
 
+    /// W p + q of the impulses measured last, rounding left out; of few contacts with an assembled W it is not kept.
+    pub(crate) fn velocity(&self) -> &[f64] {
+        &self.velocity
+    }
+
     /// What the impulses measured last do to the whitened velocities of bodies, Jᵀ p, where W is over bodies and there are contacts.
     pub(crate) fn change_of_bodies(&self) -> &[f64] {
         self.memory.of_bodies()

@@ -102,6 +102,11 @@ impl ContactStage {
         self.residual.worst()
     }
 
+    /// W p + q of the impulses certified last, where the problem is over bodies and has contacts.
+    pub(crate) fn velocity(&self) -> &[f64] {
+        self.residual.velocity()
+    }
+
     /// Jᵀ p of the impulses certified last, where the problem is over bodies and has contacts.
     pub(crate) fn change_of_bodies(&self) -> &[f64] {
         self.residual.change_of_bodies()

@@ -31,7 +31,7 @@ use crate::contact::{BodyOperator, NO_BODY};
 
 /// Contacts and bodies by island.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Islands {
+pub(crate) struct Islands {
     parent: Vec<u32>,
     /// Island of each representative.
     label: Vec<u32>,
@@ -46,7 +46,7 @@ const NONE: u32 = u32::MAX;
 
 impl Islands {
     /// Finds the islands of a problem.
-    pub(super) fn find(&mut self, operator: &BodyOperator) {
+    pub(crate) fn find(&mut self, operator: &BodyOperator) {
         let bodies = operator.bodies();
         self.parent.clear();
         self.parent.extend(0..bodies as u32);
@@ -96,12 +96,12 @@ impl Islands {
     }
 
     /// Number of islands.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.contact_start.len() - 1
     }
 
     /// Island of a contact; none where nothing can move.
-    pub(super) fn of(&self, contact: usize) -> Option<usize> {
+    pub(crate) fn of(&self, contact: usize) -> Option<usize> {
         let island = self.island[contact];
         (island != NONE).then_some(island as usize)
     }

@@ -31,6 +31,7 @@ mod team;
 mod track;
 mod workspace;
 
+pub(crate) use islands::Islands;
 pub use solver::{BodySweepSettings, BodySweepSolver};
 
 #[cfg(test)]

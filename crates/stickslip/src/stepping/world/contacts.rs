@@ -31,6 +31,12 @@ pub(super) struct ActiveContact {
 }
 
 impl ActiveContact {
+    /// Its rows in the problem.
+    #[inline]
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.start as usize + usize::from(self.rows)
+    }
+
     /// Whether an impact law acts on the approach (fast enough to bounce).
     pub fn strikes(&self) -> bool {
         self.posing == Posing::Impact

@@ -10,6 +10,7 @@ mod contacts;
 mod impulses;
 mod phases;
 mod posing;
+mod prediction;
 mod projection;
 mod scheme;
 mod spin;

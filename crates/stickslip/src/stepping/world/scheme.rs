@@ -15,6 +15,7 @@ use super::contacts::{self, ActiveContact};
 use super::impulses::ImpulseMemory;
 use super::phases::{ImpactPhases, PhaseInput};
 use super::posing::{PoseInput, PosedContacts};
+use super::prediction::Prediction;
 use super::projection::Projection;
 
 /// Time stepping of a world: drift, kick, drift.
@@ -78,6 +79,7 @@ pub struct WorldStepping {
     contacts: PosedContacts,
     projection: Projection,
     phases: ImpactPhases,
+    prediction: Prediction,
     account: Account,
     loads: Vec<Load>,
     /// Whitened velocity before the kick, without contacts, the change by contacts, and their sum.
@@ -112,6 +114,7 @@ impl WorldStepping {
             contacts: PosedContacts::default(),
             projection: Projection::default(),
             phases: ImpactPhases::default(),
+            prediction: Prediction::default(),
             account: Account::default(),
             loads: Vec::new(),
             before: Vec::new(),
@@ -201,6 +204,7 @@ impl WorldStepping {
         if let Err(outcome) = self.contacts.pose(&input, &mut stage.problem, guess) {
             return (outcome, f64::NAN);
         }
+        self.prediction.begin(&stage.solution.impulse);
         times.build = clock.lap();
         let input = PhaseInput {
             t: t_end,
@@ -297,11 +301,24 @@ impl WorldStepping {
                 *present = self.present(first + k, problem, resting);
             }
         });
+        let (problem, impulse) = (&stage.problem, &self.phases.impulse);
+        let expected = (stage.solution.iterations > 0 && self.phases.is_last).then(|| {
+            self.prediction.after(
+                problem,
+                &self.contacts,
+                &record.present,
+                (impulse, stage.velocity()),
+            )
+        });
         self.memory.begin(h, self.found.len());
         let mut works = [0.0; 3];
         for (contact, present) in self.contacts.active.iter().zip(&record.present) {
             let (place, impulse, moment) = (present.place, present.impulse, present.moment);
-            self.memory.keep(contact.found, impulse, moment);
+            let (again, turning) = match expected {
+                Some(p) => contact.in_world(&p[contact.range()], usize::from(contact.linear)),
+                None => (impulse, moment),
+            };
+            self.memory.keep(contact.found, again, turning);
             works[0] += present.work_normal;
             works[1] += present.work_tangential;
             self.account.impulse_size(place, impulse, moment);
