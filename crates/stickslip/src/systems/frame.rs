@@ -220,6 +220,7 @@ pub(crate) fn misalignment(gradient: &[f64], row: &[f64]) -> f64 {
 /// Two unit vectors that complete the unit normal `n` to a right-handed orthonormal basis.
 ///
 /// They depend on `n` alone and are continuous except where the sign of `n_z` changes.
+#[inline]
 pub fn orthonormal_tangents(n: [f64; 3]) -> [[f64; 3]; 2] {
     let sign = 1.0f64.copysign(n[2]);
     let a = -1.0 / (sign + n[2]);

@@ -42,26 +42,10 @@ impl ActiveContact {
         self.posing == Posing::Impact
     }
 
-    /// Direction of a row in the world: normal and tangents, then the axes of rolling, then that of drilling.
+    /// Direction of a row in the world.
     #[inline]
     pub fn direction(&self, row: usize) -> [f64; 3] {
-        self.frame[match row {
-            0..3 => row,
-            3 if self.rolling => 1,
-            4 => 2,
-            _ => 0,
-        }]
-    }
-
-    /// Directions of all rows, the first ones of which count.
-    #[inline]
-    pub fn directions(&self) -> [[f64; 3]; ROWS_MAX] {
-        let [normal, first, second] = self.frame;
-        let [third, fourth] = match self.rolling {
-            true => [first, second],
-            false => [normal, normal],
-        };
-        [normal, first, second, third, fourth, normal]
+        direction(&self.frame, row, self.rolling)
     }
 
     /// Impulse and moment on body a in world axes; the first `linear` rows are velocities.
@@ -89,6 +73,17 @@ impl ActiveContact {
             *o = dot(vector, self.direction(i));
         }
     }
+}
+
+/// Direction of a row: normal and tangents, then the axes of rolling, then that of drilling.
+#[inline(always)] // Rows are known beforehand.
+pub(super) fn direction(frame: &[[f64; 3]; 3], row: usize, rolling: bool) -> [f64; 3] {
+    frame[match row {
+        0..3 => row,
+        3 if rolling => 1,
+        4 => 2,
+        _ => 0,
+    }]
 }
 
 /// How the normal row of a contact is posed in a step.
@@ -167,7 +162,7 @@ pub(super) fn linear_rows(dimension: Dimension, law: &PairLaw) -> usize {
 }
 
 /// Normal and tangents of a contact; in the plane the normal, the tangent and the axis of rotation.
-#[inline]
+#[inline(always)]
 pub(super) fn frame(
     dimension: Dimension,
     law: &PairLaw,

@@ -8,7 +8,7 @@ use crate::records::StepOutcome;
 use crate::systems::world::{Dimension, FoundContact, Load, PairLaw, World};
 
 use super::bodies::Bodies;
-use super::contacts::{self, ActiveContact, Approach, Posing, dot};
+use super::contacts::{self, ActiveContact, Approach, Posing, ROWS_MAX, direction, dot};
 use super::impulses::ImpulseMemory;
 
 /// What a problem is posed from.
@@ -247,16 +247,16 @@ impl Contacts<'_> {
         let ActiveContact { rows, linear, .. } = self.active[contact];
         let counts = (usize::from(rows), usize::from(linear));
         match (input.world.dimension, counts) {
-            (Dimension::Space, (3, 3)) => self.write_as::<6>(contact, input, (3, 3)),
-            (Dimension::Plane, (2, 2)) => self.write_as::<3>(contact, input, (2, 2)),
-            (Dimension::Space, counts) => self.write_as::<6>(contact, input, counts),
-            (Dimension::Plane, counts) => self.write_as::<3>(contact, input, counts),
+            (Dimension::Space, (3, 3)) => self.write_as::<6, 3>(contact, input, (3, 3)),
+            (Dimension::Plane, (2, 2)) => self.write_as::<3, 2>(contact, input, (2, 2)),
+            (Dimension::Space, counts) => self.write_as::<6, ROWS_MAX>(contact, input, counts),
+            (Dimension::Plane, counts) => self.write_as::<3, ROWS_MAX>(contact, input, counts),
         }
     }
 
-    /// The same for bodies of F freedoms and so many rows, `linear` of which are velocities.
+    /// The same for bodies of F freedoms and so many rows, at most N, `linear` of which are velocities.
     #[inline(always)] // For each number of rows known beforehand.
-    fn write_as<const F: usize>(
+    fn write_as<const F: usize, const N: usize>(
         &mut self,
         contact: usize,
         input: &PoseInput,
@@ -267,10 +267,11 @@ impl Contacts<'_> {
         let found = &input.found[active.found as usize];
         let law = world.laws.law(found.law);
         let first = &bodies.rotations[found.key.owners[0] as usize];
-        active.frame = contacts::frame(world.dimension, law, found.normal, first);
-        let all = active.directions();
+        let frame = contacts::frame(world.dimension, law, found.normal, first);
+        active.frame = frame;
+        let all: [[f64; 3]; N] = std::array::from_fn(|row| direction(&frame, row, active.rolling));
         let used = &all[..count];
-        let mut rows = [[[0.0; F]; 2]; contacts::ROWS_MAX];
+        let mut rows = [[[0.0; F]; 2]; N];
         let rows = &mut rows[..count];
         contacts::write_sides(rows, bodies, found, used, linear);
         let velocities = [self.fill.velocity_free, input.before];
