@@ -291,6 +291,39 @@ pub(super) fn write_sides<const F: usize>(
     }
 }
 
+/// Rows of normal and tangents in space by columns, a lane for each: those of [`write_rows`], all at once.
+#[inline(always)]
+pub(super) fn columns_by_lane(
+    bodies: &Bodies,
+    contact: &FoundContact,
+    frame: &[[f64; 3]; 3],
+) -> [[f64; 4]; 12] {
+    let [n, s, t] = frame;
+    let along: [[f64; 4]; 3] = std::array::from_fn(|c| [n[c], s[c], t[c], 0.0]);
+    let mut columns = [[0.0; 4]; 12];
+    let halves = columns.as_chunks_mut::<6>().0.iter_mut();
+    for ((half, &body), sign) in halves.zip(&contact.key.owners).zip([1.0, -1.0]) {
+        let body = body as usize;
+        let mass = &bodies.masses[body];
+        if !mass.free {
+            continue;
+        }
+        let x = bodies.state.poses[body].position;
+        let arm = [0, 1, 2].map(|k| contact.place[k] - x[k]);
+        let root_mass = sign * mass.inverse_root_mass;
+        for k in 0..3 {
+            let turn = cross(bodies.rotations[body][k], arm);
+            let root_inertia = sign * mass.inverse_root_inertia[k];
+            for l in 0..4 {
+                half[k][l] = root_mass * along[k][l];
+                half[3 + k][l] = root_inertia
+                    * (turn[0] * along[0][l] + turn[1] * along[1][l] + turn[2] * along[2][l]);
+            }
+        }
+    }
+    columns
+}
+
 /// Writes the velocity of a relative to b that driven bodies alone make, row by row.
 #[inline]
 pub(super) fn drift(

@@ -271,11 +271,20 @@ impl Contacts<'_> {
         active.frame = frame;
         let all: [[f64; 3]; N] = std::array::from_fn(|row| direction(&frame, row, active.rolling));
         let used = &all[..count];
-        let mut rows = [[[0.0; F]; 2]; N];
-        let rows = &mut rows[..count];
-        contacts::write_sides(rows, bodies, found, used, linear);
         let velocities = [self.fill.velocity_free, input.before];
-        let [free, before] = self.fill.rows.set(contact, rows, velocities);
+        let [mut free, mut before] = [[0.0; ROWS_MAX]; 2];
+        let [a, b] = found.key.owners;
+        if F == 6 && (count, linear) == (3, 3) && a != b {
+            let columns = contacts::columns_by_lane(bodies, found, &frame);
+            let products = self.fill.rows.set_by_lane(contact, &columns, velocities);
+            free[..4].copy_from_slice(&products[0]);
+            before[..4].copy_from_slice(&products[1]);
+        } else {
+            let mut rows = [[[0.0; F]; 2]; N];
+            let rows = &mut rows[..count];
+            contacts::write_sides(rows, bodies, found, used, linear);
+            [free, before] = self.fill.rows.set(contact, rows, velocities);
+        }
         let drift = &mut self.drift.of(contact)[..count];
         let approach = &mut self.approach.of(contact)[..count];
         contacts::drift(bodies, found, used, linear, drift);

@@ -97,6 +97,51 @@ impl<'a> BodyRows<'a> {
         products(rows, squares, self.sides[contact], velocities)
     }
 
+    /// The same for normal and tangents of a contact of two bodies in space, given by columns: all rows at once, a lane each.
+    #[inline(always)]
+    pub(crate) fn set_by_lane(
+        &mut self,
+        contact: usize,
+        columns: &[[f64; 4]; 12],
+        velocities: [&[f64]; 2],
+    ) -> [[f64; 4]; 2] {
+        let start = self.range(contact).start;
+        let (rows, _) = self.values[start * 12..(start + 3) * 12].as_chunks_mut::<12>();
+        for (row, values) in rows.iter_mut().enumerate() {
+            for (value, column) in values.iter_mut().zip(columns) {
+                *value = column[row];
+            }
+        }
+        let (a, b) = (&columns[..6], &columns[6..]);
+        let square = |half: &[[f64; 4]], l: usize| {
+            let mut sum = half[0][l] * half[0][l];
+            for column in &half[1..] {
+                sum += column[l] * column[l];
+            }
+            sum
+        };
+        let squares = &mut self.squares[start..start + 3];
+        for (l, out) in squares.iter_mut().enumerate() {
+            *out = square(a, l) + square(b, l);
+        }
+        let sides = self.sides[contact];
+        let product = |half: &[[f64; 4]], v: &[f64; 6], l: usize| {
+            let part = |k: usize| half[k][l] * v[k] + half[k + 3][l] * v[k + 3];
+            part(0) + part(1) + part(2)
+        };
+        let mut out = [[0.0; 4]; 2];
+        for (out, velocity) in out.iter_mut().zip(velocities) {
+            let (u, v) = (
+                twist::<6>(sides[0], velocity),
+                twist::<6>(sides[1], velocity),
+            );
+            for (l, out) in out.iter_mut().enumerate() {
+                *out = product(a, &u, l) + product(b, &v, l);
+            }
+        }
+        out
+    }
+
     /// Keeps the squares of the rows of a contact that are written, and returns J v' of a velocity.
     #[inline]
     pub(crate) fn read(&mut self, contact: usize, velocity: &[f64]) -> [f64; ROWS_MAX] {
