@@ -169,6 +169,11 @@ impl ContactSolver for Settling {
     fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         ContactSolver::solve(self.now(), problem, solution);
     }
+    fn guess_tolerance(&self, problem: &ContactProblem) -> Option<f64> {
+        let exact = self.exact.load(Ordering::Relaxed);
+        let now = if exact { &self.then } else { &self.first };
+        now.guess_tolerance(problem)
+    }
     fn solve_within(&mut self, tolerance: f64, problem: &ContactProblem, to: &mut ContactSolution) {
         self.now().solve_within(tolerance, problem, to);
     }

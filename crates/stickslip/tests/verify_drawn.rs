@@ -470,3 +470,89 @@ fn a_cone_that_lands_under_moreaus_s_is_certified_and_accepted() {
     );
     assert_accepted("cone", &text);
 }
+
+/// A cylinder across a hollow of the ground has points over two triangles, each with the normal of its own.
+#[test]
+fn points_over_two_triangles_are_where_bodies_touch() {
+    let text = r#"
+title = "cylinders and cones on uneven ground"
+law = "argmin"
+scheme = "moreau-jean"
+impact = "moreau"
+step = 0.005
+until = 0.285
+[world]
+dimension = 3
+gravity = [0, 0, -9.81]
+[[materials]]
+name = "a"
+density = 1000.0
+friction = 0.301
+[[materials]]
+name = "b"
+density = 1000.0
+friction = 0.943
+[[pairs]]
+between = ["a","b"]
+friction = 0.47
+[[bodies]]
+name = "floor"
+fixed = true
+material = "b"
+shape = { height_field = { values = [
+    [-0.015, -0.03, -0.018, -0.037, -0.013, -0.022],
+    [-0.02, -0.038, -0.026, -0.01, -0.005, -0.038],
+    [-0.016, -0.049, -0.046, -0.041, -0.046, -0.024],
+    [-0.005, -0.009, -0.046, -0.025, -0.039, -0.019],
+    [-0.005, -0.019, -0.015, -0.046, -0.024, -0.023],
+    [-0.043, -0.003, -0.012, -0.033, -0.041, -0.022]
+], size = [2,2] } }
+[[bodies]]
+name = "wall"
+fixed = true
+material = "b"
+shape = { half_space = [-1,0,0] }
+position = [0.5, 0, 0]
+[[fill]]
+name = "g"
+material = "a"
+count = 16
+seed = 670
+shapes = [{ shape = { cylinder = { radius = 0.056, length = 0.062 } }, weight = 1.416, uniform = [0.7, 1.2] }, { shape = { cone = { radius = 0.059, length = 0.09 } }, weight = 0.965, uniform = [0.7, 1.2] }]
+region = { box = [0.8, 0.8, 0.6], at = [0, 0, 0.45] }
+velocity = [0, 0, -2.0]
+"#;
+    assert_accepted("hollow", text);
+}
+
+/// Impulses of 10⁻⁵ in a step of 1 m/s are judged by what they are off, not by a quotient with their own size.
+#[test]
+fn small_impulses_of_boxes_under_argmin_are_judged_as_coulombs_law() {
+    let text = r#"
+title = "boxes on a shaken floor"
+law = "argmin"
+scheme = "moreau-jean"
+impact = "newton"
+step = 0.005
+until = 0.155
+[world]
+dimension = 2
+gravity = [0, -9.81]
+[[materials]]
+name = "a"
+density = 1000.0
+friction = 0.996
+[[bodies]]
+name = "floor"
+motion = { position = ["0.02*sin(t/0.02)", "0.005*sin(t/0.02)"] }
+material = "a"
+shape = { half_plane = [0,1] }
+[[bodies]]
+name = "s"
+material = "a"
+shape = { rectangle = [0.1,0.1] }
+position = [0,0.05]
+repeat = { count = [4, 2], spacing = [0.1,0.1], stagger = [0,0] }
+"#;
+    assert_accepted("shaken", text);
+}

@@ -256,6 +256,41 @@ impl ContactResidual {
         self.scratch.any_block(block, problem, p, w, (rho, scale))
     }
 
+    /// Whether what was measured last is within a tolerance, over all blocks and over those of each group, in its own scale: `group` is that of a
+    /// block, `sums` is working memory.
+    pub(crate) fn is_within(
+        &self,
+        tolerance: f64,
+        (problem, impulse): (&ContactProblem, &[f64]),
+        (groups, group): (usize, impl Fn(usize) -> Option<usize>),
+        sums: &mut Vec<[f64; 4]>,
+    ) -> bool {
+        if !(self.worst() <= tolerance) || self.rho.len() != self.blocks.len() {
+            return false;
+        }
+        if groups <= 1 {
+            return true;
+        }
+        sums.clear();
+        sums.resize(groups, [0.0; 4]);
+        let blocks = problem.blocks().iter().zip(&self.blocks).zip(&self.rho);
+        for (b, ((block, residual), &rho)) in blocks.enumerate() {
+            let Some(group) = group(b) else {
+                continue;
+            };
+            let [map, part, size, driven] = &mut sums[group];
+            let p = &impulse[block.range()];
+            *map += residual.natural_map * residual.natural_map;
+            *part = residual.worst().max(*part);
+            *size += dot(p, p);
+            *driven = add_driven(*driven, &problem.free()[block.range()], rho, self.noise);
+        }
+        let scale = impulse_scale(problem, impulse, self.noise, &self.rho);
+        sums.iter().all(|&[map, part, size, driven]| {
+            map.sqrt().max(part) * scale <= tolerance * size.max(driven).sqrt()
+        })
+    }
+
     /// W p + q of the impulses measured last, rounding left out; of few contacts with an assembled W it is not kept.
     pub(crate) fn velocity(&self) -> &[f64] {
         &self.velocity
@@ -739,4 +774,27 @@ pub(super) fn project_cone(
     }
     out[0] = high;
     section.project(&z[1..], high, &mut out[1..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error that all contacts together hide is seen in the group that it belongs to.
+    #[test]
+    fn groups_are_measured_in_their_own_scale() {
+        let w: [f64; 16] = std::array::from_fn(|k| f64::from(u8::from(k % 5 == 0)));
+        let q = vec![-1.0, 0.0, -1e-6, 0.0];
+        let problem = ContactProblem::coulomb_from_dense(2, &w, q, vec![0.5, 0.5]).unwrap();
+        let within = |impulse: &[f64], groups: usize| {
+            let mut residual = ContactResidual::default();
+            residual.measure_any(&problem, impulse);
+            let group = (groups, |block: usize| Some(block.min(groups - 1)));
+            residual.is_within(1e-8, (&problem, impulse), group, &mut Vec::new())
+        };
+        let wrong = [1.0, 0.0, 1.001e-6, 0.0];
+        assert!(within(&wrong, 1) && !within(&wrong, 2));
+        assert!(within(&[1.0, 0.0, 1e-6, 0.0], 2));
+        assert!(!within(&[1.001, 0.0, 1e-6, 0.0], 1));
+    }
 }

@@ -19,6 +19,11 @@ pub trait ContactSolver: Send + Sync {
         self.solve(problem, solution);
     }
 
+    /// The residual of each island of a problem over bodies within which the solver would leave a guess as it is; none where it has no such rule.
+    fn guess_tolerance(&self, _problem: &ContactProblem) -> Option<f64> {
+        None
+    }
+
     /// Name for records and messages.
     fn name(&self) -> &str;
 }

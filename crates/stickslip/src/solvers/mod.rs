@@ -60,7 +60,6 @@ mod strategy;
 pub(crate) mod sweep;
 pub(crate) mod uniqueness;
 
-pub(crate) use bodies::Islands;
 pub use bodies::{BodySweepSettings, BodySweepSolver};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use generalized_reaction::{GeneralizedReaction, GeneralizedReactionSettings};

@@ -134,6 +134,14 @@ impl CascadeSolver {
         }
     }
 
+    /// Whether a problem is left to the sweeps over bodies.
+    fn sweeps_bodies(&self, problem: &ContactProblem) -> bool {
+        problem.delassus().bodies().is_some()
+            && problem.generalized_rule().is_none()
+            && self.method == CoulombMethod::Cascade
+            && problem.blocks().len() >= FEWEST_BLOCKS
+    }
+
     /// Solves few contacts. Their sweeps end where impulses hardly change, which says little of the residual where they creep: between bodies, whose
     /// tolerance is that of a certificate, they go on until the residual is within it too.
     fn solve_few(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
@@ -160,14 +168,16 @@ impl CascadeSolver {
 }
 
 impl ContactSolver for CascadeSolver {
+    fn guess_tolerance(&self, problem: &ContactProblem) -> Option<f64> {
+        let bodies = ContactSolver::guess_tolerance(&self.bodies, problem);
+        bodies.filter(|_| self.sweeps_bodies(problem))
+    }
+
     fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         solution.prepare(problem.size());
         let scalable = is_scalable(problem);
         let blocks = problem.blocks().len();
-        let over_bodies = problem.delassus().bodies().is_some()
-            && problem.generalized_rule().is_none()
-            && self.method == CoulombMethod::Cascade
-            && blocks >= FEWEST_BLOCKS;
+        let over_bodies = self.sweeps_bodies(problem);
         if over_bodies {
             self.bodies.set_threads(crate::parallel::threads());
             ContactSolver::solve(&mut self.bodies, problem, solution);

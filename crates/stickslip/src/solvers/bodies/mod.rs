@@ -12,7 +12,6 @@ mod drive;
 mod finish;
 mod gmres;
 mod group;
-mod islands;
 mod kernels;
 mod krylov_island;
 mod lanes;
@@ -31,7 +30,6 @@ mod team;
 mod track;
 mod workspace;
 
-pub(crate) use islands::Islands;
 pub use solver::{BodySweepSettings, BodySweepSolver};
 
 #[cfg(test)]

@@ -26,9 +26,9 @@
 //!
 //! `solvers/bodies/tests.rs`.
 
-use super::islands::Islands;
 use super::packing::batch_friction;
 use super::workspace::Problem;
+use crate::contact::Islands;
 use crate::parallel::share;
 
 /// Sums of one island.

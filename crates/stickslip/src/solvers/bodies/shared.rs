@@ -5,10 +5,10 @@ use super::batch::{Bodies, Four};
 use super::drive::drive;
 use super::finish::FIRST_SWEEPS;
 use super::group::{Group, Segment, Slot};
-use super::islands::Islands;
 use super::patches;
 use super::team::SpinBarrier;
 use super::track::Track;
+use crate::contact::Islands;
 use crate::solvers::sweep::Instructions;
 use std::ops::Range;
 

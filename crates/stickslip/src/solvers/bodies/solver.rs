@@ -243,6 +243,10 @@ impl ContactSolver for BodySweepSolver {
         solution.local_velocity.clear();
     }
 
+    fn guess_tolerance(&self, _problem: &ContactProblem) -> Option<f64> {
+        Some(self.settings.tolerance)
+    }
+
     /// With a third of the sweeps and no rounds of Newton's method without a matrix.
     fn solve_within(
         &mut self,

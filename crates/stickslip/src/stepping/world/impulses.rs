@@ -11,6 +11,9 @@ use super::contacts::ActiveContact;
 pub(super) struct ImpulseMemory {
     h: f64,
     impulses: Vec<[f64; 6]>,
+    /// Whether the guess of that step was its solution.
+    #[serde(default)]
+    rested: bool,
 }
 
 impl ImpulseMemory {
@@ -31,9 +34,14 @@ impl ImpulseMemory {
         }
     }
 
+    /// Whether the guess of the last step was its solution.
+    pub fn rested(&self) -> bool {
+        self.rested
+    }
+
     /// Starts the memory of a step with `count` contacts.
-    pub fn begin(&mut self, h: f64, count: usize) {
-        self.h = h;
+    pub fn begin(&mut self, h: f64, count: usize, rested: bool) {
+        (self.h, self.rested) = (h, rested);
         self.impulses.clear();
         self.impulses.resize(count, [0.0; 6]);
     }

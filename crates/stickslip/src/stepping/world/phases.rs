@@ -16,6 +16,8 @@ const ROUNDS_MAX: usize = 100;
 pub(super) struct PhaseInput<'a> {
     pub t: f64,
     pub contacts: &'a PosedContacts,
+    /// Whether the guess of the last step was its solution.
+    pub rested: bool,
     /// Whitened velocity before the kick.
     pub before: &'a [f64],
 }
@@ -67,10 +69,14 @@ impl ImpactPhases {
             stage.solution.impulse.clear();
             stage.solution.impulse.resize(self.compression.len(), 0.0);
         }
-        stage.solve();
+        self.is_last = !(poisson || energetic);
+        if self.is_last && input.rested {
+            stage.solve_at_rest();
+        } else {
+            stage.solve();
+        }
         self.impulse.clear();
         self.impulse.extend_from_slice(&stage.solution.impulse);
-        self.is_last = !(poisson || energetic);
         if poisson || energetic {
             for (total, first) in self.impulse.iter_mut().zip(&self.compression) {
                 *total += first;

@@ -32,10 +32,9 @@
 //!
 //! Tests below.
 
-use crate::contact::ContactProblem;
 use crate::contact::delassus::SweepVelocity;
+use crate::contact::{ContactProblem, Islands};
 use crate::records::{ContactMode, PresentContact};
-use crate::solvers::Islands;
 
 use super::contacts::operator;
 use super::posing::PosedContacts;

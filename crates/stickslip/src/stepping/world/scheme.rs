@@ -209,6 +209,7 @@ impl WorldStepping {
         let input = PhaseInput {
             t: t_end,
             contacts: &self.contacts,
+            rested: self.memory.rested(),
             before: &self.before,
         };
         let first = self.phases.solve(&input, stage);
@@ -302,7 +303,8 @@ impl WorldStepping {
             }
         });
         let (problem, impulse) = (&stage.problem, &self.phases.impulse);
-        let expected = (stage.solution.iterations > 0 && self.phases.is_last).then(|| {
+        let rested = stage.solution.iterations == 0;
+        let expected = (!rested && self.phases.is_last).then(|| {
             self.prediction.after(
                 problem,
                 &self.contacts,
@@ -310,7 +312,7 @@ impl WorldStepping {
                 (impulse, stage.velocity()),
             )
         });
-        self.memory.begin(h, self.found.len());
+        self.memory.begin(h, self.found.len(), rested);
         let mut works = [0.0; 3];
         for (contact, present) in self.contacts.active.iter().zip(&record.present) {
             let (place, impulse, moment) = (present.place, present.impulse, present.moment);

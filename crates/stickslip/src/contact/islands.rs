@@ -27,7 +27,7 @@
 
 use std::ops::Range;
 
-use crate::contact::{BodyOperator, NO_BODY};
+use super::{BodyOperator, NO_BODY};
 
 /// Contacts and bodies by island.
 #[derive(Clone, Debug, Default)]
@@ -107,17 +107,17 @@ impl Islands {
     }
 
     /// Contacts of an island.
-    pub(super) fn contacts(&self, island: usize) -> &[u32] {
+    pub(crate) fn contacts(&self, island: usize) -> &[u32] {
         &self.contacts[self.contact_start[island] as usize..self.contact_start[island + 1] as usize]
     }
 
     /// Where the bodies of an island stand in [`Self::bodies`].
-    pub(super) fn body_range(&self, island: usize) -> Range<usize> {
+    pub(crate) fn body_range(&self, island: usize) -> Range<usize> {
         self.body_start[island] as usize..self.body_start[island + 1] as usize
     }
 
     /// Bodies sorted by island.
-    pub(super) fn bodies(&self) -> &[u32] {
+    pub(crate) fn bodies(&self) -> &[u32] {
         &self.bodies
     }
 }
