@@ -556,3 +556,65 @@ repeat = { count = [4, 2], spacing = [0.1,0.1], stagger = [0,0] }
 "#;
     assert_accepted("shaken", text);
 }
+
+/// Corrections that turn a body by some hundredths come to rest where it touches, not above.
+#[test]
+fn a_hull_that_lands_spinning_is_corrected_onto_the_floor() {
+    let text = r#"
+title = "hulls that land spinning"
+law = "coulomb"
+scheme = "moreau-jean"
+impact = "inelastic"
+step = 0.005
+until = 0.15
+[world]
+dimension = 3
+gravity = [0, 0, -9.81]
+[[materials]]
+name = "a"
+density = 1000.0
+friction = 0.2192
+[[materials]]
+name = "b"
+density = 1000.0
+friction = 1.2837
+rolling_friction = 0.0154
+[[pairs]]
+between = ["a","b"]
+friction = 0.0363
+restitution = 0.6562
+[[bodies]]
+name = "floor"
+fixed = true
+material = "b"
+shape = { half_space = [0,0,1] }
+[[bodies]]
+name = "wall"
+fixed = true
+material = "b"
+shape = { half_space = [-1,0,0] }
+position = [0.5, 0, 0]
+[[fill]]
+name = "g"
+material = "a"
+count = 17
+seed = 462
+shapes = [{ shape = { hull = [
+    [-0.0281, 0.0155, 0.0841],
+    [0.0389, -0.0771, -0.0254],
+    [0.0027, -0.0837, -0.0331],
+    [0.0203, -0.057, -0.0666],
+    [0.0541, 0.0579, -0.0426],
+    [0.0739, 0.041, 0.031],
+    [-0.0804, 0.0319, -0.0248],
+    [-0.035, 0.0071, -0.0826],
+    [-0.0711, -0.0404, -0.0376],
+    [-0.0484, 0.0668, 0.036]
+] }, weight = 0.9778, uniform = [0.7, 1.2] },
+    { shape = { ball = 0.0646 }, weight = 1.5382, uniform = [0.7, 1.2] },
+    { shape = { box = [0.1078, 0.0867, 0.098] }, weight = 0.6795, uniform = [0.7, 1.2] }]
+region = { box = [0.8, 0.8, 0.6], at = [0, 0, 0.45] }
+velocity = [0, 0, -2.0]
+"#;
+    assert_accepted("spinning", text);
+}

@@ -14,7 +14,7 @@
 //!
 //! # Guarantees
 //!
-//! A guess only: solutions are what they are, within the tolerance. In the measure above it is at least as good as the impulses of the step, while no contact opens
+//! Where p and g differ by rounding, p′ = p. A guess only: solutions are what they are, within the tolerance. In the measure above it is at least as good as the impulses of the step, while no contact opens
 //! and no slip begins.
 //!
 //! # Behaviour to know
@@ -39,6 +39,9 @@ use crate::records::{ContactMode, PresentContact};
 use super::contacts::operator;
 use super::posing::PosedContacts;
 
+/// Changes of impulses up to this part of them are rounding: some thousand times that of a number.
+const ROUNDING: f64 = 1e-12;
+
 /// The guess of a step, and what it tells of the next.
 #[derive(Debug, Default)]
 pub(super) struct Prediction {
@@ -48,8 +51,8 @@ pub(super) struct Prediction {
     velocity: Vec<f64>,
     memory: SweepVelocity,
     islands: Islands,
-    /// Numerator and denominator of the share of each island.
-    sums: Vec<[f64; 2]>,
+    /// Numerator and denominator of the share of each island, and Σ |p|² of its contacts.
+    sums: Vec<[f64; 3]>,
 }
 
 impl Prediction {
@@ -70,7 +73,7 @@ impl Prediction {
         let operator = operator(problem);
         self.islands.find(operator);
         self.sums.clear();
-        self.sums.resize(self.islands.count(), [0.0; 2]);
+        self.sums.resize(self.islands.count(), [0.0; 3]);
         self.velocity.resize(impulse.len(), 0.0);
         problem.delassus().multiply_plus_with(
             &self.rows,
@@ -102,12 +105,17 @@ impl Prediction {
             let weight = 1.0 / (trace * trace);
             self.sums[island][0] += weight * wanted;
             self.sums[island][1] += weight * all;
+            let own = &impulse[contact.range()];
+            self.sums[island][2] += own.iter().map(|p| p * p).sum::<f64>();
         }
         for (index, contact) in contacts.active.iter().enumerate() {
-            let [wanted, all] = self.islands.of(index).map_or([0.0; 2], |i| self.sums[i]);
-            // No number where nothing changed.
-            let share = (wanted / all).clamp(0.0, 1.0);
-            let share = if share.is_nan() { 1.0 } else { share };
+            let [wanted, all, size] = self.islands.of(index).map_or([0.0; 3], |i| self.sums[i]);
+            // Changes that are rounding tell nothing.
+            let share = if all > ROUNDING * ROUNDING * size {
+                (wanted / all).clamp(0.0, 1.0)
+            } else {
+                1.0
+            };
             let rows = contact.range();
             for (row, p) in self.rows[rows.clone()].iter_mut().zip(&impulse[rows]) {
                 *row += share * (p - *row);

@@ -6,7 +6,7 @@ use crate::stepping::ContactStage;
 use crate::systems::world::{ContactSource, FoundContact, World};
 
 use super::account::Account;
-use super::bodies::Bodies;
+use super::bodies::{Bodies, BodyMass};
 use super::contacts::{dot, operator, sides, write_rows};
 
 /// Corrections at most in one step; each of them is linear in the displacement.
@@ -24,6 +24,8 @@ const NEAR: f64 = 8.0;
 /// Displacement, in parts of the size of a body, above which contacts are found again. Below it places and normals are those that the
 /// detection keeps, and gaps are linear to 10⁻¹² of the size.
 const KEPT: f64 = 1e-6;
+/// Largest part of a displacement that is left to the next round.
+const TURN_MAX: f64 = 0.5;
 /// Residual to which a round is solved; the next round has what is left.
 const TOLERANCE: f64 = 1e-6;
 
@@ -39,7 +41,9 @@ impl Projection {
     ///
     /// # What it computes
     /// Where a contact overlaps, the least displacement in the kinetic metric after which no gap nearby is below a thousandth of the slop, g₀: M d = H p with
-    /// 0 ≤ p ⊥ g − g₀ + Hᵀ d ≥ 0, once or, where bodies moved far, several times. Velocities stay: nothing is pushed apart. Returns whether any moved.
+    /// 0 ≤ p ⊥ g − g₀ + Hᵀ d ≥ 0, once or, where bodies moved far, several times. Where a body would turn by an angle θ, the part 1 − θ of d: a corner on an arm r rises
+    /// by up to r θ²/2 more than Hᵀ d says, of the r θ that it has to, so that bodies come out of each other and stop where they touch. Velocities stay: nothing is
+    /// pushed apart. Returns whether any moved.
     ///
     /// # Source
     /// The projection of positions of [AcaryCollinsCraft2023] on bodies in blocks.
@@ -140,6 +144,7 @@ impl Projection {
         self.displacement.clear();
         self.displacement.resize(freedoms * world.bodies.len(), 0.0);
         operator(&stage.problem).add_velocity(&stage.solution.impulse, &mut self.displacement);
+        let share = 1.0 - self.farthest_turn(world, bodies).min(TURN_MAX);
         for (i, moved) in self.displacement.chunks_exact(freedoms).enumerate() {
             if moved.iter().all(|&d| d == 0.0) {
                 continue;
@@ -148,12 +153,9 @@ impl Projection {
             let axes = world.dimension.axes();
             let mut translation = [0.0; 3];
             for (t, d) in translation.iter_mut().zip(&moved[..axes]) {
-                *t = d * body.inverse_root_mass;
+                *t = share * d * body.inverse_root_mass;
             }
-            let rotation = match moved[axes..] {
-                [turn] => [0.0, 0.0, turn * body.inverse_root_inertia[2]],
-                _ => std::array::from_fn(|k| moved[3 + k] * body.inverse_root_inertia[k]),
-            };
+            let rotation = turn(&body, &moved[axes..]).map(|angle| share * angle);
             account.displacement(world, bodies, i, translation);
             account.own_momentum(bodies, i, -1.0);
             bodies.displace(i, translation, rotation);
@@ -164,6 +166,17 @@ impl Projection {
         }
         bodies.refresh_rotations();
         far
+    }
+
+    /// The largest angle by which a body would turn.
+    fn farthest_turn(&self, world: &World, bodies: &Bodies) -> f64 {
+        let (freedoms, axes) = (world.dimension.freedoms(), world.dimension.axes());
+        let moved = self.displacement.chunks_exact(freedoms);
+        let squares = moved.zip(&bodies.masses).map(|(moved, body)| {
+            let turn = turn(body, &moved[axes..]);
+            dot(turn, turn)
+        });
+        squares.fold(0.0, f64::max).sqrt()
     }
 
     /// Gaps after a small displacement.
@@ -181,5 +194,13 @@ impl Projection {
                 contact.gap += row.iter().zip(moved).map(|(r, d)| r * d).sum::<f64>();
             }
         }
+    }
+}
+
+/// Rotation of a body by whitened angles, about its axes.
+fn turn(body: &BodyMass, whitened: &[f64]) -> [f64; 3] {
+    match *whitened {
+        [turn] => [0.0, 0.0, turn * body.inverse_root_inertia[2]],
+        _ => std::array::from_fn(|k| whitened[k] * body.inverse_root_inertia[k]),
     }
 }
