@@ -69,6 +69,9 @@ impl OffSurface {
     };
 }
 
+/// A contact by bodies and shapes, with its gap, its number and how far it is off.
+type Found = ([usize; 4], f64, usize, OffSurface);
+
 /// A defect of a contact: its size in parts of the size of the bodies.
 pub(super) type Defect = (usize, f64);
 
@@ -114,7 +117,7 @@ impl<'a> Geometry<'a> {
                 worst = Some((k, defect));
             }
         };
-        let mut found: Vec<([usize; 4], f64, usize, OffSurface)> = Vec::new();
+        let mut found: Vec<Found> = Vec::new();
         for (k, contact) in contacts.iter().enumerate() {
             let [a, b] = contact.bodies;
             let (shapes, off) = self.nearest_shapes(poses, contact);
@@ -133,15 +136,25 @@ impl<'a> Geometry<'a> {
             {
                 note(first, (least - apart).abs() / slack);
             }
+            let many = [x.form, y.form].map(|form| matches!(form, Form::Surface { .. }));
+            let alike =
+                |k: usize, l: usize| norm(sub(contacts[k].normal, contacts[l].normal)) <= PRECISION;
             for &(_, gap, k, off) in pair {
-                // The far end of a round shape that leans touches where it would lie flat.
-                let way = sub(contacts[k].place, contacts[first].place);
-                let rise = (gap - least) * (gap - least) / dot(way, way).max(f64::MIN_POSITIVE);
-                let rise = rise.min(1.0);
-                let lean = length * rise / (1.0 + (1.0 - rise).sqrt());
+                // The far end of a round shape that leans touches where it would lie flat: against the nearest point, and against that over
+                // the same triangle.
+                let over_same = pair
+                    .iter()
+                    .find(|near| many != [false; 2] && alike(near.2, k));
+                let lean = |&(_, least, near, _): &Found| {
+                    let way = sub(contacts[k].place, contacts[near].place);
+                    let rise = (gap - least) * (gap - least) / dot(way, way).max(f64::MIN_POSITIVE);
+                    let rise = rise.min(1.0);
+                    length * rise / (1.0 + (1.0 - rise).sqrt())
+                };
+                let lean = lean(&pair[0]).max(over_same.map_or(0.0, lean));
                 // Farther points have the normal of the nearest, whatever side they lie on, or lie over another triangle along
                 // its own.
-                let shared = norm(sub(contacts[k].normal, normal)) <= PRECISION;
+                let shared = alike(k, first);
                 let defect = if k == first {
                     off.place.max(off.lean)
                 } else if shared {
