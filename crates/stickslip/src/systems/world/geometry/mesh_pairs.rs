@@ -106,12 +106,10 @@ fn on_triangle(
             over > 1e-9 && over.atan2(lean) > edge.lean + 1e-6
         })
     };
-    let ghost = apart && outward != face && beyond_edge(outward);
-    // Out over a flat or hollow edge: only what lies over the triangle itself counts, along its own normal.
-    if ghost && a.is_round() {
+    // Out over a flat or hollow edge another triangle is nearer. The axis of a round shape tells its normal; that of other cores is checked.
+    if a.is_round() && apart && beyond_edge(outward) {
         return;
     }
-    let outward = if ghost { face } else { outward };
     if !apart {
         // Only where the shape lies over the triangle itself.
         let below = a.core_support(scale(face, -1.0), true);
@@ -121,8 +119,8 @@ fn on_triangle(
             return;
         }
     }
-    let highest = dot(outward, support(corners, outward));
-    let gap = -a.height(scale(outward, -1.0)) - highest;
+    let normal = scale(outward, -1.0);
+    let gap = gap_along(a, corners, normal);
     if gap > reach {
         return;
     }
@@ -136,25 +134,88 @@ fn on_triangle(
         return;
     }
     let before = workspace.points.len();
-    let normal = scale(outward, -1.0);
-    let smallest = lay_over(a, corners, (normal, face), reach, workspace);
-    if smallest > gap + 1e-9 * size && !ghost {
-        let pair = nearest_pair(a, corners, (normal, gap), size);
-        let known =
-            |pair: &PointPair| pair.normal == normal || !beyond_edge(scale(pair.normal, -1.0));
-        let in_front = |pair: &PointPair| dot(pair.normal, face) < 0.0 && pair.gap <= reach;
-        let Some(pair) = pair.filter(known).filter(in_front) else {
-            return;
-        };
-        // The normal of the core is not that of the shapes: what lies over each other does so along theirs.
-        let nearest = if pair.normal == normal {
-            smallest
-        } else {
+    let nearest = lay_nearest(a, corners, (normal, face), (reach, size), workspace);
+    if nearest.is_none_or(|normal| beyond_edge(scale(normal, -1.0))) {
+        workspace.points.truncate(before);
+        corners_over(a, corners, face, (reach, size), workspace);
+    }
+}
+
+/// Distance of a shape and a triangle along a unit normal from the first to the second.
+fn gap_along(a: &Solid, corners: &[Vector; 3], normal: Vector) -> f64 {
+    dot(normal, support(corners, scale(normal, -1.0))) - a.height(normal)
+}
+
+/// Adds the points at which a shape lies over a triangle along the normal of their nearest points, and these; that normal. It is sought from that of
+/// the cores, and is the right one where points one above the other along it are as near as the shapes are along it. None where they are out of reach,
+/// or behind the triangle.
+fn lay_nearest(
+    a: &Solid,
+    corners: &[Vector; 3],
+    (from, face): (Vector, Vector),
+    (reach, size): (f64, f64),
+    workspace: &mut Workspace,
+) -> Option<Vector> {
+    let before = workspace.points.len();
+    let is_nearest = |found: f64, gap: f64| found <= gap + 1e-9 * size;
+    let gap = gap_along(a, corners, from);
+    if is_nearest(lay_over(a, corners, (from, face), reach, workspace), gap) {
+        return Some(from);
+    }
+    // Faces that lie nearly flat on each other: the normal is that of one of them, of the triangle if both will do.
+    let below = scale(face, -1.0);
+    let mut flat: Option<(Vector, f64)> = None;
+    for normal in [Some(below), a.face_along(below)].into_iter().flatten() {
+        let along = gap_along(a, corners, normal);
+        if along >= flat.map_or(gap, |flat| flat.1 + 1e-9 * size) {
             workspace.points.truncate(before);
-            lay_over(a, corners, (pair.normal, face), reach, workspace)
-        };
-        if nearest > pair.gap + 1e-9 * size {
-            workspace.points.push(pair);
+            if is_nearest(
+                lay_over(a, corners, (normal, face), reach, workspace),
+                along,
+            ) {
+                flat = Some((normal, along));
+            }
+        }
+    }
+    if let Some((normal, _)) = flat {
+        workspace.points.truncate(before);
+        lay_over(a, corners, (normal, face), reach, workspace);
+        return Some(normal);
+    }
+    let pair = nearest_pair(a, corners, (from, gap), size)?;
+    if dot(pair.normal, face) >= 0.0 || pair.gap > reach {
+        return None;
+    }
+    workspace.points.truncate(before);
+    let found = lay_over(a, corners, (pair.normal, face), reach, workspace);
+    if !is_nearest(found, pair.gap) {
+        workspace.points.push(pair);
+    }
+    Some(pair.normal)
+}
+
+/// Adds the corners of a shape over a triangle along the normal of the triangle: where the nearest points lie on another triangle, these may still
+/// come down on this one.
+fn corners_over(
+    a: &Solid,
+    corners: &[Vector; 3],
+    face: Vector,
+    (reach, size): (f64, f64),
+    workspace: &mut Workspace,
+) {
+    let normal = scale(face, -1.0);
+    a.feature(normal, &mut workspace.overlay.a);
+    for &p in &workspace.overlay.a {
+        let gap = dot(face, sub(p, corners[0]));
+        let foot = along(p, -gap, face);
+        let beside = super::vector::distance(on_triangle_point(foot, corners), foot);
+        if gap <= reach && beside <= 1e-9 * size {
+            workspace.points.push(PointPair {
+                on_a: p,
+                on_b: foot,
+                normal,
+                gap,
+            });
         }
     }
 }

@@ -393,12 +393,6 @@ fn by_closest_points(
 /// shapes are not closer along it.
 fn exact_normal(a: &Solid, b: &Solid, a_from_b: &Transform, normal: Vector, size: f64) -> Vector {
     const NEAR: f64 = 1.0 - 1e-6;
-    let face = |s: &Solid, d: Vector| match s {
-        Solid::Polyhedron(p) => Some(p.face_along(d).normal),
-        Solid::Cylinder { .. } => Some([0.0, 0.0, 1f64.copysign(d[2])]),
-        Solid::Cone { .. } => Some([0.0, 0.0, -1.0]),
-        _ => None,
-    };
     let inward = a_from_b.inverse_vector(scale(normal, -1.0));
     let axis = |s: &Solid| match s {
         Solid::Cylinder { .. } => Some([0.0, 0.0, 1.0]),
@@ -407,8 +401,10 @@ fn exact_normal(a: &Solid, b: &Solid, a_from_b: &Transform, normal: Vector, size
     };
     let axes = [axis(a), axis(b).map(|d| a_from_b.vector(d))];
     let mut candidates = [None; 4];
-    candidates[0] = face(a, normal);
-    candidates[1] = face(b, inward).map(|n| scale(a_from_b.vector(n), -1.0));
+    candidates[0] = a.face_along(normal);
+    candidates[1] = b
+        .face_along(inward)
+        .map(|n| scale(a_from_b.vector(n), -1.0));
     if let [Some(x), Some(y)] = axes {
         let across = super::vector::cross(x, y);
         if norm(across) > 1e-6 {

@@ -196,6 +196,16 @@ impl Solid {
         }
     }
 
+    /// Outward normal of the flat face that looks along a direction most.
+    pub fn face_along(&self, d: Vector) -> Option<Vector> {
+        match self {
+            Self::Polyhedron(p) => Some(p.face_along(d).normal),
+            Self::Cylinder { .. } => Some([0.0, 0.0, 1f64.copysign(d[2])]),
+            Self::Cone { .. } => Some([0.0, 0.0, -1.0]),
+            _ => None,
+        }
+    }
+
     /// Vertices on the top along a direction that no face looks along: one, or the two ends of an edge.
     fn sharp_feature(&self, vertices: &[Vector], size: f64, d: Vector, out: &mut Vec<Vector>) {
         let top = dot(support(vertices, d), d);

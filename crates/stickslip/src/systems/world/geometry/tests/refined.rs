@@ -3,7 +3,7 @@
 use super::Random;
 use super::shapes::{SPACE, points, prism};
 use crate::systems::world::geometry::vector::{
-    Transform, Vector, add, along, cross, norm, scale, sub,
+    Transform, Vector, add, along, cross, dot, norm, scale, sub,
 };
 use crate::systems::world::{Pose, Shape};
 
@@ -268,4 +268,53 @@ fn points_beside_a_fold_lie_on_both_surfaces() {
         }
     }
     assert!(found > 300, "{found}");
+}
+
+/// A flat face over a summit of a ground whose edges may be hollow touches it with the normal of the face, wherever on the face, near its rim too.
+#[test]
+fn flat_faces_rest_on_summits() {
+    let mut random = Random(83);
+    let half = 0.4;
+    let shapes = [
+        Shape::cuboid([1.0, 1.0, 2.0 * half]).expect("valid"),
+        Shape::cylinder(0.5, 2.0 * half).expect("valid"),
+        Shape::cone(0.5, 2.0 * half).expect("valid"),
+    ];
+    let mut tried = 0;
+    for case in 0..3000 {
+        let mut heights: [f64; 9] = std::array::from_fn(|_| random.between(-0.4, 0.0));
+        heights[4] = 0.0;
+        let ground = Shape::height_field(&heights, [3, 3], [4.0, 4.0]).expect("valid");
+        let tilt = random.between(0.0, 0.2);
+        let turn = random.between(0.0, std::f64::consts::TAU);
+        let rotation = [tilt * turn.cos(), tilt * turn.sin(), 0.0];
+        let level = Pose::turned([0.0; 3], rotation);
+        let up = level.direction([0.0, 0.0, 1.0]);
+        // The neighbours of the summit lie below the face.
+        let below = (0..9).filter(|k| *k != 4).all(|k| {
+            let (i, j) = (k % 3, k / 3);
+            let c = [2.0 * (i as f64 - 1.0), 2.0 * (j as f64 - 1.0), heights[k]];
+            dot(up, c) < -0.01
+        });
+        if !below {
+            continue;
+        }
+        tried += 1;
+        let (r, angle) = (
+            0.499 * random.unit(),
+            random.between(0.0, std::f64::consts::TAU),
+        );
+        let touching = level.point([r * angle.cos(), r * angle.sin(), -half]);
+        let gap = gap_of(case, &mut random);
+        let at = Pose::turned(sub(scale(up, gap), touching), rotation);
+        let floor = Pose::turned([0.0; 3], [0.0; 3]);
+        expect_nearest(
+            (&shapes[case / 3 % 3], &at),
+            (&ground, &floor),
+            (scale(up, 0.5 * gap), scale(up, -1.0), gap),
+            [1e-9; 3],
+            &format!("case {case}"),
+        );
+    }
+    assert!(tried > 500, "{tried}");
 }
