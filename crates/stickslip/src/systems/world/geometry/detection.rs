@@ -75,7 +75,7 @@ struct Remembered {
 }
 
 /// Slots of one pair of shapes; more than the points it can have.
-const SLOTS: u32 = 16;
+const SLOTS: u32 = 32;
 /// Points are looked for somewhat farther than needed, so that they can be kept when the reach varies.
 const FARTHER: f64 = 1.25;
 

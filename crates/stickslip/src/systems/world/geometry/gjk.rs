@@ -6,6 +6,7 @@
 use parry3d_f64::math::Vector as Point;
 use parry3d_f64::query::gjk::{CsoPoint, VoronoiSimplex};
 
+use super::refined_normal::refine;
 use super::vector::Vector;
 
 /// How two convex sets lie.
@@ -33,16 +34,16 @@ fn vector(p: Point) -> Vector {
     [p.x, p.y, p.z]
 }
 
-/// A unit direction from the first set to the second along which they lie apart; none if they overlap. `unit` is a length
-/// of their size, `start` a direction from the first to the second.
+/// A unit direction from the first set to the second along which they lie apart, or if they overlap one near `start` along which they do so least, if
+/// it is found. `unit` is a length of their size, `start` a direction from the first to the second.
 pub(crate) fn separating_direction(
     a: impl Fn(Vector) -> Vector,
     b: impl Fn(Vector) -> Vector,
     (unit, start): (f64, Vector),
 ) -> Option<Vector> {
-    match closest(a, b, (unit, start, f64::INFINITY)) {
+    match closest(&a, &b, (unit, start, f64::INFINITY)) {
         Apart::By { direction, .. } => Some(direction),
-        Apart::Far | Apart::Overlap => None,
+        Apart::Far | Apart::Overlap => refine(a, b, (start, unit)).map(|refined| refined.normal),
     }
 }
 

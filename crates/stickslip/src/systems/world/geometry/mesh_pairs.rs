@@ -1,18 +1,41 @@
 //! A convex shape against a surface of triangles.
+//!
+//! # What it computes
+//!
+//! For every triangle within reach the nearest points of the shape and the triangle, n the unit vector between them: the direction along which the two lie
+//! farthest apart, or overlap least. They count if the surface has the normal n there, that is if no edge that meets at the point rises along n: where one
+//! does, the neighbour is nearer and tells. Beside them, the points at which faces and edges lie over each other along n. Where the nearest points do not
+//! count, corners of the shape over the triangle do, along the normal of the triangle.
+//!
+//! # Guarantees
+//!
+//! A normal is that of the nearest points to 1e-9, whatever core led to it. A point of a contact lies on both surfaces, but for corners within a hundredth of the
+//! size beside a hollow edge, which lie over the plane of the triangle: there it is below the surface, and keeps nothing apart that the surface does not.
+//!
+//! # Behaviour to know
+//!
+//! A triangle holds what is in front of it. A corner that is through a triangle by more than a hundredth of the size has come from behind it, over a ridge, and is left to
+//! the others.
+//!
+//! # Tested by
+//!
+//! `systems/world/geometry/tests/refined.rs`, `systems/world/geometry/tests/shapes.rs`, `tests/verify_terrain.rs`.
 
 use super::gjk::{Apart, closest};
 use super::overlay::PointPair;
-use super::pairs::{Workspace, ball_point};
+use super::pairs::{Workspace, ball_point, on_segment};
 use super::polyhedron::support;
 use super::refined_normal::refine;
 use super::solid::{SLANTED, Solid};
 use super::triangle_mesh::TriangleMesh;
-use super::vector::{Transform, Vector, along, cross, direction, dot, norm, scale, sub};
+use super::vector::{Transform, Vector, along, cross, direction, distance, dot, norm, scale, sub};
+
+/// Depth, in parts of the size, beyond which a corner is not on a triangle but through it.
+const THROUGH: f64 = 1e-2;
+/// How far beside a hollow edge, in parts of the size, the plane of a triangle counts.
+const BESIDE: f64 = 1e-2;
 
 /// Pairs of points of a convex shape and the triangles near it, in the frame of the shape.
-///
-/// A triangle counts where the shape is in front of it and the normal is one the surface has there: at an edge between
-/// the normals of its two triangles, never out over a flat or hollow edge, whose other triangle tells the contact.
 pub(super) fn against_mesh(
     a: &Solid,
     mesh: &TriangleMesh,
@@ -33,31 +56,75 @@ pub(super) fn against_mesh(
     let mut near = std::mem::take(&mut workspace.triangles);
     mesh.within(low, high, &mut near);
     for &t in &near {
-        let t = t as usize;
-        let corners = mesh.corners(t).map(|p| a_from_b.point(p));
-        let face = a_from_b.vector(mesh.normal(t));
-        on_triangle(
-            a,
-            &corners,
-            face,
-            (mesh, t),
-            a_from_b,
-            (reach, size),
-            workspace,
-        );
+        let facet = Facet::new(mesh, t as usize, a_from_b);
+        on_triangle(a, &facet, (reach, size), workspace);
     }
     workspace.triangles = near;
 }
 
-fn on_triangle(
-    a: &Solid,
-    corners: &[Vector; 3],
-    face: Vector,
-    (mesh, t): (&TriangleMesh, usize),
-    a_from_b: &Transform,
-    (reach, size): (f64, f64),
-    workspace: &mut Workspace,
-) {
+/// A triangle of a mesh, with its corners and its normal in the frame of the shape.
+struct Facet<'a> {
+    mesh: &'a TriangleMesh,
+    t: usize,
+    a_from_b: &'a Transform,
+    corners: [Vector; 3],
+    normal: Vector,
+}
+
+impl<'a> Facet<'a> {
+    fn new(mesh: &'a TriangleMesh, t: usize, a_from_b: &'a Transform) -> Self {
+        Self {
+            mesh,
+            t,
+            a_from_b,
+            corners: mesh.corners(t).map(|p| a_from_b.point(p)),
+            normal: a_from_b.vector(mesh.normal(t)),
+        }
+    }
+
+    /// Whether a point lies over the triangle, or beside a hollow edge of it between its ends.
+    fn is_over(&self, p: Vector, size: f64) -> bool {
+        let at = self.a_from_b.inverse_point(p);
+        let corners = self.mesh.corners(self.t);
+        self.mesh.edges(self.t).iter().enumerate().all(|(k, edge)| {
+            let (from, to) = (corners[k], corners[(k + 1) % 3]);
+            let beside = dot(edge.outward, sub(at, from));
+            let (way, length) = (sub(to, from), distance(from, to));
+            let share = dot(sub(at, from), way) / (length * length);
+            beside <= 1e-9 * size
+                || (edge.hollow && beside <= BESIDE * size && (0.0..=1.0).contains(&share))
+        })
+    }
+
+    /// Whether the surface rises beside a point of an edge or a corner above it along a normal, so that it is nearer there.
+    fn rises_beside(&self, p: Vector, outward: Vector, size: f64) -> bool {
+        if dot(outward, self.normal) > 1.0 - 1e-12 {
+            return false;
+        }
+        let (at, up) = (
+            self.a_from_b.inverse_point(p),
+            self.a_from_b.inverse_vector(outward),
+        );
+        let rises = |q: Vector| {
+            let way = sub(q, at);
+            dot(up, way) > 1e-6 * norm(way)
+        };
+        // Above the inside the normal would be that of the triangle: it leans, so that the point lies on an edge, as well as it is known.
+        let near = 1e-4 * size;
+        let corners = self.mesh.corners(self.t);
+        if let Some(k) = (0..3).find(|&k| distance(at, corners[k]) <= near) {
+            return self.mesh.fan(self.t, k).any(rises);
+        }
+        (0..3).any(|k| {
+            let ends = [corners[k], corners[(k + 1) % 3]];
+            let apex = self.mesh.edges(self.t)[k].apex;
+            distance(at, on_segment(at, ends)) <= near && apex.is_some_and(rises)
+        })
+    }
+}
+
+fn on_triangle(a: &Solid, facet: &Facet, (reach, size): (f64, f64), workspace: &mut Workspace) {
+    let (corners, face) = (&facet.corners, facet.normal);
     // Behind the triangle by more than half the shape: another triangle holds it, or it has fallen through.
     let level = dot(face, corners[0]);
     if -level < -0.5 * size {
@@ -74,70 +141,50 @@ fn on_triangle(
     } else {
         f64::INFINITY
     };
-    let (outward, apart) = if let Solid::Ball { .. } = a {
-        let nearest = on_triangle_point([0.0; 3], corners);
-        match direction(scale(nearest, -1.0)) {
-            Some(outward) if dot(outward, face) > 0.0 => (outward, true),
-            // The centre lies in the triangle or behind it.
-            _ => (face, false),
-        }
-    } else {
-        let start = scale(face, -1.0);
-        match closest(
-            |d| a.core_support(d, sharp),
-            |d| support(corners, d),
-            (size, start, limit),
-        ) {
-            Apart::Far => return,
-            Apart::By { direction, .. } if dot(direction, face) < 0.0 => {
-                (scale(direction, -1.0), true)
-            }
-            _ => (face, false),
-        }
-    };
-    // Within rounding of the face's normal it is that normal.
-    let lean = dot(outward, face);
-    let outward = if lean > 1.0 - 1e-12 { face } else { outward };
-    // Whether a normal leans out over an edge farther than the surface has normals there.
-    let beyond_edge = |outward: Vector| {
-        let lean = dot(outward, face);
-        mesh.edge_cones(t).iter().any(|edge| {
-            let over = dot(outward, a_from_b.vector(edge.outward));
-            over > 1e-9 && over.atan2(lean) > edge.lean + 1e-6
-        })
-    };
-    // Out over a flat or hollow edge another triangle is nearer. The axis of a round shape tells its normal; that of other cores is checked.
-    if a.is_round() && apart && beyond_edge(outward) {
-        return;
-    }
-    if !apart {
-        // Only where the shape lies over the triangle itself.
-        let below = a.core_support(scale(face, -1.0), true);
-        let foot = along(below, level - dot(face, below), face);
-        let nearest = on_triangle_point(foot, corners);
-        if super::vector::distance(nearest, foot) > 1e-9 * size {
-            return;
-        }
-    }
-    let normal = scale(outward, -1.0);
-    let gap = gap_along(a, corners, normal);
-    if gap > reach {
-        return;
-    }
     if let Solid::Ball { radius } = a {
-        ball_point(
-            *radius,
-            (outward, gap + radius),
-            reach,
-            &mut workspace.points,
-        );
+        let nearest = on_triangle_point([0.0; 3], corners);
+        let outward = match direction(scale(nearest, -1.0)) {
+            Some(outward) if dot(outward, face) > 0.0 => {
+                if facet.rises_beside(nearest, outward, size) {
+                    return;
+                }
+                outward
+            }
+            // The centre lies in the triangle or behind it.
+            _ if distance(nearest, scale(face, level)) <= 1e-9 * size => face,
+            _ => return,
+        };
+        let distance = -dot(outward, support(corners, outward));
+        ball_point(*radius, (outward, distance), reach, &mut workspace.points);
+        return;
+    }
+    let start = scale(face, -1.0);
+    let normal = match closest(
+        |d| a.core_support(d, sharp),
+        |d| support(corners, d),
+        (size, start, limit),
+    ) {
+        Apart::Far => return,
+        // Within rounding of the face's normal it is that normal.
+        Apart::By { direction, .. } if dot(direction, start) > 1.0 - 1e-12 => start,
+        Apart::By { direction, .. } if dot(direction, start) > 0.0 => direction,
+        _ => shallowest(a, corners, face, size),
+    };
+    if gap_along(a, corners, normal) > reach {
         return;
     }
     let before = workspace.points.len();
     let nearest = lay_nearest(a, corners, (normal, face), (reach, size), workspace);
-    if nearest.is_none_or(|normal| beyond_edge(scale(normal, -1.0))) {
+    let points = &workspace.points[before..];
+    let touching = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap));
+    let stays = touching
+        .filter(|_| nearest)
+        .is_some_and(|p| !facet.rises_beside(p.on_b, scale(p.normal, -1.0), size));
+    if !stays {
         workspace.points.truncate(before);
-        corners_over(a, corners, face, (reach, size), workspace);
+        if !a.is_round() {
+            corners_over(a, facet, (reach, size), workspace);
+        }
     }
 }
 
@@ -146,8 +193,27 @@ fn gap_along(a: &Solid, corners: &[Vector; 3], normal: Vector) -> f64 {
     dot(normal, support(corners, scale(normal, -1.0))) - a.height(normal)
 }
 
-/// Adds the points at which a shape lies over a triangle along the normal of their nearest points, and these; that normal. It is sought from that of
-/// the cores, and is the right one where points one above the other along it are as near as the shapes are along it. None where they are out of reach,
+/// The normal along which a shape whose core meets a triangle comes off with the least motion, of those near the normal of the triangle and near the way
+/// from it to the middle of the shape.
+fn shallowest(a: &Solid, corners: &[Vector; 3], face: Vector, size: f64) -> Vector {
+    let below = scale(face, -1.0);
+    let middle = direction(on_triangle_point([0.0; 3], corners));
+    let mut best = (below, gap_along(a, corners, below));
+    for start in [Some(below), middle].into_iter().flatten() {
+        let refined = refine(
+            |d| a.core_support(d, true),
+            |d| support(corners, d),
+            (start, size),
+        );
+        if let Some(refined) = refined.filter(|r| r.gap > best.1 + 1e-9 * size) {
+            best = (refined.normal, refined.gap);
+        }
+    }
+    best.0
+}
+
+/// Adds the points at which a shape lies over a triangle along the normal of their nearest points, and these. It is sought from that of
+/// the cores, and is the right one where points one above the other along it are as near as the shapes are along it. False where they are out of reach,
 /// or behind the triangle.
 fn lay_nearest(
     a: &Solid,
@@ -155,12 +221,12 @@ fn lay_nearest(
     (from, face): (Vector, Vector),
     (reach, size): (f64, f64),
     workspace: &mut Workspace,
-) -> Option<Vector> {
+) -> bool {
     let before = workspace.points.len();
     let is_nearest = |found: f64, gap: f64| found <= gap + 1e-9 * size;
     let gap = gap_along(a, corners, from);
     if is_nearest(lay_over(a, corners, (from, face), reach, workspace), gap) {
-        return Some(from);
+        return true;
     }
     // Faces that lie nearly flat on each other: the normal is that of one of them, of the triangle if both will do.
     let below = scale(face, -1.0);
@@ -180,39 +246,35 @@ fn lay_nearest(
     if let Some((normal, _)) = flat {
         workspace.points.truncate(before);
         lay_over(a, corners, (normal, face), reach, workspace);
-        return Some(normal);
+        return true;
     }
-    let pair = nearest_pair(a, corners, (from, gap), size)?;
-    if dot(pair.normal, face) >= 0.0 || pair.gap > reach {
-        return None;
-    }
+    let pair = nearest_pair(a, corners, (from, gap), size);
+    let in_front = |pair: &PointPair| dot(pair.normal, face) < 0.0 && pair.gap <= reach;
+    let Some(pair) = pair.filter(in_front) else {
+        return false;
+    };
     workspace.points.truncate(before);
     let found = lay_over(a, corners, (pair.normal, face), reach, workspace);
     if !is_nearest(found, pair.gap) {
         workspace.points.push(pair);
     }
-    Some(pair.normal)
+    true
 }
 
 /// Adds the corners of a shape over a triangle along the normal of the triangle: where the nearest points lie on another triangle, these may still
-/// come down on this one.
-fn corners_over(
-    a: &Solid,
-    corners: &[Vector; 3],
-    face: Vector,
-    (reach, size): (f64, f64),
-    workspace: &mut Workspace,
-) {
+/// come down on this one. Those that are through have come from behind it. Beside a hollow edge its plane lies below the surface, which keeps corners
+/// above it: so near the edge it counts, lest a corner in a groove that lies behind one wall lose the other.
+fn corners_over(a: &Solid, facet: &Facet, (reach, size): (f64, f64), workspace: &mut Workspace) {
+    let face = facet.normal;
     let normal = scale(face, -1.0);
     a.feature(normal, &mut workspace.overlay.a);
     for &p in &workspace.overlay.a {
-        let gap = dot(face, sub(p, corners[0]));
-        let foot = along(p, -gap, face);
-        let beside = super::vector::distance(on_triangle_point(foot, corners), foot);
-        if gap <= reach && beside <= 1e-9 * size {
+        let gap = dot(face, sub(p, facet.corners[0]));
+        let over = facet.is_over(p, size);
+        if over && (-THROUGH * size..=reach).contains(&gap) {
             workspace.points.push(PointPair {
                 on_a: p,
-                on_b: foot,
+                on_b: along(p, -gap, face),
                 normal,
                 gap,
             });
@@ -295,7 +357,7 @@ pub(super) fn on_triangle_point(p: Vector, [a, b, c]: &[Vector; 3]) -> Vector {
     }
     let mut best: Option<(Vector, f64)> = None;
     for (from, to) in [(a, b), (b, c), (c, a)] {
-        let q = super::pairs::on_segment(p, [*from, *to]);
+        let q = on_segment(p, [*from, *to]);
         let d = sub(p, q);
         let square = dot(d, d);
         if best.is_none_or(|b| square < b.1) {

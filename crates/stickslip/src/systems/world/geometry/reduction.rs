@@ -1,16 +1,18 @@
-//! Fewer points: duplicates merged, those inside a patch left out, at most as many as the solver should see.
+//! Fewer points: duplicates merged, those left out that others of their patch keep apart, at most as many as the solver should see.
 
 use super::overlay::PointPair;
 use super::vector::{distance, dot, norm, scale, sub, tangents};
 
-/// Most contacts of two shapes.
-pub(super) const POINTS_MAX: usize = 8;
+/// Most contacts of two shapes, of a patch of one normal, and of those its corners.
+pub(super) const POINTS_MAX: usize = 24;
+const PATCH_MAX: usize = 12;
+const CORNERS_MAX: usize = 8;
 /// Points closer than this part of the size are one.
 const MERGE: f64 = 1e-4;
-/// Normals of one patch have at least this cosine.
-const ALIKE: f64 = 0.999;
+/// Normals of one patch have at least this cosine: a thousandth of a radian is another triangle, which keeps apart another way.
+const ALIKE: f64 = 1.0 - 5e-7;
 
-/// Merges points at one place with one normal; of a flat patch only the corners are kept, and the deepest point; at most eight.
+/// Merges points at one place with one normal; of a patch the corners are kept, and points inside that lie below what the corners span.
 pub(super) fn reduce(points: &mut Vec<PointPair>, size: f64) {
     let mut kept = 0;
     for i in 0..points.len() {
@@ -56,8 +58,8 @@ pub(super) fn reduce(points: &mut Vec<PointPair>, size: f64) {
     }
 }
 
-/// Moves the corners of a patch to the front, in order around it, and the deepest point if it is deeper than they are;
-/// returns their number, at most eight.
+/// Moves the corners of a patch to the front, in order around it, then the points that lie below the plane of corners about them: the others stay apart
+/// where these do, for gaps of one normal change in proportion to place. Returns their number, at most twelve.
 fn keep_corners(patch: &mut [PointPair], size: f64) -> usize {
     if patch.len() <= 2 {
         return patch.len();
@@ -68,12 +70,6 @@ fn keep_corners(patch: &mut [PointPair], size: f64) -> usize {
         let (a, b, c) = (flat(a), flat(b), flat(c));
         (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     };
-    let mut deepest = patch[0];
-    for p in patch.iter() {
-        if p.gap < deepest.gap {
-            deepest = *p;
-        }
-    }
     // The lower and the upper chain of the hull; what is straight within 1e-6 of the size is no corner.
     patch.sort_by(|p, q| {
         let (p, q) = (flat(p), flat(q));
@@ -98,31 +94,80 @@ fn keep_corners(patch: &mut [PointPair], size: f64) -> usize {
         }
         hull.pop();
     }
-    // The corner that spans the least area goes first.
-    while hull.len() > POINTS_MAX {
+    let corners = hull.len();
+    // The nearest of those that lie below what is kept.
+    while hull.len() - corners < PATCH_MAX - 3 {
+        let below =
+            |p: &&PointPair| !hull.contains(p) && span(&hull, p, size, flat) > p.gap + 1e-6 * size;
+        let nearest = patch.iter().filter(below);
+        match nearest.min_by(|p, q| p.gap.total_cmp(&q.gap)) {
+            Some(p) => hull.push(*p),
+            None => break,
+        }
+    }
+    // Of the corners that which spans the least area goes first; a hundredth of the size below its neighbours counts as an area of the size.
+    let inside = hull.split_off(corners);
+    while hull.len() > CORNERS_MAX || (hull.len() + inside.len() > PATCH_MAX && hull.len() > 3) {
         let n = hull.len();
-        let area = |k: usize| turn(&hull[(k + n - 1) % n], &hull[k], &hull[(k + 1) % n]);
+        let loss = |k: usize| {
+            let (last, next) = (&hull[(k + n - 1) % n], &hull[(k + 1) % n]);
+            let lower = last.gap.min(next.gap) - hull[k].gap;
+            turn(last, &hull[k], next) + 100.0 * size * lower.max(0.0)
+        };
         let mut least = 0;
         for k in 1..n {
-            if area(k) < area(least) {
+            if loss(k) < loss(least) {
                 least = k;
             }
         }
         hull.remove(least);
     }
-    let lowest = hull.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
-    if deepest.gap < lowest - 1e-6 * size {
-        if hull.len() == POINTS_MAX {
-            hull.pop();
-        }
-        hull.push(deepest);
-    }
-    let count = hull.len().min(patch.len());
+    hull.extend(inside);
+    let count = hull.len().min(patch.len()).min(PATCH_MAX);
     patch[..count].copy_from_slice(&hull[..count]);
     count
 }
 
-/// Of several patches: the deepest point first, then always the one farthest from those chosen; another normal counts as a
+/// The least gap at the place of a point that three points about it span, or two that it lies between within a thousandth of the size; infinite beside them.
+fn span(
+    points: &[PointPair],
+    p: &PointPair,
+    size: f64,
+    flat: impl Fn(&PointPair) -> [f64; 2],
+) -> f64 {
+    let at = flat(p);
+    let place = |q: &PointPair| {
+        let [x, y] = flat(q);
+        [x - at[0], y - at[1]]
+    };
+    let area = |a: [f64; 2], b: [f64; 2]| a[0] * b[1] - a[1] * b[0];
+    let mut least = f64::INFINITY;
+    for (i, a) in points.iter().enumerate() {
+        let x = place(a);
+        for (j, b) in points[..i].iter().enumerate() {
+            let y = place(b);
+            let way = [y[0] - x[0], y[1] - x[1]];
+            let length = way[0].hypot(way[1]);
+            let share = -(x[0] * way[0] + x[1] * way[1]) / (length * length);
+            if area(x, y).abs() <= 1e-3 * size * length && (0.0..=1.0).contains(&share) {
+                least = least.min(a.gap + share * (b.gap - a.gap));
+            }
+            for c in &points[..j] {
+                let z = place(c);
+                let weights = [area(y, z), area(z, x), area(x, y)];
+                let whole: f64 = weights.iter().sum();
+                if whole != 0.0 && weights.iter().all(|w| w / whole >= 0.0) {
+                    let gaps = [a.gap, b.gap, c.gap];
+                    let weighted = weights.iter().zip(gaps).map(|(w, g)| w / whole * g);
+                    least = least.min(weighted.sum());
+                }
+            }
+        }
+    }
+    least
+}
+
+/// Of several patches: the deepest points for one half, then always the one farthest from those chosen; another normal counts as a
 /// distance of the size.
 fn keep_spread(points: &mut Vec<PointPair>, size: f64) {
     for chosen in 0..POINTS_MAX {
@@ -130,7 +175,7 @@ fn keep_spread(points: &mut Vec<PointPair>, size: f64) {
         for (k, p) in points.iter().enumerate().skip(chosen) {
             let far =
                 |q: &PointPair| distance(p.on_a, q.on_a) + size * norm(sub(p.normal, q.normal));
-            let value = if chosen == 0 {
+            let value = if chosen < POINTS_MAX / 2 {
                 -p.gap
             } else {
                 points[..chosen]
@@ -156,5 +201,45 @@ pub(super) fn exchange(points: &mut [PointPair], b_from_a: &super::vector::Trans
             normal: scale(b_from_a.vector(p.normal), -1.0),
             gap: p.gap,
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A grid of points with one normal whose gaps are those of a bowl or of a dome.
+    fn grid(gap: impl Fn(f64, f64) -> f64) -> Vec<PointPair> {
+        let places =
+            (0..3).flat_map(|i| (0..3).map(move |j| (0.5 * f64::from(i), 0.5 * f64::from(j))));
+        let point = |(x, y): (f64, f64)| {
+            let gap = gap(x - 0.5, y - 0.5);
+            PointPair {
+                on_a: [x, y, 0.0],
+                on_b: [x, y, gap],
+                normal: [0.0, 0.0, 1.0],
+                gap,
+            }
+        };
+        places.map(point).collect()
+    }
+
+    #[test]
+    fn points_are_left_out_where_others_keep_them_apart() {
+        let mut dome = grid(|x, y| 0.1 - 0.05 * (x * x + y * y));
+        reduce(&mut dome, 1.0);
+        assert_eq!(dome.len(), 4, "{dome:?}");
+        let mut flat = grid(|x, y| 0.1 + 0.05 * x - 0.02 * y);
+        reduce(&mut flat, 1.0);
+        assert_eq!(flat.len(), 4, "{flat:?}");
+        // The middle lies below what the corners span, though it is not the deepest point.
+        let mut summit = grid(|x, y| 0.1 + 0.2 * x - if x == 0.0 && y == 0.0 { 0.01 } else { 0.0 });
+        reduce(&mut summit, 1.0);
+        assert_eq!(summit.len(), 5, "{summit:?}");
+        assert!(summit.iter().any(|p| p.on_a == [0.5, 0.5, 0.0]));
+        // Of a bowl no point may go.
+        let mut bowl = grid(|x, y| 0.1 + 0.05 * (x * x + y * y));
+        reduce(&mut bowl, 1.0);
+        assert_eq!(bowl.len(), 9);
     }
 }

@@ -13,19 +13,23 @@ pub(crate) struct TriangleMesh {
     vertices: Vec<Vector>,
     triangles: Vec<[u32; 3]>,
     normals: Vec<Vector>,
-    /// Per triangle and edge (from corner k to k + 1): how far the normal may lean over the edge.
-    edges: Vec<[EdgeCone; 3]>,
+    /// Per triangle and edge (from corner k to k + 1).
+    edges: Vec<[MeshEdge; 3]>,
+    /// The vertices joined to each by an edge: where those of each begin and end, and their numbers.
+    fans: (Vec<u32>, Vec<u32>),
     tree: Bvh,
     closed: bool,
 }
 
-/// Which normals a contact at an edge may have.
+/// What lies beyond an edge of a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct EdgeCone {
+pub(crate) struct MeshEdge {
     /// Direction in the plane of the triangle, out over the edge.
     pub outward: Vector,
-    /// Largest angle of the normal from that of the triangle: 0 for flat and hollow edges, half a turn for open ones.
-    pub lean: f64,
+    /// The corner of the neighbour that is not on the edge; none at the rim of the surface.
+    pub apex: Option<Vector>,
+    /// Whether the neighbour does not fall off: it goes on in the plane or rises.
+    pub hollow: bool,
 }
 
 impl TriangleMesh {
@@ -69,6 +73,7 @@ impl TriangleMesh {
             triangles: triangles.to_vec(),
             normals,
             edges: Vec::new(),
+            fans: (Vec::new(), Vec::new()),
             tree: Bvh::new(),
             closed: false,
         };
@@ -133,6 +138,20 @@ impl TriangleMesh {
             }
         }
         edges.sort_unstable();
+        let mut joined: Vec<(u32, u32)> = edges
+            .iter()
+            .flat_map(|&(a, b, _)| [(a, b), (b, a)])
+            .collect();
+        joined.sort_unstable();
+        joined.dedup();
+        let begin = |k: u32| joined.partition_point(|&(a, _)| a < k) as u32;
+        // Vertices at one place have one fan.
+        let starts = place
+            .iter()
+            .flat_map(|&k| [begin(k), begin(k + 1)])
+            .collect();
+        self.fans = (starts, joined.iter().map(|&(_, b)| b).collect());
+        let key = |k: u32| self.vertices[k as usize];
         let mut closed = true;
         let cones = (0..self.triangles.len()).map(|t| {
             let corners = self.triangles[t];
@@ -143,25 +162,22 @@ impl TriangleMesh {
                 let outward = direction(cross(along, self.normals[t])).unwrap_or([0.0; 3]);
                 let twin = (place[b as usize], place[a as usize]);
                 let first = edges.partition_point(|e| (e.0, e.1) < twin);
-                let lean = match edges.get(first).filter(|e| (e.0, e.1) == twin) {
-                    None => {
-                        closed = false;
-                        std::f64::consts::PI
-                    }
-                    Some(&(_, _, other)) => {
-                        let m = self.normals[other as usize];
-                        let opposite = self.triangles[other as usize]
-                            .iter()
-                            .map(|&v| dot(self.normals[t], sub(key(v), key(a))))
-                            .fold(0.0, |far: f64, d| if d.abs() > far.abs() { d } else { far });
-                        if opposite < -1e-9 * size {
-                            dot(self.normals[t], m).clamp(-1.0, 1.0).acos()
-                        } else {
-                            0.0
-                        }
-                    }
-                };
-                EdgeCone { outward, lean }
+                let neighbour = edges.get(first).filter(|e| (e.0, e.1) == twin);
+                closed &= neighbour.is_some();
+                let height = |p: Vector| dot(self.normals[t], sub(p, key(a)));
+                let apex = neighbour.map(|&(_, _, other)| {
+                    let corners = self.triangles[other as usize].map(key);
+                    let far = |p: &Vector| norm(cross(along, sub(*p, key(a))));
+                    let [p, q, r] = corners;
+                    [q, r]
+                        .into_iter()
+                        .fold(p, |best, p| if far(&p) > far(&best) { p } else { best })
+                });
+                MeshEdge {
+                    outward,
+                    apex,
+                    hollow: apex.is_some_and(|apex| height(apex) >= -1e-9 * size),
+                }
             })
         });
         self.edges = cones.collect();
@@ -185,8 +201,16 @@ impl TriangleMesh {
         self.normals[t]
     }
 
-    pub fn edge_cones(&self, t: usize) -> &[EdgeCone; 3] {
+    pub fn edges(&self, t: usize) -> &[MeshEdge; 3] {
         &self.edges[t]
+    }
+
+    /// The ends of the edges that meet at corner k of a triangle.
+    pub fn fan(&self, t: usize, k: usize) -> impl Iterator<Item = Vector> {
+        let vertex = self.triangles[t][k] as usize;
+        let (starts, ends) = &self.fans;
+        let range = starts[2 * vertex] as usize..starts[2 * vertex + 1] as usize;
+        ends[range].iter().map(|&k| self.vertices[k as usize])
     }
 
     /// Triangles whose boxes meet a box, in the order of their numbers.
