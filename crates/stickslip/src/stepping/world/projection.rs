@@ -26,6 +26,8 @@ const NEAR: f64 = 8.0;
 const KEPT: f64 = 1e-6;
 /// Largest part of a displacement that is left to the next round.
 const TURN_MAX: f64 = 0.5;
+/// How often a displacement after which a body touches nothing is halved.
+const RETURNS_MAX: usize = 6;
 /// Residual to which a round is solved; the next round has what is left.
 const TOLERANCE: f64 = 1e-6;
 
@@ -42,8 +44,8 @@ impl Projection {
     /// # What it computes
     /// Where a contact overlaps, the least displacement in the kinetic metric after which no gap nearby is below a thousandth of the slop, g₀: M d = H p with
     /// 0 ≤ p ⊥ g − g₀ + Hᵀ d ≥ 0, once or, where bodies moved far, several times. Where a body would turn by an angle θ, the part 1 − θ of d: a corner on an arm r rises
-    /// by up to r θ²/2 more than Hᵀ d says, of the r θ that it has to, so that bodies come out of each other and stop where they touch. Velocities stay: nothing is
-    /// pushed apart. Returns whether any moved.
+    /// by up to r θ²/2 more than Hᵀ d says, of the r θ that it has to, so that bodies come out of each other and stop where they touch. Where one touches nothing then, for
+    /// on uneven ground normals change along the way, it goes half of it back. Velocities stay: nothing is pushed apart. Returns whether any moved.
     ///
     /// # Source
     /// The projection of positions of [AcaryCollinsCraft2023] on bodies in blocks.
@@ -79,20 +81,54 @@ impl Projection {
                 return round > 0;
             }
             self.pose(world, bodies, found, stage);
-            let far = self.displace(world, bodies, stage, account);
-            if far {
-                // What a contact inherits is still that of the last step.
-                std::mem::swap(&mut self.first, found);
-                source.find(world, &bodies.state, h, found);
-                for contact in found.iter_mut() {
-                    let before = contact.matched.map(|m| &self.first[m as usize]);
-                    contact.matched = before.and_then(|contact| contact.matched);
-                }
-            } else {
+            let mut share = self.solve(world, bodies, stage);
+            if !self.displace(world, bodies, share, account) {
                 self.open(world, bodies, found);
+                continue;
+            }
+            self.find(world, source, h, bodies, found);
+            for _ in 0..RETURNS_MAX {
+                if !self.flies(world, found) {
+                    break;
+                }
+                share *= 0.5;
+                self.displace(world, bodies, -share, account);
+                self.find(world, source, h, bodies, found);
             }
         }
         true
+    }
+
+    /// Contacts where the bodies are now.
+    fn find(
+        &mut self,
+        world: &World,
+        source: &mut dyn ContactSource,
+        h: f64,
+        bodies: &Bodies,
+        found: &mut Vec<FoundContact>,
+    ) {
+        // What a contact inherits is still that of the last step.
+        std::mem::swap(&mut self.first, found);
+        source.find(world, &bodies.state, h, found);
+        for contact in found.iter_mut() {
+            let before = contact.matched.map(|m| &self.first[m as usize]);
+            contact.matched = before.and_then(|contact| contact.matched);
+        }
+    }
+
+    /// Whether a body that was displaced touches nothing any more: it went too far.
+    fn flies(&self, world: &World, found: &[FoundContact]) -> bool {
+        let freedoms = world.dimension.freedoms();
+        let mut touches = vec![false; world.bodies.len()];
+        for contact in found {
+            let [a, b] = contact.key.owners.map(|owner| owner as usize);
+            let closed = contact.gap <= world.slop_of(a, b);
+            touches[a] |= closed;
+            touches[b] |= closed;
+        }
+        let mut moved = self.displacement.chunks_exact(freedoms).zip(touches);
+        moved.any(|(moved, touches)| !touches && moved.iter().any(|&d| d != 0.0))
     }
 
     /// Writes the contacts that overlap and those near them.
@@ -131,20 +167,25 @@ impl Projection {
         stage.solve_within(TOLERANCE);
     }
 
-    /// Displaces the bodies; true if one of them moved farther than geometry is kept.
+    /// Writes the displacement; the share of it that is made.
+    fn solve(&mut self, world: &World, bodies: &Bodies, stage: &ContactStage) -> f64 {
+        let freedoms = world.dimension.freedoms();
+        self.displacement.clear();
+        self.displacement.resize(freedoms * world.bodies.len(), 0.0);
+        operator(&stage.problem).add_velocity(&stage.solution.impulse, &mut self.displacement);
+        1.0 - self.farthest_turn(world, bodies).min(TURN_MAX)
+    }
+
+    /// Displaces the bodies by a share; true if one of them moved farther than geometry is kept.
     fn displace(
         &mut self,
         world: &World,
         bodies: &mut Bodies,
-        stage: &ContactStage,
+        share: f64,
         account: &mut Account,
     ) -> bool {
         let freedoms = world.dimension.freedoms();
         let mut far = false;
-        self.displacement.clear();
-        self.displacement.resize(freedoms * world.bodies.len(), 0.0);
-        operator(&stage.problem).add_velocity(&stage.solution.impulse, &mut self.displacement);
-        let share = 1.0 - self.farthest_turn(world, bodies).min(TURN_MAX);
         for (i, moved) in self.displacement.chunks_exact(freedoms).enumerate() {
             if moved.iter().all(|&d| d == 0.0) {
                 continue;
