@@ -13,6 +13,7 @@ mod verify_gallery;
 mod verify_motions;
 mod verify_passages;
 mod verify_runs;
+mod verify_terrain;
 mod verify_worlds;
 mod view_data;
 mod world_builder;

@@ -15,7 +15,7 @@ fn parse(text: &str) -> Scene {
 }
 
 /// Summary of a run in a folder, and its verdict where it belongs to a formulation.
-fn judged(name: &str, scene: &Scene) -> (RunSummary, Option<Verification>) {
+pub fn judged(name: &str, scene: &Scene) -> (RunSummary, Option<Verification>) {
     let path = std::env::temp_dir().join(format!("stickslip-drawn-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&path);
     let mut run = SceneRun::start(name, scene.clone(), &path).unwrap();

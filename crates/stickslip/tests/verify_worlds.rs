@@ -17,7 +17,7 @@ fn scene(name: &str, changes: &Changes) -> Scene {
 }
 
 /// The nodes of the first steps of a scene.
-fn nodes(scene: &Scene, steps: u64) -> Vec<WorldNode> {
+pub fn nodes(scene: &Scene, steps: u64) -> Vec<WorldNode> {
     let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
     let mut nodes = vec![WorldNode::default()];
     nodes[0].read(run.record());
@@ -34,7 +34,7 @@ fn nodes(scene: &Scene, steps: u64) -> Vec<WorldNode> {
     nodes
 }
 
-fn judge(scene: &Scene, nodes: &[WorldNode]) -> Verification {
+pub fn judge(scene: &Scene, nodes: &[WorldNode]) -> Verification {
     let settings = scene.world_judge_settings();
     verify_world(scene.world().unwrap(), nodes, &settings).unwrap()
 }

@@ -2,7 +2,8 @@
 
 use crate::systems::world::{Dimension, PlacedShape, Polyhedron, Pose, Shape};
 
-use super::vector::{Vector, along, cross, dot, norm, sub, unit};
+use super::surface::Surface;
+use super::vector::{Vector, along, cross, dot, norm, sub, to_segment, unit};
 
 /// A shape as a judge sees it.
 #[derive(Clone, Debug)]
@@ -25,9 +26,7 @@ pub(super) enum Form {
     HalfSpace {
         normal: Vector,
     },
-    Surface {
-        triangles: Vec<[Vector; 3]>,
-    },
+    Surface(Surface),
 }
 
 /// A shape of a body.
@@ -105,19 +104,15 @@ impl Form {
             Shape::Mesh {
                 ref vertices,
                 ref triangles,
-            } => Self::Surface {
-                triangles: triangles
-                    .iter()
-                    .map(|t| t.map(|k| vertices[k as usize]))
-                    .collect(),
-            },
+            } => {
+                let corners = triangles.iter().map(|t| t.map(|k| vertices[k as usize]));
+                Self::Surface(Surface::new(&corners.collect::<Vec<_>>()))
+            }
             Shape::HeightField {
                 ref values,
                 counts,
                 size,
-            } => Self::Surface {
-                triangles: ground(values, counts, size),
-            },
+            } => Self::Surface(Surface::new(&ground(values, counts, size))),
             Shape::HalfSpace { normal } => Self::HalfSpace { normal },
             Shape::Polygon { ref points } => {
                 flat(points.iter().map(|p| [p[0], p[1], 0.0]).collect())
@@ -150,7 +145,7 @@ impl Form {
                     base
                 })
             }
-            Self::HalfSpace { .. } | Self::Surface { .. } => None,
+            Self::HalfSpace { .. } | Self::Surface(_) => None,
         }
     }
 
@@ -178,10 +173,7 @@ impl Form {
                 side.max(-p[2] - half).abs()
             }
             Self::HalfSpace { normal } => dot(*normal, p).abs(),
-            Self::Surface { triangles } => triangles
-                .iter()
-                .map(|t| to_triangle(p, t))
-                .fold(f64::INFINITY, f64::min),
+            Self::Surface(surface) => surface.distance(p),
         }
     }
 
@@ -217,20 +209,30 @@ impl Form {
         }
     }
 
-    /// How far an outward normal is from that of a triangle on which a point lies, times the size; infinite where there is none.
-    pub fn off_face(&self, p: Vector, outward: Vector, size: f64) -> f64 {
-        let Self::Surface { triangles } = self else {
-            return f64::INFINITY;
-        };
-        let off = triangles.iter().filter_map(|corners| {
-            if to_triangle(p, corners) > 1e-4 * size {
-                return None;
+    /// How far below the surface of a capsule that leans the line lies under which things are along a normal.
+    pub fn recess(&self, n: Vector) -> f64 {
+        match self {
+            Self::Swept { points, radius, .. } if *radius > 0.0 => {
+                let axis = unit(sub(points[points.len() - 1], points[0]));
+                let sine = axis.map_or(0.0, |axis| dot(axis, n));
+                radius * (1.0 - (1.0 - sine * sine).max(0.0).sqrt())
             }
-            let [a, b, c] = *corners;
-            let normal = unit(cross(sub(b, a), sub(c, a)))?;
-            Some(size * norm(sub(normal, outward)))
-        });
-        off.fold(f64::INFINITY, f64::min)
+            _ => 0.0,
+        }
+    }
+
+    /// How far a point of the surface is from the corners, rims and round ends of a convex shape.
+    pub fn off_corner(&self, p: Vector) -> f64 {
+        let rim = |radius: f64, z: f64| (p[0].hypot(p[1]) - radius).hypot(p[2] - z);
+        match self {
+            Self::Swept { points, radius, .. } => {
+                let off = points.iter().map(|&q| (norm(sub(p, q)) - radius).abs());
+                off.fold(f64::INFINITY, f64::min)
+            }
+            Self::Cylinder { radius, half } => rim(*radius, half.copysign(p[2])),
+            Self::Cone { radius, half } => rim(*radius, -half).min(norm(sub(p, [0.0, 0.0, *half]))),
+            Self::HalfSpace { .. } | Self::Surface(_) => f64::INFINITY,
+        }
     }
 
     /// Directions that may keep it apart from others: normals of its faces, in the plane of the sides of its core. A segment has two.
@@ -253,7 +255,7 @@ impl Form {
             Self::Swept { radius, .. }
             | Self::Cylinder { radius, .. }
             | Self::Cone { radius, .. } => *radius,
-            Self::HalfSpace { .. } | Self::Surface { .. } => 0.0,
+            Self::HalfSpace { .. } | Self::Surface(_) => 0.0,
         }
     }
 
@@ -315,36 +317,6 @@ fn ground(values: &[f64], [nx, ny]: [usize; 2], size: [f64; 2]) -> Vec<[Vector; 
             [[a, point(i + 1, j), c], [a, c, point(i, j + 1)]]
         })
         .collect()
-}
-
-fn to_segment(p: Vector, a: Vector, b: Vector) -> f64 {
-    let u = sub(b, a);
-    let square = dot(u, u);
-    let s = if square > 0.0 {
-        (dot(sub(p, a), u) / square).clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
-    norm(sub(p, along(a, s, u)))
-}
-
-fn to_triangle(p: Vector, &[a, b, c]: &[Vector; 3]) -> f64 {
-    let normal = cross(sub(b, a), sub(c, a));
-    let Some(n) = unit(normal) else {
-        return to_segment(p, a, b).min(to_segment(p, b, c));
-    };
-    let over = [(a, b), (b, c), (c, a)]
-        .iter()
-        .all(|&(x, y)| dot(cross(n, sub(y, x)), sub(p, x)) >= 0.0);
-    if over {
-        return dot(n, sub(p, a)).abs();
-    }
-    let edges = [
-        to_segment(p, a, b),
-        to_segment(p, b, c),
-        to_segment(p, c, a),
-    ];
-    edges.into_iter().fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@ use crate::systems::world::{Dimension, Pose, World, separating_direction};
 
 use super::form::{Form, PlacedForm};
 use super::node::NodeContact;
+use super::placed::Placed;
+use super::surface::{OnSurface, depth_in};
 use super::vector::{Vector, along, dot, norm, sub, unit};
 
 /// Places and normals are right to this part of the size: geometry is kept while bodies move by a millionth of it.
-const PRECISION: f64 = 1e-5;
+pub(super) const PRECISION: f64 = 1e-5;
 
 /// The forms of all bodies.
 pub(super) struct Geometry<'a> {
@@ -15,57 +17,22 @@ pub(super) struct Geometry<'a> {
     forms: Vec<Vec<PlacedForm>>,
 }
 
-/// A form at its place in the world.
-struct Placed<'a> {
-    form: &'a Form,
-    pose: Pose,
-}
-
-impl Placed<'_> {
-    /// Largest n·x over the form.
-    fn height(&self, n: Vector) -> Option<f64> {
-        match self.form {
-            Form::HalfSpace { normal } => {
-                let outward = self.pose.direction(*normal);
-                let along_normal = (0..3).all(|k| (outward[k] - n[k]).abs() < PRECISION);
-                Some(if along_normal {
-                    dot(outward, self.pose.position)
-                } else {
-                    f64::INFINITY
-                })
-            }
-            form => form
-                .support(self.pose.body_direction(n))
-                .map(|p| dot(n, self.pose.point(p))),
-        }
-    }
-
-    fn support(&self, d: Vector) -> Vector {
-        // Only asked of convex bodies.
-        let local = self.form.support(self.pose.body_direction(d));
-        self.pose.point(local.unwrap_or_default())
-    }
-}
-
 /// Distance of a from b along n, which points from b to a; none if one of them is not convex.
 fn separation(a: &Placed, b: &Placed, n: Vector) -> Option<f64> {
     Some(-a.height(n.map(|x| -x))? - b.height(n)?)
 }
 
-/// How far a contact is from the surfaces and their normals, how much its normal leans along a straight side, and how far it is from
-/// that of a triangle on which the contact lies; lengths.
+/// How far a contact is from the surfaces and their normals, and how much its normal leans along a straight side; lengths.
 #[derive(Clone, Copy)]
 struct OffSurface {
     place: f64,
     lean: f64,
-    face: f64,
 }
 
 impl OffSurface {
     const NOWHERE: Self = Self {
         place: f64::INFINITY,
         lean: 0.0,
-        face: f64::INFINITY,
     };
 }
 
@@ -136,7 +103,7 @@ impl<'a> Geometry<'a> {
             {
                 note(first, (least - apart).abs() / slack);
             }
-            let many = [x.form, y.form].map(|form| matches!(form, Form::Surface { .. }));
+            let many = [x.form, y.form].map(|form| matches!(form, Form::Surface(_)));
             let alike =
                 |k: usize, l: usize| norm(sub(contacts[k].normal, contacts[l].normal)) <= PRECISION;
             for &(_, gap, k, off) in pair {
@@ -152,17 +119,29 @@ impl<'a> Geometry<'a> {
                     length * rise / (1.0 + (1.0 - rise).sqrt())
                 };
                 let lean = lean(&pair[0]).max(over_same.map_or(0.0, lean));
-                // Farther points have the normal of the nearest, whatever side they lie on, or lie over another triangle along
-                // its own.
-                let shared = alike(k, first);
-                let defect = if k == first {
-                    off.place.max(off.lean)
-                } else if shared {
-                    off.place
-                } else {
-                    off.place.max(off.lean.min(off.face))
+                let contact = &contacts[k];
+                let point = |sign: f64| along(contact.place, 0.5 * sign * gap, contact.normal);
+                let least = over_same.map_or(gap, |near| near.1);
+                let on_surface = |outward: f64| OnSurface {
+                    on_surface: point(-outward),
+                    on_shape: point(outward),
+                    normal: contact.normal.map(|n| outward * n),
+                    gap,
+                    least,
                 };
-                note(k, defect / (slack + lean));
+                let within = (size, slack, lean);
+                // Farther points of convex shapes have the normal of the nearest, whatever side they lie on.
+                let defect = match (x.form, y.form) {
+                    (Form::Surface(surface), _) => {
+                        on_surface(-1.0).off(&y, (surface, &x.pose), off.place, within)
+                    }
+                    (_, Form::Surface(surface)) => {
+                        on_surface(1.0).off(&x, (surface, &y.pose), off.place, within)
+                    }
+                    _ if k == first => off.place.max(off.lean) / (slack + lean),
+                    _ => off.place / (slack + lean),
+                };
+                note(k, defect);
             }
         }
         worst
@@ -203,11 +182,10 @@ impl<'a> Geometry<'a> {
                     placed.pose.body_point(point),
                     placed.pose.body_direction(outward),
                 );
-                let off = placed.form.off_normal(p, n, size);
+                let off = placed.form.off_surface(p) - placed.form.recess(n);
                 let off = OffSurface {
-                    place: placed.form.off_surface(p).max(off),
+                    place: off.max(placed.form.off_normal(p, n, size)),
                     lean: placed.form.lean(p, n, size),
-                    face: placed.form.off_face(p, n, size),
                 };
                 if off.place.max(off.lean) < best.1.place.max(best.1.lean) {
                     best = (shape, off);
@@ -219,7 +197,6 @@ impl<'a> Geometry<'a> {
         let off = OffSurface {
             place: on_a.1.place.max(on_b.1.place),
             lean: on_a.1.lean.max(on_b.1.lean),
-            face: on_a.1.face.min(on_b.1.face),
         };
         ([on_a.0, on_b.0], off)
     }
@@ -251,14 +228,17 @@ impl<'a> Geometry<'a> {
         for i in 0..self.forms[a].len() {
             for j in 0..self.forms[b].len() {
                 let (x, y) = (self.placed(a, i, &poses[a]), self.placed(b, j, &poses[b]));
+                let size = self.size(a, b);
+                let reach = |k: usize| self.world.bodies[k].radius;
                 depth = depth.max(match (x.form, y.form) {
-                    (Form::Surface { triangles }, _) => {
-                        on_triangles(triangles, &x.pose, &y, enough)
+                    (Form::Surface(surface), _) => {
+                        let known: Vec<Vector> = known.iter().map(|n| n.map(|x| -x)).collect();
+                        depth_in((surface, &x.pose), (&y, reach(b)), &known, (enough, size))
                     }
-                    (_, Form::Surface { triangles }) => {
-                        on_triangles(triangles, &y.pose, &x, enough)
+                    (_, Form::Surface(surface)) => {
+                        depth_in((surface, &y.pose), (&x, reach(a)), known, (enough, size))
                     }
-                    _ => self.convex_depth((&x, &y), known, (enough, self.size(a, b))),
+                    _ => self.convex_depth((&x, &y), known, (enough, size)),
                 });
             }
         }
@@ -358,30 +338,4 @@ impl<'a> Geometry<'a> {
             .find(bodies[a].material, bodies[b].material)
             .is_some()
     }
-}
-
-/// How deep a convex shape lies over triangles: along the normal of each whose inside it covers.
-fn on_triangles(triangles: &[[Vector; 3]], pose: &Pose, a: &Placed, enough: f64) -> f64 {
-    let mut depth = f64::NEG_INFINITY;
-    for corners in triangles {
-        let corners = corners.map(|p| pose.point(p));
-        let (u, v) = (sub(corners[1], corners[0]), sub(corners[2], corners[0]));
-        let Some(n) = unit(super::vector::cross(u, v)) else {
-            continue;
-        };
-        // The lowest point of the shape, where its foot lies in the triangle and the shape is mostly in front.
-        let lowest = a.support(n.map(|x| -x));
-        let below = dot(n, sub(corners[0], lowest));
-        if below <= enough || dot(n, sub(a.pose.position, corners[0])) < 0.0 {
-            continue;
-        }
-        let inside = (0..3).all(|k| {
-            let (p, q) = (corners[k], corners[(k + 1) % 3]);
-            dot(super::vector::cross(n, sub(q, p)), sub(lowest, p)) >= 0.0
-        });
-        if inside {
-            depth = depth.max(below);
-        }
-    }
-    depth
 }

@@ -196,15 +196,6 @@ pub(super) fn judge(
         cone = length(&p[1..], tangent);
     }
     let kinetic_projection = flow_rule == FlowRule::KineticProjection;
-    // S(q, v) leaves a velocity that does not approach as it is.
-    if kinetic_projection && p.iter().all(|&p| p == 0.0) {
-        let natural_map = rho * (-w[0]).max(0.0);
-        return LawDefect {
-            natural_map,
-            normal,
-            cone,
-        };
-    }
     let mut shift = [0.0; ROWS];
     if kinetic_projection && !is_coulombs(section, count, response) {
         let column: [f64; ROWS] = std::array::from_fn(|i| response[i][0]);
@@ -223,7 +214,12 @@ pub(super) fn judge(
     let pushed: Vec<f64> = (0..count).map(|i| p[i] - rho * (w[i] + shift[i])).collect();
     let mut projected = [0.0; ROWS];
     section.project_on_cone(&pushed, &mut projected[..count]);
-    let natural_map = length(p, &projected[..count]);
+    let mut natural_map = length(p, &projected[..count]);
+    if kinetic_projection {
+        // S(q, v) leaves a velocity that does not approach as it is: an impulse is at most its own size off there.
+        let size = p.iter().map(|p| p * p).sum::<f64>().sqrt();
+        natural_map = natural_map.min(size + rho * (-w[0]).max(0.0));
+    }
     LawDefect {
         natural_map,
         normal,

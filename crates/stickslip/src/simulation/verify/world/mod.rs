@@ -17,7 +17,9 @@ mod geometry;
 mod judge;
 mod law;
 mod node;
+mod placed;
 mod planted;
+mod surface;
 mod vector;
 
 pub use judge::{WorldJudgeSettings, verify_world};

@@ -41,3 +41,15 @@ pub(super) fn unit(a: Vector) -> Option<Vector> {
 pub(super) fn worse(a: f64, b: f64) -> f64 {
     if b.is_nan() || b > a { b } else { a }
 }
+
+/// Distance of a point from a segment.
+pub(super) fn to_segment(p: Vector, a: Vector, b: Vector) -> f64 {
+    let u = sub(b, a);
+    let square = dot(u, u);
+    let s = if square > 0.0 {
+        (dot(sub(p, a), u) / square).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    norm(sub(p, along(a, s, u)))
+}
