@@ -45,7 +45,7 @@ impl Projection {
     /// Where a contact overlaps, the least displacement in the kinetic metric after which no gap nearby is below a thousandth of the slop, g₀: M d = H p with
     /// 0 ≤ p ⊥ g − g₀ + Hᵀ d ≥ 0, once or, where bodies moved far, several times. Where a body would turn by an angle θ, the part 1 − θ of d: a corner on an arm r rises
     /// by up to r θ²/2 more than Hᵀ d says, of the r θ that it has to, so that bodies come out of each other and stop where they touch. Where one touches nothing then, for
-    /// on uneven ground normals change along the way, it goes half of it back. Velocities stay: nothing is pushed apart. Returns whether any moved.
+    /// on uneven ground normals change along the way, it goes half of its way back. Velocities stay: nothing is pushed apart. Returns whether any moved.
     ///
     /// # Source
     /// The projection of positions of [AcaryCollinsCraft2023] on bodies in blocks.
@@ -88,7 +88,7 @@ impl Projection {
             }
             self.find(world, source, h, bodies, found);
             for _ in 0..RETURNS_MAX {
-                if !self.flies(world, found) {
+                if !self.keep_flying(world, found) {
                     break;
                 }
                 share *= 0.5;
@@ -117,8 +117,8 @@ impl Projection {
         }
     }
 
-    /// Whether a body that was displaced touches nothing any more: it went too far.
-    fn flies(&self, world: &World, found: &[FoundContact]) -> bool {
+    /// Keeps the displacements of bodies that touch nothing any more, which went too far; whether there are any.
+    fn keep_flying(&mut self, world: &World, found: &[FoundContact]) -> bool {
         let freedoms = world.dimension.freedoms();
         let mut touches = vec![false; world.bodies.len()];
         for contact in found {
@@ -127,8 +127,14 @@ impl Projection {
             touches[a] |= closed;
             touches[b] |= closed;
         }
-        let mut moved = self.displacement.chunks_exact(freedoms).zip(touches);
-        moved.any(|(moved, touches)| !touches && moved.iter().any(|&d| d != 0.0))
+        let mut flies = false;
+        for (moved, touches) in self.displacement.chunks_exact_mut(freedoms).zip(touches) {
+            if touches {
+                moved.fill(0.0);
+            }
+            flies |= moved.iter().any(|&d| d != 0.0);
+        }
+        flies
     }
 
     /// Writes the contacts that overlap and those near them.
