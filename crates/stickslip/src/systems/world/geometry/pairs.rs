@@ -316,6 +316,8 @@ pub(super) fn laid_over(
 
 /// Gap, in parts of the size, from which closest points of the shapes themselves have a direction worth the name.
 const APART: f64 = 1e-6;
+/// By how much, in parts of the size, shapes may lie nearer along the direction of their closest points than these are: some ten-thousandths of a radian.
+const POOR: f64 = 1e-8;
 
 /// Two convex shapes by their closest points; where they touch or overlap, from the closest points of their cores.
 fn by_closest_points(
@@ -334,13 +336,13 @@ fn by_closest_points(
     };
     let (on_a, on_b) = supports(true);
     // The shapes themselves: exact where they, or the axes of round ones, lie apart.
-    let (mut normal, points) = match closest(on_a, on_b, (size, start, reach + ra + rb)) {
+    let (mut normal, mut points) = match closest(on_a, on_b, (size, start, reach + ra + rb)) {
         Apart::Far => return,
         Apart::By {
             points,
             direction,
             distance,
-        } if distance > APART * size => (direction, Some(points)),
+        } if distance > APART * size => (direction, Some((points, distance))),
         _ => {
             // Cores lead to the right faces.
             let (core_a, core_b) = supports(false);
@@ -356,8 +358,14 @@ fn by_closest_points(
         }
     };
     normal = exact_normal(a, b, a_from_b, normal, size);
+    // Along the direction of nearest points shapes lie as far apart as these: where they do not, it was not found well enough.
+    if points.is_some_and(|(_, distance)| {
+        separation(a, b, a_from_b, normal) + ra + rb < distance - POOR * size
+    }) {
+        points = None;
+    }
     let touching = match points {
-        Some(points) => Some(points),
+        Some((points, _)) => Some(points),
         // Where edges and corners meet, the shapes themselves tell.
         None => refine(on_a, on_b, (normal, size)).map(|refined| {
             if refined.gap - ra - rb > separation(a, b, a_from_b, normal) + 1e-13 * size {

@@ -135,8 +135,8 @@ fn edges_of_prisms_cross_near_their_ends() {
 /// Gap, normal and place of rims that touch or overlap, which are refined: 1e-9, 5e-5 and 2e-8 at worst here.
 const TOUCHING: [f64; 3] = [3e-9, 2e-4, 1e-7];
 
-/// Of rims that lie apart, whose closest points are not refined: 2e-7, 2e-3 and 6e-7 at worst here.
-const APART: [f64; 3] = [1e-6, 1e-2, 3e-6];
+/// Of rims that lie apart, whose closest points are refined where they are poor: below 1e-8, 4e-4 and 3e-7 here.
+const APART: [f64; 3] = [2e-8, 8e-4, 6e-7];
 
 #[test]
 fn rims_of_cylinders_meet_edges_and_rims() {
