@@ -229,7 +229,7 @@ impl<'a> Geometry<'a> {
             for j in 0..self.forms[b].len() {
                 let (x, y) = (self.placed(a, i, &poses[a]), self.placed(b, j, &poses[b]));
                 let size = self.size(a, b);
-                let reach = |k: usize| self.world.bodies[k].radius;
+                let reach = |k: usize| 2.0 * self.world.bodies[k].radius;
                 depth = depth.max(match (x.form, y.form) {
                     (Form::Surface(surface), _) => {
                         let known: Vec<Vector> = known.iter().map(|n| n.map(|x| -x)).collect();

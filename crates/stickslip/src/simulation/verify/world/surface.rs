@@ -239,10 +239,12 @@ pub(super) fn depth_in(
     let mut depth = f64::NEG_INFINITY;
     let centre = pose.body_point(a.pose.position);
     for facet in &surface.facets {
+        let above = dot(facet.normal, sub(centre, facet.corners[0]));
+        if !(0.0..=reach).contains(&above) {
+            continue;
+        }
         let n = pose.direction(facet.normal);
-        let below = -facet.separation(pose, a, n);
-        let in_front = dot(facet.normal, sub(centre, facet.corners[0])) >= 0.0;
-        if below <= enough || !in_front {
+        if -facet.separation(pose, a, n) <= enough {
             continue;
         }
         if facet.distance(centre) <= reach
