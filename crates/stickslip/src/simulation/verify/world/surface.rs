@@ -31,6 +31,9 @@ struct Facet {
     corners: [Vector; 3],
     normal: Vector,
     edges: [Edge; 3],
+    /// A sphere about it.
+    middle: Vector,
+    radius: f64,
 }
 
 /// An edge of a triangle: the direction in its plane out over the edge, and the corner of the neighbour that is not on it.
@@ -67,10 +70,14 @@ impl Surface {
                     apex,
                 }
             });
+            let middle: Vector = std::array::from_fn(|k| (a[k] + b[k] + c[k]) / 3.0);
+            let away = corners.map(|p| norm(sub(p, middle)));
             Some(Facet {
                 corners,
                 normal,
                 edges,
+                middle,
+                radius: away.into_iter().fold(0.0, f64::max),
             })
         };
         Self {
@@ -80,8 +87,13 @@ impl Surface {
     }
 
     pub fn distance(&self, p: Vector) -> f64 {
-        let away = self.facets.iter().map(|facet| facet.distance(p));
-        away.fold(f64::INFINITY, f64::min)
+        let mut least = f64::INFINITY;
+        for facet in &self.facets {
+            if facet.is_within(least, p) {
+                least = least.min(facet.distance(p));
+            }
+        }
+        least
     }
 
     /// The angle by which the surface rises beside a point of an edge or a corner of a triangle, above it along a normal: it would be nearer there.
@@ -111,6 +123,13 @@ impl Surface {
 }
 
 impl Facet {
+    /// Whether the sphere about it comes within a distance of a point.
+    fn is_within(&self, distance: f64, p: Vector) -> bool {
+        let away = sub(p, self.middle);
+        let reach = self.radius + distance;
+        dot(away, away) <= reach * reach
+    }
+
     fn distance(&self, p: Vector) -> f64 {
         let [a, b, c] = self.corners;
         let sides = [(a, b), (b, c), (c, a)];
@@ -207,7 +226,8 @@ impl OnSurface {
         let local = pose.body_direction(n);
         let corner = a.form.off_corner(a.pose.body_point(self.on_shape));
         let mut least = f64::INFINITY;
-        for facet in &surface.facets {
+        let near = surface.facets.iter();
+        for facet in near.filter(|facet| facet.is_within(2.0 * BESIDE * size, place)) {
             let turned = size * norm(sub(local, facet.normal));
             let beside = corner.max(facet.off_plane(place, size)) / (slack + lean);
             least = least.min(beside.max(turned / slack));
@@ -238,9 +258,9 @@ pub(super) fn depth_in(
 ) -> f64 {
     let mut depth = f64::NEG_INFINITY;
     let centre = pose.body_point(a.pose.position);
-    for facet in &surface.facets {
-        let above = dot(facet.normal, sub(centre, facet.corners[0]));
-        if !(0.0..=reach).contains(&above) {
+    let near = surface.facets.iter();
+    for facet in near.filter(|facet| facet.is_within(reach, centre)) {
+        if dot(facet.normal, sub(centre, facet.corners[0])) < 0.0 {
             continue;
         }
         let n = pose.direction(facet.normal);
