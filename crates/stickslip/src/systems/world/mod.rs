@@ -31,7 +31,7 @@ pub use declared_pairs::DeclaredPairs;
 pub use error::WorldError;
 pub use fill::{Fill, FillAmount, FillShape, FillSize};
 pub use geometry::{CollisionDetection, MeshFile, MeshFileError, ShapeError, Weight};
-pub(crate) use geometry::{Polyhedron, Surface, separating_direction};
+pub(crate) use geometry::{Polyhedron, Surface, separating_direction, shapes_of_slot};
 pub use grid::Grid;
 pub use laws::PairLaw;
 pub(crate) use laws::PairTable;

@@ -10,7 +10,9 @@ use super::pairs::{Workspace, collide};
 use super::solid::Solid;
 use super::vector::{Transform, Vector, along, distance, dot, norm, scale, sub};
 use crate::contact::ContactKey;
-use crate::systems::world::{ContactSource, FoundContact, Shape, World, WorldError, WorldState};
+use crate::systems::world::{
+    ContactSource, FoundContact, Pose, Shape, World, WorldError, WorldState,
+};
 
 /// Finds the contacts between all shapes of a world.
 ///
@@ -76,6 +78,13 @@ struct Remembered {
 
 /// Slots of one pair of shapes; more than the points it can have.
 const SLOTS: u32 = 32;
+
+/// The shapes of two bodies with so many of them between which the contact in a slot is; none beyond the last pair.
+pub(crate) fn shapes_of_slot(slot: usize, [of_a, of_b]: [usize; 2]) -> Option<[usize; 2]> {
+    let pair = slot / SLOTS as usize;
+    (pair < of_a * of_b).then(|| [pair / of_b, pair % of_b])
+}
+
 /// Points are looked for somewhat farther than needed, so that they can be kept when the reach varies.
 const FARTHER: f64 = 1.25;
 
@@ -85,7 +94,7 @@ impl CollisionDetection {
         let mut proxies = Vec::new();
         let mut first = Vec::new();
         // Bodies made from one description follow each other and share their working shape.
-        let mut recent: Vec<(Shape, Solid)> = Vec::new();
+        let mut recent: Vec<(Shape, (Solid, Vector))> = Vec::new();
         for (index, body) in world.bodies.iter().enumerate() {
             first.push(proxies.len() as u32);
             if !body.collides {
@@ -96,7 +105,7 @@ impl CollisionDetection {
                     .iter()
                     .rev()
                     .find(|(shape, _)| *shape == placed.shape);
-                let solid = match known {
+                let (solid, middle) = match known {
                     Some((_, solid)) => solid.clone(),
                     None => {
                         let refuse = |error: ShapeError| WorldError::Shape {
@@ -104,7 +113,8 @@ impl CollisionDetection {
                             error,
                         };
                         placed.shape.checked(world.dimension).map_err(refuse)?;
-                        let solid = Solid::new(&placed.shape, world.dimension).map_err(refuse)?;
+                        let solid = Solid::about_its_middle(&placed.shape, world.dimension)
+                            .map_err(refuse)?;
                         if recent.len() == 16 {
                             recent.remove(0);
                         }
@@ -112,7 +122,8 @@ impl CollisionDetection {
                         solid
                     }
                 };
-                proxies.push(Proxy::new(index as u32, k as u32, solid, &placed.pose));
+                let pose = placed.pose.times(&Pose::at(middle));
+                proxies.push(Proxy::new(index as u32, k as u32, solid, &pose));
             }
         }
         first.push(proxies.len() as u32);

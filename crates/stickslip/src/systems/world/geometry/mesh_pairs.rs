@@ -4,7 +4,7 @@
 //!
 //! For every triangle within reach the nearest points of the shape and the triangle, n the unit vector between them: the direction along which the two lie
 //! farthest apart, or overlap least. They count if the surface has the normal n there, that is if no edge that meets at the point rises along n: where one
-//! does, the neighbour is nearer and tells. Beside them, the points at which faces and edges lie over each other along n. Where the nearest points do not
+//! does, the neighbour is nearer and tells; if no neighbour does, of triangles that the shape touches or lies across, they count as well. Beside them, the points at which faces and edges lie over each other along n. Where the nearest points do not
 //! count, corners of the shape over the triangle do, along the normal of the triangle.
 //!
 //! # Guarantees
@@ -19,9 +19,10 @@
 //!
 //! # Tested by
 //!
-//! `systems/world/geometry/tests/refined.rs`, `systems/world/geometry/tests/shapes.rs`, `tests/verify_terrain.rs`.
+//! `systems/world/geometry/tests/terrain.rs`, `systems/world/geometry/tests/refined.rs`, `systems/world/geometry/tests/shapes.rs`, `tests/verify_terrain.rs`.
 
 use super::gjk::{Apart, closest};
+use super::meeting::{Highest, meet};
 use super::overlay::PointPair;
 use super::pairs::{Workspace, ball_point, on_segment};
 use super::polyhedron::support;
@@ -30,6 +31,15 @@ use super::solid::{SLANTED, Solid};
 use super::triangle_mesh::TriangleMesh;
 use super::vector::{Transform, Vector, along, cross, direction, distance, dot, norm, scale, sub};
 
+/// Nearer to an edge, in parts of the size, a point lies on it if the normal leans, and nearer to a corner on that or on an edge.
+const NEAR: f64 = 1e-4;
+/// How well, in parts of the size, the places of nearest points are known, and how well normals are.
+const PLACE: f64 = 1e-8;
+const ANGLE: f64 = 1e-6;
+/// Cosine, less than 1 by so much, of a normal that leans against a triangle for more than rounding.
+const LEANS: f64 = 1e-6;
+/// Gap, in parts of the size, below which a shape touches a triangle or lies across it.
+const TOUCHES: f64 = 1e-6;
 /// Depth, in parts of the size, beyond which a corner is not on a triangle but through it.
 const THROUGH: f64 = 1e-2;
 /// How far beside a hollow edge, in parts of the size, the plane of a triangle counts.
@@ -60,6 +70,7 @@ pub(super) fn against_mesh(
         on_triangle(a, &facet, (reach, size), workspace);
     }
     workspace.triangles = near;
+    readmit(a, mesh, a_from_b, size, workspace);
 }
 
 /// A triangle of a mesh, with its corners and its normal in the frame of the shape.
@@ -107,19 +118,34 @@ impl<'a> Facet<'a> {
         );
         let rises = |q: Vector| {
             let way = sub(q, at);
-            dot(up, way) > 1e-6 * norm(way)
+            dot(up, way) > ANGLE * norm(way)
         };
         // Above the inside the normal would be that of the triangle: it leans, so that the point lies on an edge, as well as it is known.
-        let near = 1e-4 * size;
+        let near = NEAR * size;
         let corners = self.mesh.corners(self.t);
+        let beyond = |k: usize| self.mesh.edges(self.t)[k].apex.is_some_and(rises);
         if let Some(k) = (0..3).find(|&k| distance(at, corners[k]) <= near) {
+            // On an edge beside a corner the normal is normal to that edge, and other edges of the corner have no say.
+            let across = |e: &usize| {
+                let way = sub(corners[(e + 1) % 3], corners[*e]);
+                dot(up, way).abs() <= ANGLE * norm(way)
+            };
+            let mut on_edge = [k, (k + 2) % 3].into_iter().filter(across).peekable();
+            if distance(at, corners[k]) > PLACE * size && on_edge.peek().is_some() {
+                return on_edge.any(beyond);
+            }
             return self.mesh.fan(self.t, k).any(rises);
         }
-        (0..3).any(|k| {
+        let off = [0, 1, 2].map(|k| {
             let ends = [corners[k], corners[(k + 1) % 3]];
-            let apex = self.mesh.edges(self.t)[k].apex;
-            distance(at, on_segment(at, ends)) <= near && apex.is_some_and(rises)
-        })
+            distance(at, on_segment(at, ends))
+        });
+        // Where the point was found less well it lies on the edge that is nearest.
+        let nearest = off.into_iter().fold(f64::INFINITY, f64::min);
+        if nearest > near && dot(outward, self.normal) > 1.0 - LEANS {
+            return false;
+        }
+        (0..3).any(|k| off[k] <= near.max(nearest) && beyond(k))
     }
 }
 
@@ -127,12 +153,13 @@ fn on_triangle(a: &Solid, facet: &Facet, (reach, size): (f64, f64), workspace: &
     let (corners, face) = (&facet.corners, facet.normal);
     // Behind the triangle by more than half the shape: another triangle holds it, or it has fallen through.
     let level = dot(face, corners[0]);
-    if -level < -0.5 * size {
+    let (below, above) = (a.height(scale(face, -1.0)), a.height(face));
+    if level > 0.5 * (below + above) {
         return;
     }
     // Out of reach before its plane. Cores only lead to the normal: edges and corners of a shape lie farther from its core than
     // its faces do, so that no distance of cores tells that the shape is out of reach.
-    if -a.height(scale(face, -1.0)) - level > reach {
+    if -below - level > reach {
         return;
     }
     let sharp = a.is_round();
@@ -177,13 +204,34 @@ fn on_triangle(a: &Solid, facet: &Facet, (reach, size): (f64, f64), workspace: &
     let nearest = lay_nearest(a, corners, (normal, face), (reach, size), workspace);
     let points = &workspace.points[before..];
     let touching = points.iter().min_by(|p, q| p.gap.total_cmp(&q.gap));
-    let stays = touching
-        .filter(|_| nearest)
-        .is_some_and(|p| !facet.rises_beside(p.on_b, scale(p.normal, -1.0), size));
-    if !stays {
-        workspace.points.truncate(before);
-        if !a.is_round() {
-            corners_over(a, facet, (reach, size), workspace);
+    let touching = touching.filter(|_| nearest).copied();
+    if touching.is_some_and(|p| !facet.rises_beside(p.on_b, scale(p.normal, -1.0), size)) {
+        return;
+    }
+    workspace.points.truncate(before);
+    if !a.is_round() {
+        corners_over(a, facet, (reach, size), workspace);
+        let touching = touching.filter(|pair| pair.gap < TOUCHES * size);
+        workspace
+            .withheld
+            .extend(touching.map(|pair| (facet.t as u32, pair)));
+    }
+}
+
+/// Adds the nearest points of triangles that a shape touches or lies across and that were left to neighbours, where none of these tells: in the corner of a saddle or at the
+/// bottom of a pit some edge rises along every normal of a shape that is inside. A triangle is told of where along the normal of a contact it does not lie deeper
+/// in the shape than that.
+fn readmit(a: &Solid, mesh: &TriangleMesh, a_from_b: &Transform, size: f64, all: &mut Workspace) {
+    let Workspace {
+        points, withheld, ..
+    } = all;
+    let told = points.len();
+    for (t, pair) in withheld.drain(..) {
+        let corners = mesh.corners(t as usize).map(|p| a_from_b.point(p));
+        let tells =
+            |p: &PointPair| gap_along(a, &corners, p.normal) >= p.gap.min(0.0) - TOUCHES * size;
+        if !points[..told].iter().any(tells) {
+            points.push(pair);
         }
     }
 }
@@ -333,11 +381,26 @@ fn nearest_pair(
     if norm(aside) <= 1e-9 * size && on_top {
         return Some(at(nearest, normal, gap));
     }
-    let refined = refine(
-        |d| a.core_support(d, true),
-        |d| support(corners, d),
-        (normal, size),
-    )?;
+    let meet = |from: Vector| {
+        let below = Highest::of_points(corners, scale(from, -1.0));
+        let apart = |n: Vector| gap_along(a, corners, n) + rounding;
+        let above = a.highest(from, &Transform::IDENTITY);
+        meet(&above, &below, (from, size), apart)
+    };
+    let met = if a.has_rims() { meet(normal) } else { None };
+    let refined = met.or_else(|| {
+        let refined = refine(
+            |d| a.core_support(d, true),
+            |d| support(corners, d),
+            (normal, size),
+        )?;
+        let met = if a.has_rims() {
+            meet(refined.normal)
+        } else {
+            None
+        };
+        met.or(Some(refined))
+    })?;
     Some(at(
         refined.points[1],
         refined.normal,

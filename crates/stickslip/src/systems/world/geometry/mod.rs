@@ -9,6 +9,7 @@ mod gjk;
 mod hull;
 mod manifold;
 mod mass;
+mod meeting;
 mod mesh_file;
 mod mesh_pairs;
 mod overlay;
@@ -28,6 +29,7 @@ mod triangle_mesh;
 mod vector;
 
 pub use detection::CollisionDetection;
+pub(crate) use detection::shapes_of_slot;
 pub(crate) use gjk::separating_direction;
 pub use mesh_file::{MeshFile, MeshFileError};
 pub(crate) use polyhedron::Polyhedron;

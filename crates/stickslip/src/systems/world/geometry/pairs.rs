@@ -1,6 +1,7 @@
 //! Points at which two shapes touch or may touch, by the kinds of the shapes.
 
 use super::gjk::{Apart, closest};
+use super::meeting::meet;
 use super::mesh_pairs::against_mesh;
 use super::overlay::{Overlay, PointPair};
 use super::planar_pairs::planar_pair;
@@ -17,6 +18,8 @@ pub(super) struct Workspace {
     pub overlay: Overlay,
     pub points: Vec<PointPair>,
     pub triangles: Vec<u32>,
+    /// Nearest points of triangles that the shape touches or lies across, and that are left to others.
+    pub withheld: Vec<(u32, PointPair)>,
     pub flat: Vec<[f64; 2]>,
 }
 
@@ -357,23 +360,37 @@ fn by_closest_points(
             (normal, None)
         }
     };
-    normal = exact_normal(a, b, a_from_b, normal, size);
-    // Along the direction of nearest points shapes lie as far apart as these: where they do not, it was not found well enough.
-    if points.is_some_and(|(_, distance)| {
-        separation(a, b, a_from_b, normal) + ra + rb < distance - POOR * size
-    }) {
-        points = None;
-    }
-    let touching = match points {
-        Some((points, _)) => Some(points),
-        // Where edges and corners meet, the shapes themselves tell.
-        None => refine(on_a, on_b, (normal, size)).map(|refined| {
-            if refined.gap - ra - rb > separation(a, b, a_from_b, normal) + 1e-13 * size {
-                normal = exact_normal(a, b, a_from_b, refined.normal, size);
+    let apart = |n: Vector| separation(a, b, a_from_b, n) + ra + rb;
+    // Over rims and round sides closest points tell their direction to the root of their distance only.
+    let exact = |from: Vector| {
+        if let Some(face) = face_normal(a, b, a_from_b, (from, size)) {
+            return (face, None);
+        }
+        if a.has_rims() || b.has_rims() {
+            let above = a.highest(from, &Transform::IDENTITY);
+            let below = b.highest(scale(from, -1.0), a_from_b);
+            if let Some(met) = meet(&above, &below, (from, size), apart) {
+                return (met.normal, Some(met.points));
             }
-            refined.points
-        }),
+        }
+        let common = normal_of_axes(a, b, a_from_b, (from, size));
+        (common.unwrap_or(from), None)
     };
+    let touching;
+    (normal, touching) = exact(normal);
+    // Along the direction of nearest points shapes lie as far apart as these: where they do not, it was not found well enough.
+    points = points.filter(|(_, distance)| apart(normal) >= distance - POOR * size);
+    let touching = touching.or(points.map(|(points, _)| points)).or_else(|| {
+        // Where edges and corners meet, the shapes themselves tell.
+        let refined = refine(on_a, on_b, (normal, size))?;
+        let mut touching = refined.points;
+        if refined.gap > apart(normal) + 1e-13 * size {
+            let met;
+            (normal, met) = exact(refined.normal);
+            touching = met.unwrap_or(touching);
+        }
+        Some(touching)
+    });
     let inward = a_from_b.inverse_vector(scale(normal, -1.0));
     let lowest = dot(normal, a_from_b.translation) - b.height(inward);
     let gap = lowest - a.height(normal);
@@ -397,44 +414,62 @@ fn by_closest_points(
     }
 }
 
-/// The exact normal near a direction that closest points gave: that of a face, or the common normal of two axes, if the
-/// shapes are not closer along it.
-fn exact_normal(a: &Solid, b: &Solid, a_from_b: &Transform, normal: Vector, size: f64) -> Vector {
-    const NEAR: f64 = 1.0 - 1e-6;
+/// The normal of a face near a direction that closest points gave, if the shapes are not closer along it.
+fn face_normal(
+    a: &Solid,
+    b: &Solid,
+    a_from_b: &Transform,
+    (normal, size): (Vector, f64),
+) -> Option<Vector> {
     let inward = a_from_b.inverse_vector(scale(normal, -1.0));
+    let of_b = b.face_along(inward);
+    let faces = [
+        a.face_along(normal),
+        of_b.map(|n| scale(a_from_b.vector(n), -1.0)),
+    ];
+    no_closer(a, b, a_from_b, (normal, size), faces)
+}
+
+/// The common normal of two axes near a direction that closest points gave, if the shapes are not closer along it.
+fn normal_of_axes(
+    a: &Solid,
+    b: &Solid,
+    a_from_b: &Transform,
+    (normal, size): (Vector, f64),
+) -> Option<Vector> {
     let axis = |s: &Solid| match s {
         Solid::Cylinder { .. } => Some([0.0, 0.0, 1.0]),
         Solid::Capsule { ends, .. } => direction(sub(ends[1], ends[0])),
         _ => None,
     };
-    let axes = [axis(a), axis(b).map(|d| a_from_b.vector(d))];
-    let mut candidates = [None; 4];
-    candidates[0] = a.face_along(normal);
-    candidates[1] = b
-        .face_along(inward)
-        .map(|n| scale(a_from_b.vector(n), -1.0));
-    if let [Some(x), Some(y)] = axes {
-        let across = super::vector::cross(x, y);
-        if norm(across) > 1e-6 {
-            candidates[2] = direction(across);
-        } else {
-            // Parallel: across both, between the axes.
-            let apart = a_from_b.translation;
-            candidates[3] = direction(along(apart, -dot(apart, x), x));
-        }
-    }
+    let (x, y) = (axis(a)?, axis(b).map(|d| a_from_b.vector(d))?);
+    let across = super::vector::cross(x, y);
+    let common = if norm(across) > 1e-6 {
+        direction(across)
+    } else {
+        // Parallel: across both, between the axes.
+        let apart = a_from_b.translation;
+        direction(along(apart, -dot(apart, x), x))
+    };
+    no_closer(a, b, a_from_b, (normal, size), [common])
+}
+
+/// The first of some lines, near a direction, along which shapes are not closer than along that.
+fn no_closer<const N: usize>(
+    a: &Solid,
+    b: &Solid,
+    a_from_b: &Transform,
+    (normal, size): (Vector, f64),
+    lines: [Option<Vector>; N],
+) -> Option<Vector> {
+    const NEAR: f64 = 1.0 - 1e-6;
     let here = separation(a, b, a_from_b, normal);
-    for n in candidates.into_iter().flatten() {
-        let n = if dot(n, normal) < 0.0 {
-            scale(n, -1.0)
-        } else {
-            n
-        };
-        if dot(n, normal) > NEAR && separation(a, b, a_from_b, n) >= here - 1e-12 * size {
-            return n;
-        }
-    }
-    normal
+    let turned = |n: Vector| scale(n, 1f64.copysign(dot(n, normal)));
+    lines
+        .into_iter()
+        .flatten()
+        .map(turned)
+        .find(|&n| dot(n, normal) > NEAR && separation(a, b, a_from_b, n) >= here - 1e-12 * size)
 }
 
 /// Distance of two shapes along a direction from the first to the second.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::meeting::{Corner, Highest};
 use super::polyhedron::{INSET, Polyhedron, support};
 use super::triangle_mesh::TriangleMesh;
-use super::vector::{Vector, along, direction, dot};
+use super::vector::{Transform, Vector, add, along, direction, dot, scale, sub};
 use crate::systems::world::{Dimension, Shape};
 
 /// A shape in its own frame, ready for contact detection.
@@ -92,6 +93,22 @@ impl Solid {
         })
     }
 
+    /// A shape about its middle, and where that is in the frame of the shape. Bodies may be drawn about a point that is far from them; which side of a surface they
+    /// are on is asked of their middle.
+    pub fn about_its_middle(
+        shape: &Shape,
+        dimension: Dimension,
+    ) -> Result<(Self, Vector), super::ShapeError> {
+        if let Shape::Hull { points } = shape {
+            let sum = points.iter().fold([0.0; 3], |sum, &p| add(sum, p));
+            let middle = scale(sum, 1.0 / points.len() as f64);
+            let moved: Vec<Vector> = points.iter().map(|&p| sub(p, middle)).collect();
+            let hull = Polyhedron::hull(&moved)?;
+            return Ok((Self::Polyhedron(Arc::new(hull)), middle));
+        }
+        Ok((Self::new(shape, dimension)?, [0.0; 3]))
+    }
+
     /// Depth of the core below the surface: the radius of balls and capsules, a small inset of shapes with edges.
     pub fn rounding(&self) -> f64 {
         match self {
@@ -109,6 +126,11 @@ impl Solid {
     /// Whether the surface is round everywhere by a radius, so that its core needs no inset.
     pub fn is_round(&self) -> bool {
         matches!(self, Self::Ball { .. } | Self::Capsule { .. })
+    }
+
+    /// Whether it has rims, near which supports turn with their direction.
+    pub fn has_rims(&self) -> bool {
+        matches!(self, Self::Cylinder { .. } | Self::Cone { .. })
     }
 
     /// Farthest point of the core along a direction, or of the shape itself if it has edges and is `sharp`.
@@ -147,6 +169,35 @@ impl Solid {
             0.0
         };
         dot(d, self.core_support(d, true)) + round
+    }
+
+    /// The corners and rims that lie highest along a unit direction, both in the frame in which the shape has a place; of round shapes those of the core.
+    pub fn highest(&self, d: Vector, place: &Transform) -> Highest {
+        let mut highest = Highest::new(d);
+        let point = |p: Vector| Corner::Point(place.point(p));
+        let rim = |radius: f64, z: f64| Corner::Rim {
+            centre: place.point([0.0, 0.0, z]),
+            axis: place.axis(2),
+            radius,
+        };
+        match self {
+            Self::Ball { .. } => highest.add(point([0.0; 3])),
+            Self::Capsule { ends, .. } => ends.iter().for_each(|&e| highest.add(point(e))),
+            Self::Polyhedron(p) => {
+                let vertices = p.vertices().iter();
+                vertices.for_each(|&v| highest.add(point(v)));
+            }
+            Self::Cylinder { radius, half } => {
+                highest.add(rim(*radius, -half));
+                highest.add(rim(*radius, *half));
+            }
+            Self::Cone { radius, half } => {
+                highest.add(rim(*radius, -half));
+                highest.add(point([0.0, 0.0, *half]));
+            }
+            Self::HalfSpace { .. } | Self::Mesh(_) | Self::Flat { .. } => {}
+        }
+        highest
     }
 
     /// The corners of the face, edge or vertex that looks along a unit direction, in order around its outward normal.

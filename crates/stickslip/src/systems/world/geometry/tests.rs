@@ -5,6 +5,7 @@ mod mass;
 mod refined;
 mod refused;
 mod shapes;
+mod terrain;
 
 use super::vector::Vector;
 use crate::systems::world::Pose;

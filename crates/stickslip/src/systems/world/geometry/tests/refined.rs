@@ -3,7 +3,7 @@
 use super::Random;
 use super::shapes::{SPACE, points, prism};
 use crate::systems::world::geometry::vector::{
-    Transform, Vector, add, along, cross, dot, norm, scale, sub,
+    Transform, Vector, add, along, cross, direction, dot, norm, scale, sub,
 };
 use crate::systems::world::{Pose, Shape};
 
@@ -132,11 +132,17 @@ fn edges_of_prisms_cross_near_their_ends() {
     }
 }
 
-/// Gap, normal and place of rims that touch or overlap, which are refined: 1e-9, 5e-5 and 2e-8 at worst here.
-const TOUCHING: [f64; 3] = [3e-9, 2e-4, 1e-7];
+/// Gap, normal and place, whether rims and round sides touch, overlap or lie apart.
+const EXACT: [f64; 3] = [1e-12, 1e-10, 1e-10];
 
-/// Of rims that lie apart, whose closest points are refined where they are poor: below 1e-8, 4e-4 and 3e-7 here.
-const APART: [f64; 3] = [2e-8, 8e-4, 6e-7];
+/// A cube with an edge along x of its own above the origin at a height, turned about z and shifted along itself.
+fn on_edge(turn: f64, height: f64, shift: f64) -> Pose {
+    let edge = [turn.cos(), turn.sin(), 0.0];
+    let half_diagonal = 0.5f64.sqrt();
+    let up = add([0.0, 0.0, 1.0], cross(edge, [0.0, 0.0, 1.0]));
+    let centre = add(scale(edge, shift), [0.0, 0.0, half_diagonal + height]);
+    framed(edge, scale(up, half_diagonal), centre)
+}
 
 #[test]
 fn rims_of_cylinders_meet_edges_and_rims() {
@@ -147,7 +153,6 @@ fn rims_of_cylinders_meet_edges_and_rims() {
     for case in 0..600 {
         let frame = random.pose();
         let gap = gap_of(case, &mut random);
-        let within = if gap > 0.0 { APART } else { TOUCHING };
         let lean = random.between(0.2, 1.3);
         let lower = with_rim_at_origin(radius, half, lean, 0.0);
         let answer = (
@@ -158,24 +163,12 @@ fn rims_of_cylinders_meet_edges_and_rims() {
         let lower = frame.times(&lower);
         // A cube on its edge, which passes above the rim at an angle, not in its middle.
         let turn = random.between(0.5, 2.6);
-        let edge = [turn.cos(), turn.sin(), 0.0];
-        let half_diagonal = 0.5f64.sqrt();
-        let tilted = framed(
-            edge,
-            scale(
-                add([0.0, 0.0, 1.0], cross(edge, [0.0, 0.0, 1.0])),
-                half_diagonal,
-            ),
-            add(
-                scale(edge, random.between(-0.45, 0.45)),
-                [0.0, 0.0, half_diagonal + gap],
-            ),
-        );
+        let tilted = on_edge(turn, gap, random.between(-0.45, 0.45));
         expect_nearest(
             (&cylinder, &lower),
             (&cube, &frame.times(&tilted)),
             answer,
-            within,
+            EXACT,
             &format!("edge {case}"),
         );
         // Another rim, turned.
@@ -185,9 +178,90 @@ fn rims_of_cylinders_meet_edges_and_rims() {
             (&cylinder, &lower),
             (&cylinder, &upper),
             answer,
-            within,
+            EXACT,
             &format!("rim {case}"),
         );
+    }
+}
+
+/// Sides of cylinders and cones under edges, corners and rims.
+#[test]
+fn round_sides_meet_edges_corners_and_rims() {
+    let mut random = Random(34);
+    let (radius, half) = (0.3, 0.4);
+    let slant = f64::hypot(radius, 2.0 * half);
+    let cylinder = Shape::cylinder(radius, 2.0 * half).unwrap();
+    let cone = Shape::cone(radius, 2.0 * half).unwrap();
+    let cube = Shape::cuboid([1.0; 3]).unwrap();
+    for case in 0..600 {
+        let frame = random.pose();
+        let gap = gap_of(case, &mut random);
+        let answer = (
+            frame.point([0.0, 0.0, 0.5 * gap]),
+            frame.direction([0.0, 0.0, 1.0]),
+            gap,
+        );
+        let turn = random.between(0.5, 2.6);
+        let upper = [
+            (&cube, on_edge(turn, gap, random.between(-0.45, 0.45))),
+            (&cube, {
+                // On its corner.
+                let lean = random.between(-0.3, 0.3);
+                let third = (1f64 / 3.0).sqrt();
+                let corner = [-0.5; 3];
+                let down = direction([third + lean, third, third - lean]).unwrap();
+                let x = direction(cross(down, [1.0, 0.0, 0.0])).unwrap();
+                // The rotation that takes `down` to z.
+                let turned = Pose::turned([0.0; 3], [0.0, 0.0, turn]);
+                let level = turned.times(&Pose {
+                    position: [0.0; 3],
+                    rotation: {
+                        let [w, a, b, c] = framed(x, down, [0.0; 3]).rotation;
+                        [w, -a, -b, -c]
+                    },
+                });
+                let at = level.direction(corner);
+                Pose {
+                    position: [-at[0], -at[1], gap - at[2]],
+                    ..level
+                }
+            }),
+            (&cylinder, {
+                let lean = random.between(0.2, 1.3);
+                overturned(&with_rim_at_origin(radius, half, lean, turn), gap)
+            }),
+        ];
+        let along_side = random.between(0.05, 0.95);
+        let lower = [
+            (
+                &cylinder,
+                framed(
+                    [0.0, 0.0, 1.0],
+                    [1.0, 0.0, 0.0],
+                    [half * (2.0 * along_side - 1.0), 0.0, -radius],
+                ),
+            ),
+            (&cone, {
+                // Its side looks along z where its axis leans by the angle of the side.
+                let (rise, out) = (radius / slant, 2.0 * half / slant);
+                let (radial, axis) = ([-rise, 0.0, out], [out, 0.0, rise]);
+                // From the middle to a point of the side, in these directions.
+                let (r, z) = (radius * along_side, half - 2.0 * half * along_side);
+                let point = add(scale(radial, r), scale(axis, z));
+                framed(radial, axis, scale(point, -1.0))
+            }),
+        ];
+        for (below, at_below) in &lower {
+            for (above, at_above) in &upper {
+                expect_nearest(
+                    (below, &frame.times(at_below)),
+                    (above, &frame.times(at_above)),
+                    answer,
+                    EXACT,
+                    &format!("case {case}: {below:?} under {above:?}"),
+                );
+            }
+        }
     }
 }
 
