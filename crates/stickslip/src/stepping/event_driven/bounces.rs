@@ -14,6 +14,30 @@ const AT_ONCE: f64 = 100.0;
 /// How often they may.
 const ENDINGS: usize = 1000;
 
+/// Ends of bounces that took up again at once, in a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endings {
+    last: f64,
+    count: usize,
+}
+
+impl Endings {
+    pub fn none() -> Self {
+        Self {
+            last: f64::NEG_INFINITY,
+            count: 0,
+        }
+    }
+
+    /// One more, after flights of at most this length; false if there were too many.
+    fn add(&mut self, t: f64, flight: f64) -> bool {
+        let again = t - self.last <= AT_ONCE * flight;
+        self.count = if again { self.count + 1 } else { 0 };
+        self.last = t;
+        self.count <= ENDINGS
+    }
+}
+
 impl Integrator {
     /// Rebounds that cannot rise above the tolerance end in contact, of the contacts struck and of those that the impact lifts (a block
     /// that rocks from corner to corner never rebounds at the corner it strikes); the rest of the geometric series of flights is
@@ -54,12 +78,9 @@ impl Integrator {
             self.record(Some(s), ReferenceEventKind::Accumulation { end }, &before);
         }
         self.place_here(system);
-        let (last, count) = self.endings;
-        let again = self.t - last <= AT_ONCE * longest;
-        self.endings = (self.t, if again { count + 1 } else { 0 });
-        match self.endings.1 > ENDINGS {
-            true => StepOutcome::NoProgress,
-            false => StepOutcome::Solved,
+        match self.endings.add(self.t, longest) {
+            true => StepOutcome::Solved,
+            false => StepOutcome::NoProgress,
         }
     }
 
@@ -151,5 +172,25 @@ impl Integrator {
             closed: touches && self.is_still(k),
             friction: friction.collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bounces that end and take up again at once do so a thousand times; a pause of more than a hundred flights begins anew.
+    #[test]
+    fn bounces_that_never_end_stop_the_run() {
+        let (flight, step) = (1e-8, 5e-7);
+        let mut endings = Endings::none();
+        let ends = |endings: &mut Endings, from: f64, many: usize| {
+            (0..many).all(|k| endings.add(from + step * k as f64, flight))
+        };
+        assert!(ends(&mut endings, 0.0, 1001));
+        assert!(ends(&mut endings, 1.0, 1001));
+        assert!(!endings.add(1.0 + step * 1001.0, flight));
+        let seldom = |k: usize| 2.0 + 2e-6 * k as f64;
+        assert!((0..3000).all(|k| endings.add(seldom(k), flight)));
     }
 }

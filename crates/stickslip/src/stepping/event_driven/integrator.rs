@@ -9,6 +9,7 @@ use crate::systems::past_motion::{Interpolation, PastMotion, PastSnapshot};
 use crate::systems::{Instant, MechanicalSystem};
 
 use super::accelerations::{Accelerations, extent};
+use super::bounces::Endings;
 use super::modes::{Friction, Mode};
 use super::runge_kutta::Step;
 use super::scales::Scales;
@@ -59,8 +60,7 @@ pub(super) struct Integrator {
     pub(super) slow: usize,
     /// Contacts whose reaction fell to zero at this very instant.
     pub(super) released: Vec<(usize, f64)>,
-    /// When bounces ended last, and how often in a row they took up again at once.
-    pub(super) endings: (f64, usize),
+    pub(super) endings: Endings,
     pub resume: Option<Resume>,
     /// From where on every open gap is watched at this step: zero, or where it is below.
     pub levels: Vec<f64>,
@@ -97,7 +97,7 @@ impl Integrator {
             step_limit: f64::INFINITY,
             slow: 0,
             released: Vec::new(),
-            endings: (f64::NEG_INFINITY, 0),
+            endings: Endings::none(),
             resume: None,
             levels: Vec::new(),
             passed: None,
