@@ -12,6 +12,7 @@ mod verify_exact_motions;
 mod verify_gallery;
 mod verify_motions;
 mod verify_passages;
+mod verify_places;
 mod verify_runs;
 mod verify_terrain;
 mod verify_worlds;

@@ -120,21 +120,39 @@ fn normals_on_terrain_may_not_lean() {
     );
 }
 
-/// A face that comes down on a summit: no corner of it is below any triangle.
+/// A face that comes down on a summit: no corner of it is below any triangle. And a hull that is drawn about a point far from it, below the ground or
+/// above it.
 #[test]
-fn motion_through_a_summit_is_refused() {
-    let scene = |more: &str| {
+fn motion_through_the_ground_is_refused() {
+    let scene = |body: &str, more: &str| {
         parse(&format!(
             "title = \"summit\"\nstep = 2e-3\nuntil = 0.3\n[world]\n[[materials]]\nname = \"a\"\ndensity = 1000\nfriction = 0.3\n\
                 [[bodies]]\nname = \"ground\"\nfixed = true\n{more}\n\
                 shape = {{ height_field = {{ values = [[-1, -1, -1], [-1, 0, -1], [-1, -1, -1]], size = [3, 3] }} }}\n\
-                [[bodies]]\nname = \"slab\"\nshape = {{ box = [0.4, 0.4, 0.1] }}\nposition = [0.07, -0.05, 0.2]\n"
+                [[bodies]]\nname = \"slab\"\n{body}\n"
         ))
     };
-    let world = scene("");
-    assert!(judge(&world, &nodes(&world, 150)).accepted());
-    let through = nodes(&scene("collides = false"), 150);
-    let report = judge(&world, &through);
-    let lines: Vec<Line> = report.violations.iter().map(|v| v.line).collect();
-    assert!(lines.contains(&Line::NonPenetration), "{lines:?}");
+    let corner = |k: u32, up: f64| {
+        let side = |bit: u32, half: f64| if k >> bit & 1 == 1 { half } else { -half };
+        format!(
+            "[{}, {}, {}]",
+            side(0, 0.2),
+            side(1, 0.2),
+            up + side(2, 0.05)
+        )
+    };
+    let hull = |up: f64| {
+        let corners: Vec<String> = (0..8).map(|k| corner(k, up)).collect();
+        let (points, z) = (corners.join(", "), 0.2 - up);
+        format!("shape = {{ hull = [{points}] }}\nposition = [0.07, -0.05, {z}]")
+    };
+    let slab = "shape = { box = [0.4, 0.4, 0.1] }\nposition = [0.07, -0.05, 0.2]".to_string();
+    for body in [slab, hull(0.0), hull(5.0), hull(-5.0)] {
+        let world = scene(&body, "");
+        assert!(judge(&world, &nodes(&world, 150)).accepted(), "{body}");
+        let through = nodes(&scene(&body, "collides = false"), 150);
+        let report = judge(&world, &through);
+        let lines: Vec<Line> = report.violations.iter().map(|v| v.line).collect();
+        assert!(lines.contains(&Line::NonPenetration), "{body}: {lines:?}");
+    }
 }

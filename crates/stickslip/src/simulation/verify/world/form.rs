@@ -249,6 +249,37 @@ impl Form {
         }
     }
 
+    /// A point inside of a convex body: the mean of its corners; its frame may lie elsewhere.
+    pub fn middle(&self) -> Vector {
+        let corners = self.corners();
+        let sum = corners.iter().fold([0.0; 3], |sum, &p| along(sum, 1.0, p));
+        sum.map(|x| x / corners.len().max(1) as f64)
+    }
+
+    pub fn has_tip(&self) -> bool {
+        matches!(self, Self::Cone { .. })
+    }
+
+    /// Its straight sides: lines on a round side where it looks along a line, and all that may be edges between its corners.
+    pub fn sides(&self, n: Vector) -> Vec<Vector> {
+        match self {
+            Self::Swept { points, .. } => {
+                let pairs = (0..points.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+                pairs.map(|(i, j)| sub(points[i], points[j])).collect()
+            }
+            Self::Cylinder { half, .. } => vec![[0.0, 0.0, 2.0 * half]],
+            Self::Cone { radius, half } => {
+                let out = unit([n[0], n[1], 0.0]).unwrap_or_default();
+                let line = |sign: f64| {
+                    let rim = out.map(|x| sign * radius * x);
+                    [rim[0], rim[1], -2.0 * half]
+                };
+                vec![line(1.0), line(-1.0)]
+            }
+            Self::HalfSpace { .. } | Self::Surface(_) => Vec::new(),
+        }
+    }
+
     /// Radius of its round part.
     pub fn radius(&self) -> f64 {
         match self {

@@ -1,12 +1,12 @@
 //! Where bodies touch, and whether they overlap.
 
-use crate::systems::world::{Dimension, Pose, World, separating_direction};
+use crate::systems::world::{Dimension, Pose, World, separating_direction, shapes_of_slot};
 
 use super::form::{Form, PlacedForm};
 use super::node::NodeContact;
 use super::placed::Placed;
 use super::surface::{OnSurface, depth_in};
-use super::vector::{Vector, along, dot, norm, sub, unit};
+use super::vector::{Vector, along, cross, dot, norm, sub, unit};
 
 /// Places and normals are right to this part of the size: geometry is kept while bodies move by a millionth of it.
 pub(super) const PRECISION: f64 = 1e-5;
@@ -22,18 +22,42 @@ fn separation(a: &Placed, b: &Placed, n: Vector) -> Option<f64> {
     Some(-a.height(n.map(|x| -x))? - b.height(n)?)
 }
 
-/// How far a contact is from the surfaces and their normals, and how much its normal leans along a straight side; lengths.
+/// How far a contact is from the surfaces, how far aside of where they have its normal, and how much that leans along a straight side; lengths.
 #[derive(Clone, Copy)]
 struct OffSurface {
     place: f64,
+    aside: f64,
     lean: f64,
 }
 
 impl OffSurface {
-    const NOWHERE: Self = Self {
-        place: f64::INFINITY,
-        lean: 0.0,
-    };
+    fn most(&self) -> f64 {
+        self.place.max(self.aside).max(self.lean)
+    }
+}
+
+/// Straight sides that cross at a smaller angle, seen along the normal, lie along each other, and touch at the ends of what they have in common.
+const PARALLEL: f64 = 1e-4;
+
+/// How far aside contacts of straight sides that nearly lie along each other may be: they are told on one of them.
+fn between_parallels(x: &Placed, y: &Placed, n: Vector) -> f64 {
+    let sides = [x, y].map(|p| -> Vec<Vector> {
+        let sides = p.form.sides(p.pose.body_direction(n)).into_iter();
+        let across = sides.map(|side| p.pose.direction(side));
+        across
+            .filter(|&u| dot(n, u).abs() <= 0.5 * norm(u))
+            .collect()
+    });
+    let mut most: f64 = 0.0;
+    for &u in &sides[0] {
+        for &v in &sides[1] {
+            let (a, b) = (norm(u), norm(v));
+            if dot(n, cross(u, v)).abs() <= 2.0 * PARALLEL * a * b {
+                most = most.max(PARALLEL * a.min(b));
+            }
+        }
+    }
+    most
 }
 
 /// A contact by bodies and shapes, with its gap, its number and how far it is off.
@@ -87,7 +111,12 @@ impl<'a> Geometry<'a> {
         let mut found: Vec<Found> = Vec::new();
         for (k, contact) in contacts.iter().enumerate() {
             let [a, b] = contact.bodies;
-            let (shapes, off) = self.nearest_shapes(poses, contact);
+            if self.world.dimension == Dimension::Plane {
+                // Contacts of the plane lie in it.
+                let (place, lean) = (contact.place[2], self.size(a, b) * contact.normal[2]);
+                note(k, place.abs().max(lean.abs()) / self.slack(a, b));
+            }
+            let (shapes, off) = self.shapes_of(poses, contact);
             found.push(([a, b, shapes[0], shapes[1]], contact.gap, k, off));
         }
         found.sort_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
@@ -133,13 +162,26 @@ impl<'a> Geometry<'a> {
                 // Farther points of convex shapes have the normal of the nearest, whatever side they lie on.
                 let defect = match (x.form, y.form) {
                     (Form::Surface(surface), _) => {
-                        on_surface(-1.0).off(&y, (surface, &x.pose), off.place, within)
+                        let place = off.place.max(off.aside);
+                        on_surface(-1.0).off(&y, (surface, &x.pose), place, within)
                     }
                     (_, Form::Surface(surface)) => {
-                        on_surface(1.0).off(&x, (surface, &y.pose), off.place, within)
+                        let place = off.place.max(off.aside);
+                        on_surface(1.0).off(&x, (surface, &y.pose), place, within)
                     }
-                    _ if k == first => off.place.max(off.lean) / (slack + lean),
-                    _ => off.place / (slack + lean),
+                    _ => {
+                        let leans = if k == first { off.lean } else { 0.0 };
+                        let (mut place, mut aside) = (off.place, off.aside);
+                        if place.max(aside) > slack + lean {
+                            let parallels = between_parallels(&x, &y, contact.normal);
+                            aside -= parallels;
+                            // Beside the tip of a cone its surface recedes as far.
+                            if [x.form, y.form].iter().any(|form| form.has_tip()) {
+                                place -= parallels;
+                            }
+                        }
+                        place.max(aside).max(leans) / (slack + lean)
+                    }
                 };
                 note(k, defect);
             }
@@ -168,37 +210,42 @@ impl<'a> Geometry<'a> {
                 <= apart + slack
     }
 
-    /// The shapes of both bodies on whose surfaces a contact lies best, and how far it is off.
-    fn nearest_shapes(&self, poses: &[Pose], contact: &NodeContact) -> ([usize; 2], OffSurface) {
+    /// The shapes of both bodies between which a contact is, and how far it is off their surfaces.
+    fn shapes_of(&self, poses: &[Pose], contact: &NodeContact) -> ([usize; 2], OffSurface) {
         let [a, b] = contact.bodies;
         let size = self.size(a, b);
-        let best = |body: usize, sign: f64| {
+        let off = |body: usize, shape: usize, sign: f64| {
             let outward = contact.normal.map(|n| -sign * n);
             let point = along(contact.place, 0.5 * sign * contact.gap, contact.normal);
-            let mut best = (0, OffSurface::NOWHERE);
-            for shape in 0..self.forms[body].len() {
-                let placed = self.placed(body, shape, &poses[body]);
-                let (p, n) = (
-                    placed.pose.body_point(point),
-                    placed.pose.body_direction(outward),
-                );
-                let off = placed.form.off_surface(p) - placed.form.recess(n);
-                let off = OffSurface {
-                    place: off.max(placed.form.off_normal(p, n, size)),
-                    lean: placed.form.lean(p, n, size),
-                };
-                if off.place.max(off.lean) < best.1.place.max(best.1.lean) {
-                    best = (shape, off);
-                }
+            let placed = self.placed(body, shape, &poses[body]);
+            let (p, n) = (
+                placed.pose.body_point(point),
+                placed.pose.body_direction(outward),
+            );
+            OffSurface {
+                place: placed.form.off_surface(p) - placed.form.recess(n),
+                aside: placed.form.off_normal(p, n, size),
+                lean: placed.form.lean(p, n, size),
             }
-            best
         };
-        let (on_a, on_b) = (best(a, 1.0), best(b, -1.0));
+        // Numbers tell the shapes; of other numbers, those on whose surfaces it lies best.
+        let counts = [a, b].map(|body| self.forms[body].len());
+        let nearest = |body: usize, sign: f64| {
+            let shapes = 0..self.forms[body].len();
+            let most = |&shape: &usize| off(body, shape, sign).most();
+            shapes
+                .min_by(|x, y| most(x).total_cmp(&most(y)))
+                .unwrap_or_default()
+        };
+        let [i, j] = shapes_of_slot(contact.index, counts)
+            .unwrap_or_else(|| [nearest(a, 1.0), nearest(b, -1.0)]);
+        let (on_a, on_b) = (off(a, i, 1.0), off(b, j, -1.0));
         let off = OffSurface {
-            place: on_a.1.place.max(on_b.1.place),
-            lean: on_a.1.lean.max(on_b.1.lean),
+            place: on_a.place.max(on_b.place),
+            aside: on_a.aside.max(on_b.aside),
+            lean: on_a.lean.max(on_b.lean),
         };
-        ([on_a.0, on_b.0], off)
+        ([i, j], off)
     }
 
     /// Pairs of bodies that overlap by more than the slop, the deepest first of all: bodies and depth in parts of the slop.
@@ -220,6 +267,23 @@ impl<'a> Geometry<'a> {
             }
         });
         worst
+    }
+
+    /// How deep some bodies overlap others, or nearly so, by pairs.
+    pub fn depths(
+        &self,
+        poses: &[Pose],
+        bodies: impl Iterator<Item = usize>,
+    ) -> Vec<([usize; 2], f64)> {
+        let bodies: Vec<usize> = bodies.collect();
+        let mut depths = Vec::new();
+        self.near(poses, |a, b| {
+            if bodies.contains(&a) || bodies.contains(&b) {
+                let depth = self.depth(poses, [a, b], &[], f64::NEG_INFINITY);
+                depths.push(([a, b], depth));
+            }
+        });
+        depths
     }
 
     /// How deep two bodies overlap at most; what is shallower than `enough` is not looked at closely.
@@ -265,7 +329,7 @@ impl<'a> Geometry<'a> {
                 Form::HalfSpace { normal } => Some(turned(p, *normal, sign)),
                 _ => None,
             });
-        let centres = unit(sub(a.pose.position, b.pose.position));
+        let centres = unit(sub(a.middle(), b.middle()));
         let mut directions = planes.chain(known.iter().copied()).chain(centres);
         if directions.any(&mut holds) {
             return least;

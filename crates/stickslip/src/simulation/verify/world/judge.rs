@@ -90,6 +90,8 @@ pub(super) struct Judge<'a> {
 pub(super) struct Kick {
     pub h: f64,
     pub poses: Vec<Pose>,
+    /// Where free bodies had come before their positions were corrected.
+    pub arrived: Vec<Pose>,
     pub before: Vec<Twist>,
     pub after: Vec<Twist>,
     pub loads: Vec<Load>,
@@ -218,6 +220,7 @@ impl Judge<'_> {
         let mut kick = Kick {
             h,
             poses: Vec::new(),
+            arrived: Vec::new(),
             before: Vec::new(),
             after: Vec::new(),
             loads: Vec::new(),
@@ -225,7 +228,7 @@ impl Judge<'_> {
         };
         for (i, body) in world.bodies.iter().enumerate() {
             let still = ([0.0; 3], [0.0; 3]);
-            let (pose, before, after, moved) = match &body.motion {
+            let (pose, arrived, before, after, moved) = match &body.motion {
                 BodyMotion::Free => {
                     let flight = |state: &Planted, h: f64| {
                         state.free_flight(world.dimension, body.inertia, h)
@@ -233,12 +236,16 @@ impl Judge<'_> {
                     let there = flight(&from[i], (1.0 - theta) * h);
                     let here = flight(&to[i], -theta * h);
                     let moved = there.displacement(&here);
-                    (here.pose, there.twist, here.twist, moved)
+                    (here.pose, there.pose, there.twist, here.twist, moved)
                 }
-                BodyMotion::Fixed => (body.start.0, Twist::REST, Twist::REST, still),
+                BodyMotion::Fixed => {
+                    let pose = body.start.0;
+                    (pose, pose, Twist::REST, Twist::REST, still)
+                }
                 BodyMotion::Driven(motion) => {
                     let twist = motion.velocity(t_kick + 0.5 * h);
-                    (motion.pose(t_kick), twist, twist, still)
+                    let pose = motion.pose(t_kick);
+                    (pose, pose, twist, twist, still)
                 }
             };
             let mut load = match (&body.force, &body.motion) {
@@ -261,6 +268,7 @@ impl Judge<'_> {
                 }
             }
             kick.poses.push(pose);
+            kick.arrived.push(arrived);
             kick.before.push(before);
             kick.after.push(after);
             kick.loads.push(load);
@@ -326,6 +334,20 @@ impl Judge<'_> {
             let before = contact.gap - opened;
             any |= before < -CORRECTED * (1.0 - 1e-3) * world.slop_of(i, j);
             overlaps += (OPENED * world.slop_of(i, j) - before).max(0.0);
+        }
+        let explained = |any: bool, overlaps: f64| {
+            any && displaced.iter().all(|d| d.1 <= SHARE_OF_OVERLAP * overlaps)
+        };
+        if !explained(any, overlaps) {
+            // What was corrected may have come to touch elsewhere: bodies themselves tell how they overlapped.
+            for (pair, depth) in self
+                .geometry
+                .depths(&kick.arrived, displaced.iter().map(|d| d.0))
+            {
+                let slop = world.slop_of(pair[0], pair[1]);
+                any |= depth > CORRECTED * (1.0 - 1e-3) * slop;
+                overlaps += (OPENED * slop + depth).max(0.0);
+            }
         }
         for &(body, length) in displaced {
             if !any {

@@ -30,6 +30,11 @@ impl Placed<'_> {
         }
     }
 
+    /// A point inside, of a convex body.
+    pub fn middle(&self) -> Vector {
+        self.pose.point(self.form.middle())
+    }
+
     pub fn support(&self, d: Vector) -> Vector {
         // Only asked of convex bodies.
         let local = self.form.support(self.pose.body_direction(d));

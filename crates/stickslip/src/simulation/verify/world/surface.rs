@@ -107,18 +107,24 @@ impl Surface {
             dot(n, way) / norm(way)
         };
         let near = 1e-4 * size;
-        if let Some(corner) = facet.corners.iter().find(|c| norm(sub(p, **c)) <= near) {
-            return self.fans[&key(*corner)]
-                .iter()
-                .map(rise)
-                .fold(0.0, f64::max);
+        let beyond = |k: usize| facet.edges[k].apex.map_or(0.0, |apex| rise(&apex).max(0.0));
+        let corner = (0..3).find(|&k| norm(sub(p, facet.corners[k])) <= near);
+        if let Some(k) = corner {
+            let fan = &self.fans[&key(facet.corners[k])];
+            let at_corner = fan.iter().map(rise).fold(0.0, f64::max);
+            // On an edge beside the corner the normal is normal to that edge, and the others have no say.
+            let on_edge = [k, (k + 2) % 3].into_iter().map(|e| {
+                let along = unit(sub(facet.corners[(e + 1) % 3], facet.corners[e]));
+                let leans = along.map_or(f64::INFINITY, |along| dot(n, along).abs());
+                leans.max(beyond(e))
+            });
+            return on_edge.fold(at_corner, f64::min);
         }
         let beside = (0..3).filter(|&k| {
             let (from, to) = (facet.corners[k], facet.corners[(k + 1) % 3]);
             to_segment(p, from, to) <= near
         });
-        let apexes = beside.filter_map(|k| facet.edges[k].apex);
-        apexes.map(|apex| rise(&apex)).fold(0.0, f64::max)
+        beside.map(beyond).fold(0.0, f64::max)
     }
 }
 
@@ -213,7 +219,7 @@ pub(super) struct OnSurface {
 impl OnSurface {
     /// How far the contact is from where it may be, `off` by its places, in parts of the `slack` that lengths have, with `lean` added for places. With one of
     /// the triangles there the shape has its nearest points along the normal: no direction keeps them farther apart. Where the contact itself is that
-    /// pair of points, the surface has the normal there. Or a corner of the shape lies over the plane of a triangle, along its own normal.
+    /// pair of points, the surface has the normal there, unless the shape touches the triangle or lies across it. Or a corner of the shape lies over the plane of a triangle, along its own normal.
     pub fn off(
         &self,
         a: &Placed,
@@ -235,12 +241,19 @@ impl OnSurface {
                 continue;
             }
             let apart = facet.separation(pose, a, n);
+            let farthest = || facet.apart(pose, a, (&[], size));
             let nearest = if self.gap <= apart + slack && self.gap <= self.least {
-                size * surface.rises_beside(facet, place, local, size)
+                let rises = size * surface.rises_beside(facet, place, local, size);
+                // A triangle that the shape touches or lies across may be told of whatever rises beside it.
+                if self.gap < slack && rises > slack {
+                    rises.min(farthest() - apart)
+                } else {
+                    rises
+                }
             } else if self.least <= apart + slack {
                 0.0
             } else {
-                self.least.min(facet.apart(pose, a, (&[], size))) - apart
+                self.least.min(farthest()) - apart
             };
             least = least.min((nearest / slack).max(off / (slack + lean)));
         }
@@ -257,7 +270,7 @@ pub(super) fn depth_in(
     (enough, size): (f64, f64),
 ) -> f64 {
     let mut depth = f64::NEG_INFINITY;
-    let centre = pose.body_point(a.pose.position);
+    let centre = pose.body_point(a.middle());
     let near = surface.facets.iter();
     for facet in near.filter(|facet| facet.is_within(reach, centre)) {
         if dot(facet.normal, sub(centre, facet.corners[0])) < 0.0 {
