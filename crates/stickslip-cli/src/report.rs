@@ -244,7 +244,9 @@ fn energy(energy: &EnergySummary) -> String {
     }
     let sticking = energy.contact_works.get("sticking").unwrap_or(0.0);
     if sticking.abs() > 0.01 * total("contact_tangential").abs()
-        && moved.iter().any(|w| w.starts_with("friction"))
+        && ["friction", "moving obstacles"]
+            .iter()
+            .all(|what| moved.iter().any(|w| w.starts_with(what)))
     {
         let part = joule(sticking.abs());
         lines.push(format!("Of friction, {part} is in contacts that stick to obstacles whose velocity changes from step to step; it goes with the step."));

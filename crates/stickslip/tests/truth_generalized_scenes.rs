@@ -429,3 +429,37 @@ y_dot = 3
         assert!(report.accepted(), "{mu}: {:?}", report.violations);
     }
 }
+
+/// A block on two feet that a side force cannot move: what rounding leaves of its velocities, and what it is given of that size, is rest to every law.
+#[test]
+fn velocities_of_rounding_are_rest() {
+    for law in ["generalized", "coulomb", "argmin"] {
+        for push in ["0", "1e-18", "-3e-19"] {
+            let foot = |name: &str, sign: &str| {
+                format!(
+                    "[[contacts]]\nname = \"{name}\"\ngap = \"y {sign} 0.5*sin(a) - 0.2*cos(a) + 0.2\"\n\
+                        point = [\"x {sign} 0.5*cos(a)\", \"y {sign} 0.5*sin(a)\"]\nfriction = 0.5\n"
+                )
+            };
+            let text = format!(
+                "title = \"at rest\"\nlaw = \"{law}\"\nstep = 1e-3\nuntil = 0.1\n[system]\ncoordinates = [\"x\", \"y\", \"a\"]\n\
+                    kinetic_energy = \"0.5*(x'^2 + y'^2 + 0.3*a'^2)\"\npotential = \"9.81*y + 0.7*x\"\n{}{}[initial]\nx_dot = {push}\na_dot = {push}\n",
+                foot("left", "-"),
+                foot("right", "+")
+            );
+            let scene =
+                Scene::parse(SourceText::new("rest.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+            let run = run(&scene, |_| {});
+            assert!(
+                run.certificate().holds(1e-8),
+                "{law} {push}: {:?}",
+                run.certificate()
+            );
+            let (q, v) = (&run.record().q, &run.record().velocity);
+            assert!(
+                q.iter().chain(v.iter()).all(|x| x.abs() < 1e-15),
+                "{law} {push}: {q:?} {v:?}"
+            );
+        }
+    }
+}
