@@ -6,10 +6,8 @@
 //! judging is a part.
 //!
 //! All judging inside a run (residual and certificate, uniqueness, positions, passages) is counted in instructions, which
-//! do not depend on what else a machine does. Of one row, chosen by its name and run once (`STEP_COST_ONCE=1`) under
-//! `valgrind --tool=callgrind --toggle-collect='*Simulation::step_towards'`, it is the inclusive cost of
-//! `ContactStage::certify`, `UniquenessWatch::is_settled`, `Simulation::examine_uniqueness`,
-//! `Simulation::watch_passages` and `PositionWatch::observe` over that of `Simulation::step_towards`. Instructions of the rows
+//! do not depend on what else a machine does, by `benches/judging_share.py`: it runs one row, chosen by its name, once
+//! (`STEP_COST_ONCE=1`) under `valgrind --tool=callgrind --toggle-collect='*Simulation::step_towards'`. Instructions of the rows
 //! that compare projections are had in the same way, one kind at a time (`rod ..., ratio, none`, `rod ..., ratio, combined`).
 
 use std::alloc::{GlobalAlloc, Layout, System};
