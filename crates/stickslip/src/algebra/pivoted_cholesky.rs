@@ -9,11 +9,17 @@ pub struct PivotedCholesky {
     rank: usize,
     lower: Vec<f64>,
     permutation: Vec<usize>,
+    /// What pivots are measured by: the diagonal of their own row.
+    sizes: Vec<f64>,
     work: Vec<f64>,
 }
 
+/// Pivots below this part of the diagonal of their row are those of rows that depend on others.
+const DEPENDENT: f64 = 1e-12;
+
 impl PivotedCholesky {
-    /// Factors a row-major matrix; pivots below `1e-12` of the largest diagonal entry count as zero.
+    /// Factors a row-major matrix. A pivot below `1e-12` of the diagonal of its own row counts as zero, so that the units in
+    /// which rows are written decide nothing; so does a row that is below the rounding of the largest.
     pub fn factor(&mut self, order: usize, values: &[f64]) {
         let n = order;
         self.order = n;
@@ -25,11 +31,17 @@ impl PivotedCholesky {
         self.work.resize(n, 0.0);
         let l = &mut self.lower;
         let largest = (0..n).map(|i| l[i * n + i]).fold(0.0f64, f64::max);
+        let rounding = f64::EPSILON * f64::EPSILON * largest;
+        self.sizes.clear();
+        self.sizes
+            .extend((0..n).map(|i| l[i * n + i].max(rounding)));
+        let sizes = &mut self.sizes;
         self.rank = 0;
         for j in 0..n {
-            // Choose the largest remaining diagonal entry.
-            let best = (j..n).fold(j, |b, i| if l[i * n + i] > l[b * n + b] { i } else { b });
-            if l[best * n + best] <= 1e-12 * largest {
+            // Choose the row that is left with the largest part of itself.
+            let left = |i: usize| l[i * n + i] / sizes[i];
+            let best = (j..n).fold(j, |b, i| if left(i) > left(b) { i } else { b });
+            if !(left(best) > DEPENDENT) || l[best * n + best] <= rounding {
                 break;
             }
             if best != j {
@@ -40,6 +52,7 @@ impl PivotedCholesky {
                     l.swap(k * n + j, k * n + best);
                 }
                 self.permutation.swap(j, best);
+                sizes.swap(j, best);
             }
             let root = l[j * n + j].sqrt();
             l[j * n + j] = root;
@@ -102,5 +115,38 @@ mod tests {
         factor.solve_in_place(&mut b);
         let product: Vec<f64> = (0..3).map(|i| dot(&a[3 * i..3 * i + 3], &b)).collect();
         assert!((product[0] - 5.0).abs() < 1e-13 && (product[1] - 7.0).abs() < 1e-13);
+    }
+
+    #[test]
+    fn units_of_rows_do_not_decide_about_their_rank() {
+        // The matrix of above with a fourth, independent row, its rows in units from 1e-9 to 1e9.
+        let a = [
+            [2.0, 1.0, 2.0, 0.5],
+            [1.0, 3.0, 1.0, 0.0],
+            [2.0, 1.0, 2.0, 0.5],
+            [0.5, 0.0, 0.5, 1.0],
+        ];
+        let b = [5.0, 7.0, 5.0, -2.0];
+        for units in [[1.0; 4], [1e-9, 1.0, 1e4, 1e9], [1e6, 1e-6, 1e-3, 1e-9]] {
+            let scaled: Vec<f64> = (0..16)
+                .map(|e| units[e / 4] * a[e / 4][e % 4] * units[e % 4])
+                .collect();
+            let mut factor = PivotedCholesky::default();
+            factor.factor(4, &scaled);
+            assert_eq!(factor.rank(), 3, "{units:?}");
+            let mut x: Vec<f64> = (0..4).map(|i| units[i] * b[i]).collect();
+            factor.solve_in_place(&mut x);
+            for i in 0..4 {
+                let product: f64 = (0..4).map(|j| a[i][j] * units[j] * x[j]).sum();
+                assert!(
+                    (product - b[i]).abs() < 1e-12,
+                    "{units:?}, row {i}: {product}"
+                );
+            }
+        }
+        // Rows of rounding alone are none.
+        let mut factor = PivotedCholesky::default();
+        factor.factor(2, &[1.0, 0.0, 0.0, 1e-33]);
+        assert_eq!(factor.rank(), 1);
     }
 }

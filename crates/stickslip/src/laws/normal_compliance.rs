@@ -28,7 +28,8 @@ pub enum ComplianceStiffness {
 ///
 /// # What it computes
 /// The normal force `R_N = max(0, k max(−φ, 0) − c u_N)` with `k = m/τ²`, where τ is the compliance time, and
-/// `c = 2 ζ √(k m_eff)`. ζ = 0 is the law of the source; damping is our extension.
+/// `c = 2 ζ √(k m_eff)`. ζ = 0 is the law of the source; damping is our extension. φ is measured by the approach that the
+/// normal row of the contact tells (metres, for the motion of a point), so that its own unit does not matter.
 ///
 /// # Source
 /// [Schatzman], the penalised problem.

@@ -183,6 +183,13 @@ impl ContactAssembly {
         GAP_ROUNDING * self.gradients.absolute_dot(c, q)
     }
 
+    /// Approach along the normal row of a contact for a unit of its gap: the row is a multiple of the gradient, none
+    /// where that vanishes.
+    #[inline]
+    pub fn gap_unit(&self, c: usize, row: usize, problem: &ContactProblem) -> Option<f64> {
+        problem.row_multiple(row, &self.gradients, c)
+    }
+
     /// Splits the normal velocity before the step, read with frames further along the path, into the approach at the
     /// start and the turning of the normal since: an impact law answers the first, the second is taken on the mean
     /// velocity, so that a curved path costs no energy. `approach` is that of the start in this scale of the gap.
@@ -193,9 +200,8 @@ impl ContactAssembly {
         for contact in self.active.iter().filter(|contact| contact.owns_normal) {
             let row = problem.blocks()[contact.block].start;
             let c = self.layout.slots[contact.slot].key.constraint();
-            // The normal row is a multiple of the gradient of the gap.
-            let start = match problem.row_multiple(row, &self.gradients, c) {
-                Some(factor) => factor * self.approach[c],
+            let start = match self.gap_unit(c, row, problem) {
+                Some(unit) => unit * self.approach[c],
                 None => self.before[row],
             };
             self.turning[row] = self.before[row] - start;

@@ -169,7 +169,10 @@ impl ExplicitStep {
                 let (stiffness, damping) = springs[contact.slot];
                 let c = self.assembly.layout.slots()[contact.slot].key.constraint();
                 let approach = self.assembly.before[rows.start];
-                let force = (-stiffness * self.assembly.gaps[c] - damping * approach).max(0.0);
+                // The depth is that of the approach which the normal row measures, whatever the unit of the gap.
+                let unit = self.assembly.gap_unit(c, rows.start, problem);
+                let depth = -unit.unwrap_or(0.0) * self.assembly.gaps[c];
+                let force = (stiffness * depth - damping * approach).max(0.0);
                 problem.blocks_mut()[contact.block].kind =
                     BlockKind::KnownNormal { impulse: h * force };
                 continue;

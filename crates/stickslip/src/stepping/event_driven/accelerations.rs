@@ -28,6 +28,8 @@ pub(super) struct Accelerations {
     pub gaps: Vec<f64>,
     /// Rounding of every gap.
     pub gap_rounding: Vec<f64>,
+    /// Approach along the normal row of every contact for a unit of its gap.
+    gap_units: Vec<f64>,
     /// Rows of every contact, normal first, as long as the velocity.
     pub rows: Vec<f64>,
     /// Local velocity of every contact row.
@@ -82,6 +84,7 @@ impl Accelerations {
         self.reaction.resize(rows, 0.0);
         self.gaps.resize(system.constraints().len(), 0.0);
         self.gap_rounding.resize(system.constraints().len(), 0.0);
+        self.gap_units.resize(self.layout.slots().len(), 0.0);
         self.joint_rows.resize(system.joints().len() * n, 0.0);
         self.joint_rates.resize(system.joints().len(), 0.0);
         self.joint_reaction.resize(system.joints().len(), 0.0);
@@ -136,6 +139,13 @@ impl Accelerations {
             let slopes = self.work.iter().enumerate();
             let sizes = slopes.map(|(k, g)| (g * extent(system, at.q, k)).abs());
             self.gap_rounding[c] = 16.0 * f64::EPSILON * sizes.sum::<f64>();
+            let of_constraint = self.layout.slots().iter().enumerate();
+            for (s, slot) in of_constraint.filter(|(_, slot)| slot.key.constraint() == c) {
+                let normal = &rows[slot.start * n..(slot.start + 1) * n];
+                let square = dot(&self.work, &self.work);
+                let along = dot(normal, &self.work);
+                self.gap_units[s] = if square > 0.0 { along / square } else { 0.0 };
+            }
         }
         for (i, joint) in system.joints().iter().enumerate() {
             let row = &mut self.joint_rows[i * n..(i + 1) * n];
@@ -290,7 +300,8 @@ impl Accelerations {
     fn spring_force(&self, slot: usize) -> f64 {
         let spring = self.springs[slot];
         let gap = self.gaps[self.layout.slots()[slot].key.constraint()];
-        let force = -spring.stiffness * gap - spring.damping * self.normal_velocity(slot);
+        let depth = -self.gap_units[slot] * gap;
+        let force = spring.stiffness * depth - spring.damping * self.normal_velocity(slot);
         if gap < 0.0 { force.max(0.0) } else { 0.0 }
     }
 
