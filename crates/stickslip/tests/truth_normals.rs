@@ -117,3 +117,120 @@ fn a_normal_that_is_right_at_the_start_alone_stops_the_run() {
         );
     }
 }
+
+/// A particle that slides over level ground towards x = 0.1, with the gap as it is written.
+fn towards_the_fold(scheme: &str, gap: &str, coordinates: [&str; 2]) -> Scene {
+    let [aside, up] = coordinates;
+    let (list, energy, place, start) = match aside {
+        "" => (
+            format!("[\"x\", \"{up}\"]"),
+            format!("(x'^2 + {up}'^2)/2"),
+            format!("[\"x\", \"{up}\"]"),
+            String::new(),
+        ),
+        y => (
+            format!("[\"x\", \"{y}\", \"{up}\"]"),
+            format!("(x'^2 + {y}'^2 + {up}'^2)/2"),
+            format!("[\"x\", \"{y}\", \"{up}\"]"),
+            format!("{y}_dot = 0.3\n"),
+        ),
+    };
+    scene(&format!(
+        "title = \"fold\"\nscheme = {scheme}\nuntil = 0.5\n[system]\ncoordinates = {list}\n\
+         kinetic_energy = \"{energy}\"\npotential = \"9.81*{up}\"\n[initial]\nx = 0.4\nx_dot = -2\n{start}\
+         [[contacts]]\nname = \"ground\"\ngap = \"{gap}\"\npoint = {place}\nfriction = 0.1\n"
+    ))
+}
+
+const SCHEMES: [&str; 5] = [
+    "\"moreau-jean\"",
+    "\"moreau\"",
+    "\"sweeping-process\"",
+    "\"event-driven\"",
+    "\"penalty\"\nstep = 1e-4\ncompliance_time = 1e-3",
+];
+
+#[test]
+fn a_contact_that_loses_its_normal_stops_the_run() {
+    // The gradient vanishes on the ground at x = 0.1: its sign changes there, or it touches zero, also in larger units.
+    let plane = ["y*(x - 0.1)", "1e4*y*(x - 0.1)", "y*(x - 0.1)^2"];
+    let plane = plane.map(|gap| (gap, ["", "y"]));
+    let space = [("z*(x - 0.1 - y/4)", ["y", "z"])];
+    for (gap, coordinates) in plane.into_iter().chain(space) {
+        for scheme in SCHEMES {
+            // Where the gap changes its sign a compliant contact is as deep as its gradient is short: it has a normal.
+            if scheme.contains("penalty") && !gap.contains('^') {
+                continue;
+            }
+            let (sim, end) = run(&towards_the_fold(scheme, gap, coordinates));
+            let stopped = matches!(
+                end,
+                RunEnd::Stopped {
+                    outcome: StepOutcome::DegenerateGap { .. },
+                    ..
+                }
+            );
+            let q = &sim.state().q;
+            assert!(stopped, "{scheme}, {gap}: {end:?} at {q:?}");
+            let up = q[q.len() - 1];
+            assert!(up > -1e-3, "{scheme}, {gap}: fell to {up}");
+        }
+    }
+}
+
+#[test]
+fn gradients_that_shrink_and_grow_without_vanishing_stop_nothing() {
+    let gaps = ["y*(0.05 + (x - 0.1)^2)", "y*exp(-9*x)", "y*(2 + sin(40*x))"];
+    for gap in gaps {
+        for scheme in SCHEMES {
+            let (sim, end) = run(&towards_the_fold(scheme, gap, ["", "y"]));
+            let x = sim.state().q[0];
+            assert!(matches!(end, RunEnd::Finished), "{scheme}, {gap}: {end:?}");
+            // v t - mu g t^2/2, of order h.
+            assert!(
+                (x - 0.4 + 1.0 - 0.1226).abs() < 4e-3,
+                "{scheme}, {gap}: {x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_point_that_cannot_move_in_all_directions_needs_a_normal() {
+    let text = |coordinate: &str, gap: &str, point: &str, normal: &str| {
+        format!(
+            "title = \"wall\"\nuntil = 1\n[system]\ncoordinates = [\"{coordinate}\"]\nkinetic_energy = \"{coordinate}'^2/2\"\n\
+             potential = \"9.81*{coordinate}\"\n[initial]\n{coordinate} = 0.1\n\
+             [[contacts]]\nname = \"wall\"\ngap = \"{gap}\"\npoint = {point}\nfriction = 0.3\n{normal}\n"
+        )
+    };
+    let refused = |text: String, reason: &str| {
+        let error = Scene::parse(SourceText::new("wall.toml", text.as_str()))
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(reason) && error.contains("wall.toml:"),
+            "{error}"
+        );
+    };
+    let arm = "[\"sin(p)\", \"-cos(p)\"]";
+    for (coordinate, gap, point, normal) in [
+        ("x", "x", "[\"x\", 0]", "normal = [1, 0]"),
+        ("x", "x", "[\"x\", 0, 0]", "normal = [1, 0, 0]"),
+        ("p", "0.3 + sin(p)", arm, "normal = [1, 0]"),
+    ] {
+        refused(text(coordinate, gap, point, ""), "does not tell the normal");
+        let (sim, end) = run(&scene(&text(coordinate, gap, point, normal)));
+        assert!(matches!(end, RunEnd::Finished), "{end:?}");
+        assert!(!sim.positions().drifts() && sim.state().q[0] > -0.32);
+    }
+    // A normal along which the point cannot move does not hold it.
+    for (point, normal) in [("[\"x\", 0]", "[0, 1]"), ("[\"x\", 0, 0]", "[0, 1, 0]")] {
+        let normal = format!("normal = {normal}");
+        refused(text("x", "x", point, &normal), "do not belong together");
+    }
+    // Straight up the only coordinate needs none.
+    let (sim, _) = run(&scene(&text("y", "y", "[0, \"y\"]", "")));
+    assert!(sim.state().q[0] >= -1e-9);
+}

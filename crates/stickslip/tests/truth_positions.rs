@@ -269,3 +269,31 @@ fn a_fast_body_rests_on_a_flat_obstacle_and_not_below_it() {
         assert!(depth > 0.0 && depth < 1.1 * h * speed, "{depth}");
     }
 }
+
+/// The frame of a contact that pushes nothing: its point does not move along its normal. Falling below a flat obstacle
+/// is no overshoot of it, however often it is approached.
+#[test]
+fn a_fall_through_a_flat_obstacle_that_never_acts_is_drift() {
+    for scheme in schemes(Projection::None) {
+        let name = scheme.name();
+        let gap = AffineScalar {
+            gradient: vec![1.0],
+            offset: 0.0,
+        };
+        let frame = ContactFrame::planar_point(|q| [q[0], q[0] * 0.0], [0.0, 1.0]);
+        let friction = FrictionSection::segment(0.3).expect("valid");
+        let law = ContactLaw::new(friction, ImpactLaw::Inelastic).expect("valid");
+        let wall = UnilateralConstraint::new("wall", gap).with_point(frame, law);
+        let system = GeneralizedSystem::builder(["x"])
+            .mass_diagonal(&[1.0])
+            .dead_load(&[-9.81])
+            .constraint(wall)
+            .build(&[0.1])
+            .expect("valid");
+        let sim = run(system, scheme, (&[0.1], &[0.0]), (1e-3, 1.0));
+        assert!(
+            sim.state().q[0] < -4.0 && sim.positions().drifts(),
+            "{name}"
+        );
+    }
+}

@@ -97,7 +97,9 @@ fn a_gap_that_is_no_number_stops_the_run_with_its_expression() {
                 end,
                 0.0,
             );
-            assert!(summary.reason.contains("wall") && summary.reason.contains("sqrt(d - x)"));
+            let reason = &summary.reason;
+            let named = reason.contains("wall") && reason.contains("sqrt(d - x)");
+            assert!(named, "{scheme}: {reason}");
             assert!(!summary.certified);
         }
     }

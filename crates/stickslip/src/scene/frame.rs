@@ -81,8 +81,17 @@ fn read_point(reader: &mut Reader, table: &Table, gap: Option<Expression>) -> Op
         }
         None => {
             let inputs = reader.position_inputs();
-            gap.and_then(|gap| normal_of_gap(&mut reader.graph, gap, &point, &inputs))
-                .unwrap_or_else(|| straight_up(&mut reader.graph, dimension))
+            let graph = &mut reader.graph;
+            match gap.map(|gap| normal_of_gap(graph, gap, &point, &inputs)) {
+                Some(GapNormal::Along(normal)) => normal,
+                Some(GapNormal::StraightUp) | None => straight_up(graph, dimension),
+                Some(GapNormal::Hidden) => {
+                    let message =
+                        "the gap does not tell the normal: the point cannot move in all directions";
+                    let help = "give the unit normal of the obstacle as `normal`, such as `normal = [1, 0]` for a wall on the left";
+                    return reader.refuse_with(&value.span, message, help);
+                }
+            }
         }
     };
     let inputs = reader.position_inputs();
@@ -132,8 +141,17 @@ fn straight_up(graph: &mut Graph, dimension: usize) -> Vec<Expression> {
 const DRAWS: u64 = 4;
 const ROUNDING: f64 = 1e-13;
 
-/// The normal of the surface where the gap is zero; none where it is straight up everywhere, or where the point cannot move in
-/// all directions, so that the gap does not tell.
+/// What a gap tells of its normal.
+enum GapNormal {
+    /// It grows straight up, everywhere.
+    StraightUp,
+    /// The point cannot move in all directions, so that normals of several surfaces have the same gap.
+    Hidden,
+    /// A vector along the normal.
+    Along(Vec<Expression>),
+}
+
+/// The normal of the surface where the gap is zero.
 ///
 /// A gap that reads nothing but the place of its point has dφ = nᵀ ∂x/∂q with n along its normal, so that n = (J Jᵀ)⁻¹ J dφ with J = ∂x/∂q;
 /// its length is brought to 1 afterwards, and (J Jᵀ)⁻¹ is replaced by its adjugate.
@@ -142,11 +160,11 @@ fn normal_of_gap(
     gap: Expression,
     point: &[Expression],
     inputs: &[usize],
-) -> Option<Vec<Expression>> {
+) -> GapNormal {
     let slopes = graph.gradient(gap, inputs);
     let motions: Vec<Vec<Expression>> = point.iter().map(|&x| graph.gradient(x, inputs)).collect();
     if grows_along(graph, &slopes, &motions[point.len() - 1]) {
-        return None;
+        return GapNormal::StraightUp;
     }
     let product = |graph: &mut Graph, a: &[Expression], b: &[Expression]| {
         let pairs = a.iter().zip(b).map(|(&a, &b)| graph.multiply(a, b));
@@ -166,15 +184,23 @@ fn normal_of_gap(
         .collect();
     let cofactors = adjugate(graph, &square);
     let determinant = product(graph, &square[0], &cofactors[0]);
-    if graph.constant_value(determinant) == Some(0.0) {
-        return None;
+    let sizes: Vec<Expression> = (0..d).map(|k| square[k][k]).collect();
+    if vanishes(graph, determinant, &sizes) {
+        return GapNormal::Hidden;
     }
-    Some(
-        cofactors
-            .iter()
-            .map(|row| product(graph, row, &right))
-            .collect(),
-    )
+    let rows = cofactors.iter();
+    GapNormal::Along(rows.map(|row| product(graph, row, &right)).collect())
+}
+
+/// Whether a determinant is zero identically beside the product of its diagonal.
+fn vanishes(graph: &Graph, determinant: Expression, diagonal: &[Expression]) -> bool {
+    let both: Vec<Expression> = std::iter::once(determinant)
+        .chain(diagonal.iter().copied())
+        .collect();
+    (0..DRAWS).all(|draw| {
+        let values = graph.generic_values(&both, draw);
+        values[0].abs() <= ROUNDING * values[1..].iter().product::<f64>()
+    })
 }
 
 /// Whether dφ points along a row identically, whatever functions both are made of: a bump far away is no place to be missed.

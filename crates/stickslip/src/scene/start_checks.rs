@@ -132,7 +132,9 @@ fn check_point(
     let normal = evaluate(model, row);
     let lengths = (dot(gradient, gradient) * dot(&normal, &normal)).sqrt();
     let product = dot(gradient, &normal);
-    if lengths > 0.0 && lengths.is_finite() && product < (1.0 - 1e-9) * lengths {
+    // A point that cannot move along its normal is not held by it.
+    let apart = lengths.is_finite() && product < (1.0 - 1e-9) * lengths;
+    if apart || (lengths == 0.0 && dot(gradient, gradient) > 0.0) {
         let message = format!(
             "contact `{}`: gap and normal do not belong together",
             contact.name

@@ -9,7 +9,8 @@ use crate::records::StepRecord;
 use crate::stepping::State;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
-use crate::systems::passage::{GapAlong, Passage, SeenGap, WayEnds, straight};
+use crate::systems::passage::{GapAlong, LOST, Passage, straight};
+use crate::systems::seen_gap::{SeenGap, WayEnds};
 
 /// Drift and depth within this many units of the rounding of their function are none.
 pub(super) const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
@@ -37,6 +38,9 @@ pub(super) struct PassageWatch {
     /// Crossed obstacles: how many, and the first.
     pub crossings: u64,
     pub first_crossing: Option<Crossing>,
+    /// A constraint that was closed where its gradient vanishes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<usize>,
     /// The diagonal of the mass at the start.
     #[serde(default)]
     weights: Vec<f64>,
@@ -188,7 +192,7 @@ impl PassageWatch {
             gaps,
             acted,
         };
-        let seen = self.look_closely(&way);
+        let seen = self.look_closely(&way, self.seen[k]);
         self.seen[k] = if adds(record) {
             seen.in_motion(weighted_distance_square(&self.weights, range.1, range.0).sqrt())
         } else {
@@ -198,7 +202,7 @@ impl PassageWatch {
 
     /// Looks at the gap at both ends of the way from the last position to the end of the step before it was projected, and
     /// along it where that does not exclude a passage.
-    fn look_closely(&mut self, way: &Way) -> SeenGap {
+    fn look_closely(&mut self, way: &Way, before: SeenGap) -> SeenGap {
         let Way {
             system,
             record,
@@ -236,6 +240,13 @@ impl PassageWatch {
         };
         let seen = SeenGap::at(way.gaps[1], (steepest, rate), rounding);
         if !ends.is_near() {
+            return seen;
+        }
+        // A gradient that changes by a good part of itself may vanish in between.
+        let closed = way.acted || gaps[0].abs().min(gaps[1].abs()) <= LOST * ends.steepness;
+        let restless = seen.changes_by(turned) || before.changes_within(length);
+        if closed && restless && self.on_way(way, rounding, |along| along.loses_normal()) {
+            self.enter_lost(way);
             return seen;
         }
         let (last, free) = (from.q.as_slice(), self.free.as_slice());
@@ -331,27 +342,75 @@ impl PassageWatch {
         (product / (own * others).sqrt(), turned)
     }
 
-    /// Enters what the way of a step passes of a gap.
-    fn look_along(&mut self, way: &Way, rounding: f64) {
-        let Way {
-            system,
-            record,
-            from,
-            ..
-        } = *way;
-        let (gap, (t0, h)) = (way.gap, way.time());
-        let (ends, moved) = ((from.q.as_slice(), self.free.as_slice()), &self.moved);
-        let along = GapAlong {
-            system,
-            gap,
-            place: &|s, q| straight(system, ends, s, q),
-            moved: &|_, out| out.copy_from_slice(moved),
+    /// Looks for gaps that lose their normal from one record to the next of a scheme that locates its events by itself.
+    pub fn look_at_located(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        record: &StepRecord,
+        from: &State,
+    ) {
+        assign(&mut self.free, &record.q);
+        write_moved(record, (&from.q, &self.free), &mut self.moved);
+        let mut next = 0;
+        for contact in &record.contacts {
+            let constraint = contact.key.constraint();
+            // Points of a constraint share its gap.
+            if constraint < next || self.curved.binary_search(&constraint).is_err() {
+                continue;
+            }
+            next = constraint + 1;
+            let way = Way {
+                system,
+                record,
+                from,
+                gap: system.constraints()[constraint].gap(),
+                constraint,
+                gaps: [contact.gap; 2],
+                acted: true,
+            };
+            if self.on_way(&way, 0.0, |along| along.loses_normal()) {
+                self.enter_lost(&way);
+            }
+        }
+    }
+
+    /// Enters a constraint that lost its normal on the way of a step.
+    fn enter_lost(&mut self, way: &Way) {
+        self.lost = Some(way.constraint);
+        self.enter_crossing(way, way.gaps[1]);
+    }
+
+    fn enter_crossing(&mut self, way: &Way, depth: f64) {
+        self.crossings += 1;
+        let crossing = Crossing {
+            t: way.record.t,
+            constraint: way.constraint,
+            depth,
+        };
+        self.first_crossing.get_or_insert(crossing);
+    }
+
+    /// What the gap along the way of a step tells.
+    fn on_way<T>(&self, way: &Way, rounding: f64, ask: impl FnOnce(&GapAlong) -> T) -> T {
+        let ends = (way.from.q.as_slice(), self.free.as_slice());
+        ask(&GapAlong {
+            system: way.system,
+            gap: way.gap,
+            place: &|s, q| straight(way.system, ends, s, q),
+            moved: &|_, out| out.copy_from_slice(&self.moved),
             time: way.time(),
             weights: &self.weights,
             rounding,
-        };
-        let passages = along.passages();
-        let after = along.at(1.0, &record.q);
+        })
+    }
+
+    /// Enters what the way of a step passes of a gap.
+    fn look_along(&mut self, way: &Way, rounding: f64) {
+        let Way { record, from, .. } = *way;
+        let (gap, (t0, h)) = (way.gap, way.time());
+        let (passages, after) = self.on_way(way, rounding, |along| {
+            (along.passages(), along.at(1.0, &record.q))
+        });
         let start_open = gap.value(t0, &from.q) > rounding;
         let missed = |passage: &Passage| {
             // Velocities that change in the step bend its way off the straight line.
@@ -372,14 +431,8 @@ impl PassageWatch {
                 || (passage.is_open() && passage.leaves(&after, &self.weights))
                 || missed(passage)
         });
-        if let Some(passage) = crossed {
-            self.crossings += 1;
-            let crossing = Crossing {
-                t: record.t,
-                constraint: way.constraint,
-                depth: passage.depth,
-            };
-            self.first_crossing.get_or_insert(crossing);
+        if let Some(depth) = crossed.map(|passage| passage.depth) {
+            self.enter_crossing(way, depth);
         }
     }
 

@@ -2,7 +2,7 @@
 //! too far within a step.
 //!
 //! A scheme that meets a contact within a step may overshoot it by the approach of that step, h times the speed at
-//! which the contact closed (below a flat obstacle: at which it closed again and again without having left it). What lies beyond is drift: the scheme left a constraint that its velocities obeyed. A run is
+//! which the contact closed (below a flat obstacle: at which it closed again and again without having left it, each time stopped by the contact). What lies beyond is drift: the scheme left a constraint that its velocities obeyed. A run is
 //! certified only if drift and joint violation stay below [`DRIFT_LIMIT`] of the size of the motion, which is the range
 //! of the coordinates that the function depends on, in the unit of the function: `Σ |∂φ/∂q_i| (max q_i − min q_i)`.
 
@@ -107,18 +107,9 @@ impl PositionWatch {
             self.falling.fill(false);
             self.falls = false;
         }
-        match length {
-            Some(length) => self.follow_along(system, record, from, &length),
-            None => {
-                let mut next = 0;
-                for contact in &record.contacts {
-                    let c = contact.key.constraint();
-                    if c >= next {
-                        self.follow(c, contact, record);
-                        next = c + 1;
-                    }
-                }
-            }
+        self.follow_along(system, record, from, length.as_ref());
+        if record.located.is_some() {
+            self.passages.look_at_located(system, record, from);
         }
         if !self.joints.is_empty() {
             for (joint, worst) in system.joints().iter().zip(&mut self.joints) {
@@ -128,14 +119,14 @@ impl PositionWatch {
         }
     }
 
-    /// Follows the gaps of a step whose way is watched.
+    /// Follows the gaps of a step, and its way where that is watched.
     #[inline(always)] // A part of `observe`, like the next.
     fn follow_along(
         &mut self,
         system: &dyn MechanicalSystem,
         record: &StepRecord,
         from: &State,
-        length: &WayLength,
+        length: Option<&WayLength>,
     ) {
         let (mut contacts, mut curved) = (record.contacts.as_slice(), 0);
         while let [contact, others @ ..] = contacts {
@@ -149,7 +140,9 @@ impl PositionWatch {
                 acted |= point.mode != ContactMode::Open;
                 contacts = others;
             }
-            if self.flat.get(c) == Some(&false) {
+            if let Some(length) = length
+                && self.flat.get(c) == Some(&false)
+            {
                 let gaps = [self.gaps[c], contact.gap];
                 let passages = &mut self.passages;
                 if !passages.is_settled(system, record, from, length, curved, gaps, acted) {
@@ -157,13 +150,13 @@ impl PositionWatch {
                 }
                 curved += 1;
             }
-            self.follow(c, contact, record);
+            self.follow(c, contact, acted, record);
         }
     }
 
     /// Follows the gap of one constraint.
     #[inline(always)]
-    fn follow(&mut self, c: usize, contact: &ContactRecord, record: &StepRecord) {
+    fn follow(&mut self, c: usize, contact: &ContactRecord, acted: bool, record: &StepRecord) {
         let Some(&flat) = self.flat.get(c) else {
             return;
         };
@@ -183,11 +176,12 @@ impl PositionWatch {
         if -record.h * contact.approach > approach {
             approach = -record.h * contact.approach;
         }
-        // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift.
+        // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift, as
+        // would those of a contact that does not act.
         let overshoot = &mut self.overshoot[c];
-        if flat {
+        if flat && (acted || before >= 0.0) {
             *overshoot += approach;
-        } else if approach > *overshoot {
+        } else if !flat && approach > *overshoot {
             *overshoot = approach;
         }
         self.drift[c].update(-contact.gap - *overshoot, record.t);
@@ -217,10 +211,15 @@ impl PositionWatch {
         &self.gaps
     }
 
-    /// Whether [`Self::passed_over`] can have any.
+    /// Whether [`Self::passed_over`] or [`Self::lost_normal`] can have any.
     #[inline]
     pub fn may_pass(&self) -> bool {
-        self.falls
+        self.falls || self.passages.lost.is_some()
+    }
+
+    /// A constraint whose gradient vanished on the way of the last step, where the constraint was closed.
+    pub fn lost_normal(&self) -> Option<usize> {
+        self.passages.lost
     }
 
     /// Constraints whose gaps fell by more than was left of them and are open after the step of a record, without impulse.

@@ -433,7 +433,7 @@ impl Simulation {
     }
 
     /// Stops where a constraint was passed through without contact: its gap fell to zero, stayed positive at both ends,
-    /// and its normal turned round within the step.
+    /// and its normal turned round within the step; and after a step in which a closed one lost its normal.
     #[inline(never)] // What judges a step is counted by its name.
     fn watch_passages(&mut self) {
         if self.world.is_some() {
@@ -444,7 +444,7 @@ impl Simulation {
             let after = (self.state.t, &self.state.q[..]);
             passed_through(self.system.as_ref(), c, before, after, &self.state.v)
         });
-        if let Some(constraint) = passed {
+        if let Some(constraint) = self.positions.lost_normal().or(passed) {
             self.state.clone_from(&self.saved);
             let contact = ContactKey::declared(constraint, 0);
             self.record.outcome = StepOutcome::DegenerateGap { contact };

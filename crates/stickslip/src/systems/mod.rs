@@ -19,6 +19,7 @@ pub(crate) mod linear_part;
 pub(crate) mod passage;
 pub mod past_motion;
 pub mod rigid;
+pub(crate) mod seen_gap;
 pub(crate) mod system;
 mod system_error;
 pub mod world;

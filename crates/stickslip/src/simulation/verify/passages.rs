@@ -1,7 +1,8 @@
 //! Obstacles on the way between two nodes.
 
 use crate::algebra::dot;
-use crate::systems::passage::{GapAlong, Passage, Station, WayEnds, straight};
+use crate::systems::passage::{GapAlong, Passage, Station, straight};
+use crate::systems::seen_gap::WayEnds;
 
 use super::judge::Judge;
 use super::path::Path;

@@ -5,6 +5,7 @@ use crate::contact::ContactKey;
 use crate::records::StepOutcome;
 use crate::stepping::ContactStage;
 use crate::stepping::{MoreauJean, MoreauJeanSettings};
+use crate::systems::passage::LOST;
 use crate::systems::past_motion::{Interpolation, PastMotion, PastSnapshot};
 use crate::systems::{Instant, MechanicalSystem};
 
@@ -326,8 +327,9 @@ impl Integrator {
         self.step = step;
     }
 
-    /// What has become infinite or undefined: a gap by its name, here or at the end of a step of length `h`.
-    fn undefined(&self, system: &dyn MechanicalSystem, h: f64) -> StepOutcome {
+    /// What has become infinite or undefined: a gap by its name, here or at the end of a step of length `h`, or what pressed along
+    /// a gradient that has vanished since the place `from`.
+    fn undefined(&self, system: &dyn MechanicalSystem, h: f64, from: (f64, &[f64])) -> StepOutcome {
         let mut gradient = vec![0.0; self.n];
         for (t, q) in [(self.t, self.q()), (self.t + h, &self.step.y[..self.nq])] {
             for (constraint, unilateral) in system.constraints().iter().enumerate() {
@@ -339,7 +341,29 @@ impl Integrator {
                 }
             }
         }
-        StepOutcome::NonFinite
+        let lost = (0..system.constraints().len()).find(|&c| self.lost_normal(system, c, from));
+        lost.map_or(StepOutcome::NonFinite, |constraint| {
+            let contact = ContactKey::declared(constraint, 0);
+            StepOutcome::DegenerateGap { contact }
+        })
+    }
+
+    /// Whether gap and gradient of a constraint have all but vanished together on the way from the place `from`.
+    fn lost_normal(
+        &self,
+        system: &dyn MechanicalSystem,
+        constraint: usize,
+        from: (f64, &[f64]),
+    ) -> bool {
+        let gap = system.constraints()[constraint].gap();
+        let speed = |(t, q): (f64, &[f64])| {
+            let mut gradient = vec![0.0; self.n];
+            gap.gradient(t, q, &mut gradient);
+            self.scales.row_speed(&self.accelerations, &gradient)
+        };
+        let least = LOST * speed(from);
+        let at = (self.t, self.q());
+        speed(at) <= least && gap.value(at.0, at.1).abs() <= least * (at.0 - from.0)
     }
 
     /// Moves to `t_end` through all events on the way.
@@ -350,6 +374,7 @@ impl Integrator {
         stage: &mut ContactStage,
     ) -> StepOutcome {
         let mut steps = 0usize;
+        let (t0, q0) = (self.t, self.q().to_vec());
         while self.t < t_end {
             steps += 1;
             if steps > self.settings.steps_max {
@@ -379,7 +404,7 @@ impl Integrator {
             self.levels = gaps.map(|gap| gap.min(0.0)).collect();
             let before = self.values();
             if !self.step.k[0].iter().all(|x| x.is_finite()) {
-                return self.undefined(system, h);
+                return self.undefined(system, h, (t0, &q0));
             }
             // A step whose error is within the tolerance.
             loop {
@@ -390,7 +415,7 @@ impl Integrator {
                     break;
                 }
                 if h <= rounding {
-                    return self.undefined(system, h);
+                    return self.undefined(system, h, (t0, &q0));
                 }
                 h *= if error.is_finite() {
                     (0.9 * error.powf(-0.2)).clamp(0.1, 0.8)

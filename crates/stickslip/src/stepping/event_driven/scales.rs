@@ -131,7 +131,7 @@ impl Scales {
     }
 
     /// Largest rate of a covector at the largest kinetic energy: √(2T g·M⁻¹g).
-    fn row_speed(&self, acc: &Accelerations, row: &[f64]) -> f64 {
+    pub fn row_speed(&self, acc: &Accelerations, row: &[f64]) -> f64 {
         let mut x = row.to_vec();
         acc.factor.solve_in_place(&mut x);
         (2.0 * self.kinetic * dot(row, &x).max(0.0)).sqrt()
