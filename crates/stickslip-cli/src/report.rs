@@ -294,6 +294,7 @@ fn trust(summary: &RunSummary) -> String {
         let what = match positions.crossings {
             0 if positions.overlap.value > 1.0 => "lets bodies overlap",
             0 if positions.turn.value > TURN_LIMIT => "turns a body too far within a step",
+            0 if positions.lean.value > 0.0 => "is held by corrections of positions alone",
             0 => "drifts",
             _ => "goes through an obstacle",
         };

@@ -150,6 +150,14 @@ fn bounce_with_spin_is_exact() {
                 assert!((a - b).abs() < 1e-9, "{spin_after:?} {expected_spin:?}");
             }
         }
+        // Frémond's friction reads a mean, at the latest at 1/(1 + e): the slip that stops there goes on the other way.
+        let reflection = theta.map_or(1.0, |theta| ((1.0 - theta) / theta).max(e));
+        let change = (2.0 / 7.0 * (1.0 + reflection) * size).min(friction * (1.0 + e) * v[2].abs());
+        let expected = [0, 1].map(|i| v[i] - change * slip[i] / size);
+        let (after, _) = bounce(friction, ImpactLaw::Fremond { restitution: e }, v, w, theta);
+        for (a, b) in after.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-10, "{theta:?}: {after:?} {expected:?}");
+        }
         // Without friction all laws are one.
         for impact in [
             ImpactLaw::Moreau { restitution: e },

@@ -11,6 +11,7 @@ mod truth_frames;
 mod truth_generalized_scenes;
 mod truth_hypotheses;
 mod truth_joints;
+mod truth_kinks;
 mod truth_neighbours;
 mod truth_normals;
 mod truth_one_contact;

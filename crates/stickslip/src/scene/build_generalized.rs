@@ -307,6 +307,7 @@ fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
     let turning = turning(graph, &gradient, rate);
     SceneScalar {
         affine,
+        kinks: graph.has_kinks(function),
         turning: Program::compile(graph, &[turning], n),
         value: Program::compile(graph, &[function], n),
         gradient: Program::compile(graph, &gradient, n),

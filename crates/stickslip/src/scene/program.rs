@@ -289,9 +289,14 @@ pub(super) struct SceneScalar {
     pub turning: Program,
     /// Whether gradient and rate are numbers.
     pub affine: bool,
+    /// Whether the gradient jumps somewhere.
+    pub kinks: bool,
 }
 
 impl ScalarFunction for SceneScalar {
+    fn has_kinks(&self) -> bool {
+        self.kinks
+    }
     fn is_affine(&self) -> bool {
         self.affine
     }

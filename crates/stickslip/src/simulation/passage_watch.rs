@@ -12,11 +12,19 @@ use crate::systems::functions::ScalarFunction;
 use crate::systems::passage::{GapAlong, LOST, Passage, straight};
 use crate::systems::seen_gap::{SeenGap, WayEnds};
 
+use super::positions::Largest;
+
 /// Drift and depth within this many units of the rounding of their function are none.
 pub(super) const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
 
 /// A projection below this part of the way of its step leaves it the way of a contact that slides.
 const BESIDE: f64 = 0.05;
+
+/// A run leans on the correction of its positions where that moves so many steps in a row back by more than this part of their way.
+const LEANS: f64 = 0.25;
+const LEANING: u32 = 16;
+/// Corrections below this part of the longest way of a step are rounding.
+const ROUNDING_OF_WAYS: f64 = 1e-8;
 
 /// An obstacle that a step went through: it came out on another side than it went in, or met it without contact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +49,14 @@ pub(super) struct PassageWatch {
     /// A constraint that was closed where its gradient vanishes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<usize>,
+    /// Steps in a row that were moved back, the least part of their way by which, and the largest of those.
+    #[serde(default)]
+    leaning: (u32, f64),
+    #[serde(default)]
+    pub lean: Largest,
+    /// The longest way of a step.
+    #[serde(default)]
+    longest: f64,
     /// The diagonal of the mass at the start.
     #[serde(default)]
     weights: Vec<f64>,
@@ -131,11 +147,36 @@ impl PassageWatch {
             [] => 0.0,
             projection => self.length(projection),
         };
+        if length > self.longest {
+            self.longest = length;
+        }
+        if projection > LEANS * (length + projection) {
+            self.lean_on(projection, length, record.t);
+        } else {
+            self.leaning.0 = 0;
+        }
         Some(WayLength {
             // Forth and back.
             step: length + 2.0 * projection,
             slides: projection <= BESIDE * length,
         })
+    }
+
+    /// Enters a step that was moved back by a good part of its way. One overshoot is an impact; many in a row are a position that no
+    /// impulse holds, unless they are rounding of all ways so far.
+    #[cold]
+    fn lean_on(&mut self, projection: f64, length: f64, t: f64) {
+        if projection <= ROUNDING_OF_WAYS * self.longest {
+            self.leaning.0 = 0;
+            return;
+        }
+        let (steps, least) = self.leaning;
+        let part = projection / (length + projection);
+        let least = if steps == 0 { part } else { least.min(part) };
+        self.leaning = (steps + 1, least);
+        if steps + 1 >= LEANING {
+            self.lean.update(least, t);
+        }
     }
 
     /// Nothing is known of any gap.

@@ -34,7 +34,7 @@ pub struct Largest {
 
 impl Largest {
     #[inline]
-    fn update(&mut self, value: f64, t: f64) {
+    pub(super) fn update(&mut self, value: f64, t: f64) {
         if !(value <= self.value) && !self.value.is_nan() {
             *self = Self { value, t };
         }
@@ -301,6 +301,7 @@ impl PositionWatch {
             crossings: self.passages.crossings,
             first_crossing: self.passages.first_crossing,
             turn: self.turn,
+            lean: self.passages.lean,
             ..PositionVerdict::default()
         };
         for (c, constraint) in system.constraints().iter().enumerate() {
@@ -378,6 +379,8 @@ pub struct PositionVerdict {
     pub first_crossing: Option<Crossing>,
     /// Largest angle by which a step turned a body whose orientation matters.
     pub turn: Largest,
+    /// Part of their way by which many steps in a row were moved back: a position that the correction held and no impulse.
+    pub lean: Largest,
 }
 
 impl PositionVerdict {
@@ -385,6 +388,11 @@ impl PositionVerdict {
     pub fn drifts(&self) -> bool {
         let within = |worst: &LargestOf| worst.largest.value <= DRIFT_LIMIT;
         !within(&self.drift) || !within(&self.joint_drift)
+    }
+
+    /// Whether the correction of positions held the system where impulses did not.
+    pub(crate) fn leans(&self) -> bool {
+        self.lean.value > 0.0
     }
 
     /// Whether a step turns a body by more than [`TURN_LIMIT`].

@@ -148,6 +148,14 @@ fn position_warnings(summary: &RunSummary) -> Vec<String> {
             digits(-first.value, 3)
         ));
     }
+    if positions.lean.value > 0.0 {
+        warnings.push(format!(
+            "the correction of positions moves step after step back by {} of its way (t = {}), and no impulse stops the velocity: a gap with a \
+             corner has one normal at a time there (give each side a contact of its own), or the step is far too long",
+            digits(positions.lean.value, 2),
+            quantity(positions.lean.t, "s")
+        ));
+    }
     if !(positions.turn.value <= TURN_LIMIT) {
         let angle = positions.turn.value;
         warnings.push(format!(

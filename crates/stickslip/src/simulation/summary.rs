@@ -275,7 +275,7 @@ pub struct CertificateSummary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PositionSummary {
     /// Whether drift and joint violation stay below `limit`, no obstacle was crossed within a step, none turned a body by more than half a
-    /// turn, and bodies of a world overlap by no more than their slop.
+    /// turn, corrections did not hold what impulses should, and bodies of a world overlap by no more than their slop.
     pub hold: bool,
     /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
     pub limit: f64,
@@ -297,6 +297,10 @@ pub struct PositionSummary {
     /// Largest angle by which a step turned a body whose orientation matters, in radians.
     #[serde(default)]
     pub turn: WorstOf,
+    /// Part of their way by which sixteen steps in a row, or more, were moved back by the correction of positions: it held what no
+    /// impulse held.
+    #[serde(default)]
+    pub lean: WorstOf,
 }
 
 /// Contact rows that depend on each other: their impulses are not unique.

@@ -177,6 +177,17 @@ impl ContactAssembly {
         }
     }
 
+    /// Takes the approach of a constraint where its gradient was evaluated last.
+    pub fn approach_here(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        c: usize,
+        (t, q, v): (f64, &[f64], &[f64]),
+    ) {
+        let drift = system.constraints()[c].gap().rate(t, q);
+        self.approach[c] = self.gradients.dot(c, v) + drift;
+    }
+
     /// Rounding of a gap: the size of the numbers that cancel in it.
     #[inline]
     pub fn gap_rounding(&self, c: usize, q: &[f64]) -> f64 {

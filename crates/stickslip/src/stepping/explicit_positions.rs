@@ -4,6 +4,7 @@ use crate::algebra::{assign, dot};
 use crate::contact::ContactProblem;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
+use crate::systems::kink::rate_jumps;
 
 use super::assembly::ContactAssembly;
 use super::position_projection::{
@@ -23,6 +24,7 @@ const LEAVES: f64 = 1e-6;
 /// The velocity of such a step belongs to the chord between two positions, and the impulse at the position between two
 /// chords turns one into the other. What the normal turns from the middle of a chord to its end is therefore no
 /// approach: it is taken on the mean of both velocities, and a body that slides on a curved obstacle keeps its energy.
+/// What the normal jumps at a kink of the gap is an approach, and an impact.
 #[derive(Debug, Default)]
 pub(crate) struct ExplicitPositions {
     /// Whether positions are corrected where they can drift.
@@ -31,6 +33,8 @@ pub(crate) struct ExplicitPositions {
     /// Middle of the chord that ends at the place of the laws.
     middle: Vec<f64>,
     start: Vec<f64>,
+    /// Constraints whose normal jumps on the chord: all of their approach is answered.
+    kinked: Vec<usize>,
     free: Vec<f64>,
     row: Vec<f64>,
     held: Vec<usize>,
@@ -76,10 +80,18 @@ impl ExplicitPositions {
             system.displace(q, v, -back, place);
         }
         // Open contacts have no approach but that at q. Gradients stay those of q, of which the normal rows are multiples.
+        self.kinked.clear();
         for contact in &assembly.active {
             let c = assembly.layout.slots()[contact.slot].key.constraint();
             let gap = system.constraints()[c].gap();
-            assembly.approach[c] = rate(gap, (t - 0.5 * h, &self.middle), v, &mut self.row);
+            let kinked = rate_jumps(system, gap, [(t - h, &self.start), (t, q)], v);
+            let at = if kinked {
+                self.kinked.push(c);
+                (t, q)
+            } else {
+                (t - 0.5 * h, self.middle.as_slice())
+            };
+            assembly.approach[c] = rate(gap, at, v, &mut self.row);
         }
         assembly.split_turning(problem);
         // A contact that touched without being pressed tells the approach of the start of the chord: its first chord is
@@ -87,7 +99,7 @@ impl ExplicitPositions {
         for contact in &assembly.active {
             let slot = assembly.layout.slots()[contact.slot];
             let c = slot.key.constraint();
-            if impulses[slot.start] > 0.0 {
+            if impulses[slot.start] > 0.0 || self.kinked.contains(&c) {
                 continue;
             }
             let gap = system.constraints()[c].gap();

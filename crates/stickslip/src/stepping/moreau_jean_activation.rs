@@ -2,6 +2,7 @@
 
 use crate::records::StepOutcome;
 use crate::systems::MechanicalSystem;
+use crate::systems::kink::rate_jumps;
 
 use super::implicit_step::StepFrame;
 use super::moreau_jean::MoreauJean;
@@ -76,6 +77,14 @@ impl MoreauJean {
                 .activate(system, c, at, (t, q), &mut stage.problem)?;
         }
         if place.is_some() {
+            for &c in &self.positions.chosen {
+                let gap = system.constraints()[c].gap();
+                // What the normal jumps at a kink is an approach.
+                if rate_jumps(system, gap, [(t, q), (t_place, q_place)], frame.v) {
+                    self.assembly
+                        .approach_here(system, c, (t_place, q_place, frame.v));
+                }
+            }
             self.assembly.split_turning(&stage.problem);
         }
         let guard = self.settings.activation == Activation::Guard;

@@ -53,6 +53,10 @@ impl PositionCorrection {
 /// Newton passes; the distance is squared by each, so that more are a sign that there is nothing to reach.
 const PASSES_MAX: usize = 25;
 
+/// Passes that bring a body which turns no nearer before that is told: turns do not add, so that each leaves a part of the
+/// distance, and one of several contacts may gain what another loses.
+const PATIENCE: u32 = 6;
+
 /// Rounding of a gap in units of the numbers that cancel in it.
 pub(crate) const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
@@ -144,7 +148,9 @@ impl Member {
 /// The violations of the passes of a projection, in units of their rounding.
 struct Approach {
     first: Option<f64>,
-    previous: f64,
+    least: f64,
+    /// How many more passes may come no nearer.
+    patience: u32,
 }
 
 /// What a pass made of them.
@@ -157,31 +163,34 @@ enum Progress {
     Lost,
 }
 
-impl Default for Approach {
-    fn default() -> Self {
+impl Approach {
+    fn of(system: &dyn MechanicalSystem) -> Self {
         Self {
             first: None,
-            previous: f64::INFINITY,
+            least: f64::INFINITY,
+            patience: if system.turns() { PATIENCE } else { 0 },
         }
     }
-}
 
-impl Approach {
     #[inline]
     fn judge(&mut self, worst: f64) -> Progress {
         if worst <= 1.0 {
             return Progress::Arrived;
         }
-        // Newton's method has come to the rounding of the functions themselves, or does not lead anywhere.
         let first = *self.first.get_or_insert(worst);
-        if worst >= 0.5 * self.previous {
+        if worst >= 0.5 * self.least {
+            if self.patience > 0 && worst.is_finite() {
+                self.patience -= 1;
+                return Progress::Nearer;
+            }
+            // Newton's method has come to the rounding of the functions themselves, or does not lead anywhere.
             return if worst <= first {
                 Progress::Arrived
             } else {
                 Progress::Lost
             };
         }
-        self.previous = worst;
+        self.least = worst;
         Progress::Nearer
     }
 }
@@ -233,7 +242,7 @@ impl PositionProjection {
             self.members.push(Member::Held(c));
         }
         let (mut moved, mut weighed) = (false, false);
-        let mut approach = Approach::default();
+        let mut approach = Approach::of(system);
         let constraints = system.constraints();
         self.gaps.resize(constraints.len(), 0.0);
         for _ in 0..PASSES_MAX + constraints.len() {
@@ -247,7 +256,7 @@ impl PositionProjection {
             }
             if self.admit_violated(held) {
                 // What has moved one contact may have pushed another: a new start.
-                approach = Approach::default();
+                approach = Approach::of(system);
             }
             if moved && self.is_met(system, t, q) {
                 return true;

@@ -76,6 +76,11 @@ pub trait ScalarFunction: Send + Sync {
     fn is_affine(&self) -> bool {
         false
     }
+    /// Whether dφ jumps somewhere, as at the kinks of `abs`, `min` and tables of straight lines. What a normal turns along a step is
+    /// no approach; what it jumps is one, which the impact law answers.
+    fn has_kinks(&self) -> bool {
+        false
+    }
     /// Whether a motion whose velocities obey the constraint can leave it, so that positions must be corrected. Nodes of a
     /// mesh are not moved off flat obstacles, nor off the surface of another mesh, where a correction would load both; what
     /// they drift there the run tells.

@@ -15,6 +15,7 @@ pub(crate) mod frame;
 pub mod functions;
 pub mod generalized;
 pub(crate) mod joint;
+pub(crate) mod kink;
 pub(crate) mod linear_part;
 pub(crate) mod passage;
 pub mod past_motion;

@@ -90,6 +90,19 @@ impl Graph {
         }
     }
 
+    /// Whether the gradient of an expression jumps along some line or surface.
+    #[must_use]
+    pub fn has_kinks(&self, expression: Expression) -> bool {
+        let kink = |part: &Expression| match self.node(*part) {
+            Node::Unary(Unary::Abs | Unary::Sign, _)
+            | Node::Binary(Binary::Min | Binary::Max, ..)
+            | Node::Select(..) => true,
+            Node::Sampled(function, order, _) => order + 1 >= self.degree(function),
+            _ => false,
+        };
+        self.reachable(&[expression]).iter().any(kink)
+    }
+
     fn is_condition(&self, expression: Expression) -> bool {
         use Binary::{And, Equal, Less, LessEqual, NotEqual, Or};
         matches!(

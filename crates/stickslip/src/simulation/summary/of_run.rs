@@ -248,6 +248,7 @@ fn positions(simulation: &Simulation) -> PositionSummary {
         hold: !verdict.drifts()
             && verdict.crossings == 0
             && !verdict.whirls()
+            && !verdict.leans()
             && overlap.value <= 1.0,
         limit: DRIFT_LIMIT,
         penetration: of_world(|watch| watch.penetration)
@@ -267,6 +268,11 @@ fn positions(simulation: &Simulation) -> PositionSummary {
         turn: WorstOf {
             value: verdict.turn.value,
             t: verdict.turn.t,
+            contact: String::new(),
+        },
+        lean: WorstOf {
+            value: verdict.lean.value,
+            t: verdict.lean.t,
             contact: String::new(),
         },
     }

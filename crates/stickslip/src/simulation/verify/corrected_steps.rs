@@ -8,6 +8,9 @@ use super::place::{Place, remove};
 use super::run_steps::Step;
 use super::{Discretisation, Formulation, Line, MotionNode, Verification};
 
+/// A jump of the rate of a gap is at least this part of what it changes on the way of a step.
+const JUMP: f64 = 0.1;
+
 impl Judge<'_> {
     /// Position of a node before it was projected.
     pub(super) fn before_projection(&self, node: &MotionNode) -> Vec<f64> {
@@ -109,7 +112,8 @@ impl Judge<'_> {
             let reach = (1.0 - theta) * h;
             system.coast(&a.q, v, reach, &mut q, &mut coasted);
             let mut place = Place::at(system, a.t + reach, &q, v);
-            let start = rates(here, v);
+            let mut start = rates(here, v);
+            self.answer_jumps((a, (a.t + reach, &q)), &place, v, &mut start);
             let gradients = place.gradients.clone();
             let turning = if system.turns() { &coasted } else { v };
             place.split_turning(turning, &start, &gradients);
@@ -126,10 +130,55 @@ impl Judge<'_> {
         let chord = if begins && !rule.at_end() { 0.0 } else { h };
         system.displace(&end.q, v, -0.5 * chord, &mut q);
         let middle = Place::at(system, end.t - 0.5 * chord, &q, v);
+        let mut start = rates(&middle, v);
+        let mut back = end.clone();
+        system.displace(&end.q, v, -chord, &mut back.q);
+        back.t -= chord;
+        self.answer_jumps((&back, (end.t, &end.q)), &place, v, &mut start);
         let gradients = place.gradients.clone();
-        place.split_turning(v, &rates(&middle, v), &gradients);
+        place.split_turning(v, &start, &gradients);
         place.judge_gaps_of(tested);
         place
+    }
+
+    /// Where the normal of a gap jumps on the way from one configuration to the place of the laws, all of the approach there is
+    /// answered by the impact law: what a kink turns does not shrink with the part of the way that holds it.
+    fn answer_jumps(
+        &self,
+        (from, (t, q)): (&MotionNode, (f64, &[f64])),
+        place: &Place,
+        v: &[f64],
+        start: &mut [f64],
+    ) {
+        let ways = [(from.t, from.q.as_slice()), (t, q)];
+        for (c, constraint) in self.system.constraints().iter().enumerate() {
+            let gap = constraint.gap();
+            if !gap.has_kinks() {
+                continue;
+            }
+            let mut row = vec![0.0; v.len()];
+            let mut rate = |s: f64| {
+                let place: Vec<f64> = (ways[0].1.iter().zip(ways[1].1))
+                    .map(|(a, b)| (1.0 - s) * a + s * b)
+                    .collect();
+                let t = (1.0 - s) * ways[0].0 + s * ways[1].0;
+                gap.gradient(t, &place, &mut row);
+                dot(&row, v) + gap.rate(t, &place)
+            };
+            let whole = (rate(1.0) - rate(0.0)).abs();
+            let (mut s, mut length, mut jump) = (0.0, 1.0, whole);
+            while length > 1e-7 && jump >= JUMP * whole && whole > 0.0 {
+                length *= 0.5;
+                let [first, second] = [s, s + length].map(|s| (rate(s + length) - rate(s)).abs());
+                if second > first {
+                    s += length;
+                }
+                jump = first.max(second);
+            }
+            if whole > 0.0 && jump >= JUMP * whole {
+                start[c] = place.gap_rate(c, v);
+            }
+        }
     }
 
     /// Gives contacts whose friction depends on the slip speed the sections of the speed that their law read.

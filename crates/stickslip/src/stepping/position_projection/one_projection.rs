@@ -43,7 +43,7 @@ impl PositionProjection {
         }
         let turns = system.turns();
         let (mut moved, mut size) = (false, 0.0f64);
-        let mut approach = Approach::default();
+        let mut approach = Approach::of(system);
         for _ in 0..PASSES_MAX + constraints.len() {
             let value = self.gaps[c];
             let violation = |size: f64, moved: bool| {

@@ -62,7 +62,7 @@ use super::projection::Projection;
 ///
 /// # Behaviour to know
 /// Order 1. With θ = 1 contact work alone can be slightly positive (bodies that move up while touching); the scheme's term
-/// outweighs it. External forces are explicit. A body that turns by several radians in a step is reported as not converged.
+/// outweighs it. Frémond's law reads friction at min(θ, 1/(1 + e)) of the change of velocity, the latest at which no impact gains energy. External forces are explicit. A body that turns by several radians in a step is reported as not converged.
 ///
 /// # Cost
 /// Linear in bodies and contacts, besides finding and solving; no allocation once warm.

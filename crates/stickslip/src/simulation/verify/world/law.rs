@@ -124,7 +124,8 @@ pub(super) fn bias(impact: ImpactLaw, theta: f64, reading: Reading, before: &[f6
     let e = impact.restitution();
     let tangential = match impact {
         ImpactLaw::Moreau { .. } => e,
-        ImpactLaw::Fremond { .. } => (1.0 - theta) / theta,
+        // At θ, and not beyond the bound 1/(1 + e) of its dissipation.
+        ImpactLaw::Fremond { restitution } => ((1.0 - theta) / theta).max(restitution),
         _ => 0.0,
     };
     for (b, u) in bias.iter_mut().zip(before).skip(1) {
