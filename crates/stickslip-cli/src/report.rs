@@ -313,6 +313,18 @@ fn trust(summary: &RunSummary) -> String {
         ];
         let worst = parts.into_iter().max_by(|a, b| a.value.total_cmp(&b.value));
         let worst = worst.unwrap_or(&certificate.natural_map);
+        let velocity = &certificate.velocity;
+        if certificate.worst <= certificate.limit && velocity.value > certificate.velocity_limit {
+            return format!(
+                "NOT certified: the residuals ({}) leave contact velocities open by {} of the largest (limit {}) at t = {} s, contact {}: bodies beside it \
+                 are too heavy for it; {account}.",
+                digits(certificate.worst, 2),
+                digits(velocity.value, 2),
+                digits(certificate.velocity_limit, 1),
+                number(velocity.t),
+                velocity.contact
+            );
+        }
         let verdict = if certificate.solved_to_tolerance {
             "Solved to the tolerance asked, not certified"
         } else {

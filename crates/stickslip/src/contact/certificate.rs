@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{BlockResidual, ContactKey, ContactProblem, ContactResidual};
 
+/// How many times the limit of residuals the error of a local velocity may be, as a part of the largest one that a run has seen.
+pub const VELOCITY_FACTOR: f64 = 1e5;
+
 /// Largest value of one measure and where it was met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Worst {
@@ -59,6 +62,10 @@ pub struct Certificate {
     /// Largest local velocity of the run so far: velocities at its rounding say nothing.
     #[serde(default)]
     pub speed: f64,
+    /// Largest error of a local velocity that a residual stands for, as a part of `speed` at that time: a residual is relative to all impulses of its
+    /// problem, beside which those of much lighter bodies do not show. Zero where the residual is rounding.
+    #[serde(default)]
+    pub velocity: Worst,
     /// Largest power of the tangential reaction on the velocity after a step of the generalized law, ⟨r_τ, v⁺⟩ in joule: the
     /// end of section 4 of [CharlesBallard2016] asks that it is not positive.
     #[serde(default)]
@@ -140,6 +147,14 @@ impl Certificate {
         }
     }
 
+    /// Enters the largest error of a local velocity, of a problem whose residual is no rounding.
+    #[cold]
+    pub(crate) fn enter_velocity(&mut self, t: f64, (error, key): (f64, ContactKey)) {
+        if self.speed > 0.0 {
+            self.velocity.update(error / self.speed, t, key);
+        }
+    }
+
     /// Enters the strict residual and the tangential power of a step under the generalized law.
     pub(crate) fn enter_strict(&mut self, t: f64, residual: f64, power: f64, key: ContactKey) {
         self.strict.update(residual, t, key);
@@ -158,9 +173,12 @@ impl Certificate {
         .fold(0.0, |m, x| if x.is_nan() || x > m { x } else { m })
     }
 
-    /// Whether every problem has a solution and was solved with residuals at most `limit`, whatever tolerance the solver was
-    /// asked for: the residual reached decides.
+    /// Whether every problem has a solution and was solved with residuals at most `limit` and errors of velocities at most [`VELOCITY_FACTOR`] times that, whatever
+    /// tolerance the solver was asked for: what was reached decides.
     pub fn holds(&self, limit: f64) -> bool {
-        self.worst() <= limit && self.no_solution == 0 && self.nonlinear_failures == 0
+        self.worst() <= limit
+            && self.velocity.value <= VELOCITY_FACTOR * limit
+            && self.no_solution == 0
+            && self.nonlinear_failures == 0
     }
 }

@@ -23,7 +23,7 @@ mod solver;
 
 pub use block::{BlockKind, ContactBlock};
 pub(crate) use certificate::RankDeficiency;
-pub use certificate::{Certificate, Worst};
+pub use certificate::{Certificate, VELOCITY_FACTOR, Worst};
 pub use coulomb::ContactProblemError;
 pub(crate) use coulomb::CoulombData;
 pub(crate) use coulomb::{check_friction, check_size, check_vector};

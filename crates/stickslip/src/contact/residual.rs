@@ -236,6 +236,24 @@ impl ContactResidual {
         }
     }
 
+    /// The largest error of a local velocity in what was measured last, |F_i|/ρ_i, and its block: impulses that are right beside those of
+    /// heavy bodies may be far off for light ones.
+    #[cold]
+    pub(crate) fn velocity_error(&self, problem: &ContactProblem, impulse: &[f64]) -> (f64, usize) {
+        let blocks = problem.blocks();
+        let rhos: Vec<f64> = blocks.iter().map(|block| rho(problem, block)).collect();
+        let scale = impulse_scale(problem, impulse, self.noise, &rhos);
+        let errors = self.blocks.iter().zip(&rhos);
+        let errors = errors.map(|(measured, rho)| measured.natural_map * scale / rho);
+        let mut worst = (0.0, 0);
+        for (b, error) in errors.enumerate() {
+            if error > worst.0 {
+                worst = (error, b);
+            }
+        }
+        worst
+    }
+
     /// The measures of one block as one among others, in closed form or not.
     #[cfg(test)]
     pub(super) fn one_among_others(

@@ -240,6 +240,12 @@ pub struct CertificateSummary {
     pub signorini: WorstOf,
     /// Defect of maximal dissipation.
     pub dissipation: WorstOf,
+    /// Largest error of a local velocity that a residual stands for, as a part of the largest velocity so far; zero where residuals are rounding.
+    #[serde(default)]
+    pub velocity: WorstOf,
+    /// Largest one with which the run counts as certified.
+    #[serde(default)]
+    pub velocity_limit: f64,
     /// Contact problems solved.
     pub problems: u64,
     /// Distance of the steps of the generalized law to P'4 as the paper writes it; not part of `worst`, since that law

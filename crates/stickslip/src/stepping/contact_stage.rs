@@ -12,6 +12,9 @@ use super::ContactScales;
 /// Slip slower than this part of the largest local velocity of the run is none: below the residual that a solver leaves.
 const RESTING: f64 = 1e-10;
 
+/// Residuals up to this are rounding: velocities are not asked for what they stand for.
+const ROUNDING_RESIDUAL: f64 = 1e-13;
+
 /// Buffers of the contact problem, reused from step to step, and the solver that is called on it.
 pub struct ContactStage {
     /// The problem of the current stage.
@@ -137,7 +140,14 @@ impl ContactStage {
         if self.solution.status != SolveStatus::Converged {
             self.count_status();
         }
-        self.residual.worst()
+        let worst = self.residual.worst();
+        if worst > ROUNDING_RESIDUAL && self.problem.generalized_rule().is_none() {
+            let impulse = &self.solution.impulse;
+            let (error, block) = self.residual.velocity_error(&self.problem, impulse);
+            let key = self.problem.blocks()[block].key;
+            self.certificate.enter_velocity(t, (error, key));
+        }
+        worst
     }
 
     /// Velocities at the rounding of the speeds this run has seen say nothing.

@@ -1,6 +1,6 @@
 //! Summing up a run.
 
-use crate::contact::{Certificate, ContactKey, Worst};
+use crate::contact::{Certificate, ContactKey, VELOCITY_FACTOR, Worst};
 use crate::laws::generalized_set;
 use crate::quantity::typed;
 use crate::records::{EventKind, EventLog, StepOutcome, WorldWatch, painleve_watch};
@@ -398,12 +398,14 @@ fn certificate(simulation: &Simulation, tolerance: f64, closed: bool) -> Certifi
     CertificateSummary {
         certified: certificate.holds(limit) && closed,
         limit,
-        solved_to_tolerance: !certificate.holds(limit) && certificate.holds(asked) && closed,
+        solved_to_tolerance: certificate.worst() > limit && certificate.holds(asked) && closed,
         worst: certificate.worst(),
         natural_map: worst_of(&certificate.natural_map),
         cone: worst_of(&certificate.cone),
         signorini: worst_of(&certificate.signorini),
         dissipation: worst_of(&certificate.dissipation),
+        velocity: worst_of(&certificate.velocity),
+        velocity_limit: VELOCITY_FACTOR * limit,
         problems: certificate.problems,
         strict: worst_of(&certificate.strict),
         tangential_power: worst_of(&certificate.tangential_power),
