@@ -264,3 +264,36 @@ fn a_grazing_or_opening_contact_is_judged_by_moreaus_own_law() {
     // an impulse where nothing approaches is no answer of S
     assert!(judged(0.1, [0.05, 0.0, 0.0], FlowRule::KineticProjection) > 0.01);
 }
+
+/// A rod on its tip that slides and spins in a world: b = -g + l sin(theta) omega² decides between no motion without an impact and
+/// three of them, whatever the scheme of the scene.
+#[test]
+fn a_spin_that_lifts_the_tip_of_a_rod_is_seen_in_worlds() {
+    let threshold = (9.81 / 60f64.to_radians().sin()).sqrt();
+    for scheme in ["moreau-jean", "moreau"] {
+        for (spin, motions) in [
+            (0.0, 1),
+            (0.97 * threshold, 1),
+            (1.03 * threshold, 3),
+            (-5.0, 3),
+        ] {
+            let text = format!(
+                "title = \"rod\"\nscheme = \"{scheme}\"\nstep = 1e-4\nuntil = 0.01\n[parameters]\nth = \"60*pi/180\"\n[world]\ndimension = 2\n\
+                 gravity = [0, -9.81]\n[[materials]]\nname = \"m\"\ndensity = 1\nfriction = 2\n\
+                 [[bodies]]\nname = \"floor\"\nfixed = true\nshape = {{ half_plane = [0, 1] }}\n\
+                 [[bodies]]\nname = \"rod\"\nshape = {{ capsule = {{ radius = 1e-3, length = 2 }} }}\nmass = 1\ninertia = \"1/3\"\n\
+                 position = [0, \"sin(th) + 1e-3\"]\nrotation = \"th\"\nvelocity = [\"-5 - sin(th)*({spin})\", \"cos(th)*({spin})\"]\nspin = {spin}\n"
+            );
+            let scene =
+                Scene::parse(SourceText::new("rod.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+            let settings = EnumerationSettings::default();
+            let study = scene
+                .branches(1e-3, 1e-4, &settings)
+                .expect("a scene")
+                .expect("few contacts");
+            assert_eq!(study.velocities.len(), motions, "{scheme}, spin {spin}");
+            let inconsistent = matches!(study.verdict, Verdict::InconsistentWithoutImpact);
+            assert_eq!(inconsistent, motions == 1, "{scheme}, spin {spin}");
+        }
+    }
+}

@@ -170,13 +170,20 @@ impl Scene {
         Ok((simulation, control))
     }
 
+    /// What finds the contacts of a world.
+    pub(super) fn contact_source(&self) -> Option<Box<CollisionDetection>> {
+        match &self.mechanics {
+            Mechanics::World(model) => Some(Box::new(CollisionDetection::clone(&model.detection))),
+            _ => None,
+        }
+    }
+
     /// The scheme of a world: one of two, with the contacts it finds.
     pub fn world_stepping(&self) -> Result<WorldStepping, SceneError> {
-        let Mechanics::World(model) = &self.mechanics else {
+        let Some(source) = self.contact_source() else {
             let diagnostic = Diagnostic::general("the scene is not a world");
             return Err(SceneError::new(self.text.clone(), vec![diagnostic]));
         };
-        let source = Box::new(CollisionDetection::clone(&model.detection));
         if self.settings.scheme == Scheme::Moreau {
             return Ok(WorldStepping::moreau(source));
         }

@@ -4,18 +4,19 @@ use crate::contact::ContactProblem;
 use crate::simulation::studies::branches::BranchStudy;
 use crate::simulation::studies::one_step_problem;
 use crate::solvers::enumeration::{EnumerationError, EnumerationSettings};
-use crate::stepping::{MoreauContactDynamics, TimeSteppingScheme};
+use crate::stepping::{MoreauContactDynamics, TimeSteppingScheme, WorldStepping};
 
 use super::{Scene, SceneError};
 
 impl Scene {
-    /// The scheme by which single steps are studied: Moreau's with every contact of a gap up to `gap`, or that of the world, which
-    /// finds its contacts itself.
+    /// The scheme by which single steps are studied, whatever that of the scene: Moreau's with every contact of a gap up to `gap`, or that of
+    /// worlds, which find their contacts themselves. It reads normals at the end of the step: a spin that lifts a contact off is seen
+    /// in the first one.
     pub fn one_step_scheme(&self, gap: f64) -> Result<Box<dyn TimeSteppingScheme>, SceneError> {
-        if self.world().is_none() {
-            return Ok(Box::new(MoreauContactDynamics::new(gap)));
+        match self.contact_source() {
+            None => Ok(Box::new(MoreauContactDynamics::new(gap))),
+            Some(source) => Ok(Box::new(WorldStepping::moreau(source))),
         }
-        Ok(Box::new(self.world_stepping()?))
     }
 
     /// The contact problem of the first step, of length `h`.
