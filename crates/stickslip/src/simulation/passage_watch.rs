@@ -23,8 +23,8 @@ const BESIDE: f64 = 0.05;
 /// A run leans on the correction of its positions where that moves so many steps in a row back by more than this part of their way.
 const LEANS: f64 = 0.25;
 const LEANING: u32 = 16;
-/// Corrections below this part of the longest way of a step are rounding.
-const ROUNDING_OF_WAYS: f64 = 1e-8;
+/// Corrections below this part of the kinetic length of the coordinates are rounding.
+const ROUNDING_OF_PLACES: f64 = 1e-12;
 
 /// An obstacle that a step went through: it came out on another side than it went in, or met it without contact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,9 +54,6 @@ pub(super) struct PassageWatch {
     leaning: (u32, f64),
     #[serde(default)]
     pub lean: Largest,
-    /// The longest way of a step.
-    #[serde(default)]
-    longest: f64,
     /// The diagonal of the mass at the start.
     #[serde(default)]
     weights: Vec<f64>,
@@ -147,11 +144,8 @@ impl PassageWatch {
             [] => 0.0,
             projection => self.length(projection),
         };
-        if length > self.longest {
-            self.longest = length;
-        }
         if projection > LEANS * (length + projection) {
-            self.lean_on(projection, length, record.t);
+            self.lean_on(projection, length, record);
         } else {
             self.leaning.0 = 0;
         }
@@ -163,10 +157,10 @@ impl PassageWatch {
     }
 
     /// Enters a step that was moved back by a good part of its way. One overshoot is an impact; many in a row are a position that no
-    /// impulse holds, unless they are rounding of all ways so far.
+    /// impulse holds, unless they are rounding of the place.
     #[cold]
-    fn lean_on(&mut self, projection: f64, length: f64, t: f64) {
-        if projection <= ROUNDING_OF_WAYS * self.longest {
+    fn lean_on(&mut self, projection: f64, length: f64, record: &StepRecord) {
+        if projection <= ROUNDING_OF_PLACES * weighted_square(&self.weights, &record.q).sqrt() {
             self.leaning.0 = 0;
             return;
         }
@@ -175,7 +169,7 @@ impl PassageWatch {
         let least = if steps == 0 { part } else { least.min(part) };
         self.leaning = (steps + 1, least);
         if steps + 1 >= LEANING {
-            self.lean.update(least, t);
+            self.lean.update(least, record.t);
         }
     }
 

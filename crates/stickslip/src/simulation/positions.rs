@@ -108,7 +108,7 @@ impl PositionWatch {
             self.falls = false;
         }
         self.follow_along(system, record, from, length.as_ref());
-        if record.located.is_some() {
+        if length.is_none() && record.located.is_some() {
             self.passages.look_at_located(system, record, from);
         }
         if !self.joints.is_empty() {
