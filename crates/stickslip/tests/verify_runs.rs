@@ -467,3 +467,36 @@ fn recorded_velocities_of_contacts_are_judged_by_the_motion() {
         fs::remove_dir_all(&path).unwrap();
     }
 }
+
+const PENDULUM: &str = r#"
+title = "Pendulum that a rough wall stops"
+law = "generalized"
+scheme = "moreau"
+impact = "inelastic"
+projection = "combined"
+step = 0.001
+until = 0.4
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[contacts]]
+name = "wall"
+gap = "x + 0.1"
+point = ["x", "y"]
+friction = 1
+[[joints]]
+name = "rod"
+equation = "x^2 + y^2 - 1"
+[initial]
+x = 0.28
+y = -0.96
+x_dot = -0.96
+y_dot = -0.28
+"#;
+
+/// Friction has no velocity to oppose where joint and wall leave none.
+#[test]
+fn a_pendulum_that_a_wall_stops_is_accepted() {
+    assert_accepted("pendulum", &parse(PENDULUM));
+}
