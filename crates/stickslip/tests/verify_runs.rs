@@ -500,3 +500,43 @@ y_dot = -0.28
 fn a_pendulum_that_a_wall_stops_is_accepted() {
     assert_accepted("pendulum", &parse(PENDULUM));
 }
+
+/// A particle on a slope under Moreau's S, whose step answers impulses unevenly.
+fn uneven(more: &str, forces: &str) -> Scene {
+    parse(&format!(
+        r#"
+title = "Particle on a slope"
+law = "argmin"
+scheme = "moreau-jean"
+impact = "inelastic"
+step = 0.002
+until = 0.2
+[system]
+coordinates = ["x", "y", "z"]
+kinetic_energy = "(x'^2 + y'^2 + z'^2)/2"
+potential = "10*z{more}"
+{forces}
+[[contacts]]
+name = "slope"
+gap = "0.6*x + 0.8*z"
+point = ["x", "y", "z"]
+friction = 0.5
+[initial]
+x_dot = 0.8
+y_dot = 1
+z_dot = -0.6
+"#
+    ))
+}
+
+/// Moreau's S of an implicit step projects in the metric `A = M + hθ C + h²θ² K` in which the step answers impulses.
+#[test]
+fn moreaus_s_of_an_implicit_step_is_that_of_its_metric() {
+    let damping = "damping = [[2, 0, 0], [0, 0, 0], [0, 0, 0]]";
+    assert_accepted("damping", &uneven("", damping));
+    let drag = "forces = { x = \"-2*x' - x'*abs(x')\" }";
+    assert_accepted("drag", &uneven("", drag));
+    assert_accepted("spring", &uneven(" + 2000*x^2", ""));
+    let stiffness = "stiffness = [[4000, 0, 0], [0, 0, 0], [0, 0, 0]]";
+    assert_accepted("stiffness", &uneven("", stiffness));
+}
