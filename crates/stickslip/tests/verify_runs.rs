@@ -615,3 +615,52 @@ fn impulses_of_rounding_press_nothing() {
         assert_eq!(report.accepted(), accepted, "{:?}", report.violations);
     }
 }
+
+/// Accounts of elastic bodies and surfaces are closed and add up to that of the run, and kinetic energies are those of the velocities,
+/// whatever digests say.
+#[test]
+fn accounts_of_elastic_bodies_are_judged_by_the_motion() {
+    for (name, bodies, least) in [("elastic-two-blocks", 2, 12), ("elastic-bar", 1, 4)] {
+        let changes = Changes::new().key("until", "0.01").key("every", "1");
+        let scene = of_gallery(name, &changes);
+        let path =
+            std::env::temp_dir().join(format!("stickslip-account-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        let mut run = SceneRun::start(name, scene.clone(), &path).unwrap();
+        let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+        run.finish(end).unwrap();
+        fs::remove_file(path.join("checkpoint.json")).unwrap();
+        let file = path.join("trajectory.npy");
+        let (original, mut judged) = (fs::read(&file).unwrap(), 0);
+        let (report, _) = scene.verify_folder(&path, None).unwrap();
+        assert!(report.accepted(), "{name}: {:?}", report.violations);
+        let (columns, values) = table(&file);
+        let last = columns.iter().position(|c| c == "residual").unwrap();
+        let own = columns[last + 1..]
+            .iter()
+            .filter(|c| !c.starts_with("moved_"));
+        let own: Vec<&String> = own.collect();
+        assert_eq!(
+            own.iter().filter(|c| c.ends_with(".kinetic")).count(),
+            bodies
+        );
+        let scale = |k: usize| values.chunks(columns.len()).map(move |row| row[k].abs());
+        let largest = (last + 1..columns.len())
+            .flat_map(scale)
+            .fold(0.0, f64::max);
+        for column in own {
+            let k = columns.iter().position(|c| c == column).unwrap();
+            let size = scale(k).fold(0.0, f64::max);
+            if size < 1e-5 * largest || !falsify(&path, column) {
+                continue;
+            }
+            let (report, _) = scene.verify_folder(&path, None).unwrap();
+            let found: Vec<Line> = report.violations.iter().map(|v| v.line).collect();
+            assert_eq!(found, [Line::Energy], "{name} {column}");
+            fs::write(&file, &original).unwrap();
+            judged += 1;
+        }
+        assert!(judged >= least, "{name}: {judged}");
+        fs::remove_dir_all(&path).unwrap();
+    }
+}

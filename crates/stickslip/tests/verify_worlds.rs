@@ -816,3 +816,40 @@ fn a_disc_beyond_the_end_of_a_side_touches_its_end() {
         }
     }
 }
+
+/// Sums that a world asks to record are those of its bodies and contacts, in the plane and in space, of all steps and of some.
+#[test]
+fn monitors_are_judged_by_bodies_and_contacts() {
+    let sums = "\n[[monitors]]\nname = \"force\"\nforce = [\"ball\", \"plate\"]\n[[monitors]]\nname = \"touching\"\n\
+        contacts = [\"ball\", \"plate\"]\n[[monitors]]\nname = \"momentum\"\nmomentum = \"ball\"\n[[monitors]]\nname = \"energy\"\n\
+        energy = \"ball\"\n";
+    for (name, every, line) in [
+        ("monitors", 1, Line::Monitor),
+        ("thinned-monitors", 4, Line::KeptSteps),
+    ] {
+        let text = FALLING.replace("until = 0.6", &format!("until = 0.4\nevery = {every}"));
+        let source = SourceText::new("scene.toml", text + sums);
+        let scene = Scene::parse(source).unwrap_or_else(|e| panic!("{e}"));
+        let path = folder(name);
+        let mut run = SceneRun::start(name, scene.clone(), &path).unwrap();
+        let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+        run.finish(end).unwrap();
+        // Nothing tells what the file was.
+        fs::remove_file(path.join("checkpoint.json")).unwrap();
+        let (report, _) = scene.verify_folder(&path, None).unwrap();
+        assert!(report.accepted(), "{name}: {:?}", report.violations);
+        let file = path.join("trajectory.npy");
+        let original = fs::read(&file).unwrap();
+        let columns = TrajectoryReader::open(&file).unwrap().columns().to_vec();
+        let residual = columns.iter().position(|c| c == "residual").unwrap();
+        assert_eq!(columns.len() - residual - 1, 12, "{columns:?}");
+        for place in residual + 1..columns.len() {
+            scratch(&file, columns.len() - place);
+            let (report, _) = scene.verify_folder(&path, None).unwrap();
+            let found: Vec<Line> = report.violations.iter().map(|v| v.line).collect();
+            assert_eq!(found, [line], "{name} {}", columns[place]);
+            fs::write(&file, &original).unwrap();
+        }
+        fs::remove_dir_all(&path).unwrap();
+    }
+}
