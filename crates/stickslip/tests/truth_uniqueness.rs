@@ -3,10 +3,14 @@
 use std::ops::ControlFlow;
 
 use crate::common::random::Random;
-use stickslip::contact::{BlockKind, Certificate, ContactBlock, ContactKey, ContactProblem};
+use stickslip::contact::{
+    BlockKind, Certificate, ContactBlock, ContactKey, ContactProblem, ContactResidual,
+    ContactSolution, ContactSolver,
+};
 use stickslip::internals::uniqueness::{Uniqueness, examine};
 use stickslip::laws::{FlowRule, FrictionSection};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
+use stickslip::simulation::studies::branches::{ChoiceRule, EnumeratingSolver};
 use stickslip::solvers::enumeration::{EnumerationSettings, Verdict, enumerate};
 
 fn problem(w: &[f64], q: Vec<f64>, mu: &[f64], size: usize) -> ContactProblem {
@@ -106,6 +110,65 @@ fn separate_contacts_are_separate_questions() {
     w.iter_mut().for_each(|x| *x += 1e-3);
     let found = examine(&problem(&w, q, &vec![2.0; k], 2));
     assert_eq!(found.motion, Uniqueness::NotExamined);
+}
+
+/// A rule chooses among the motions of components that are examined; the others have the ordinary solution.
+#[test]
+fn a_rule_chooses_where_motions_are_listed() {
+    let (k, m) = (8, 16);
+    let mut w = vec![0.0; m * m];
+    for i in 0..m {
+        for j in 0..m {
+            w[i * m + j] = f64::from(i == j) + if i < 14 && j < 14 { 1e-2 } else { 0.0 };
+        }
+    }
+    // Seven contacts that act on each other, and one that may jam, stick or take off.
+    (w[14 * m + 15], w[15 * m + 14]) = (-0.9, -0.9);
+    let mut q = vec![-1.0; m];
+    (q[14], q[15]) = (0.01, -5.0);
+    let problem = problem(&w, q, &vec![2.0; k], 2);
+    let taken = |rule| {
+        let settings = EnumerationSettings::default();
+        let (mut solver, control) = EnumeratingSolver::new(rule, settings);
+        let mut solution = ContactSolution::default();
+        solution.prepare(m);
+        solver.solve(&problem, &mut solution);
+        let mut residual = ContactResidual::default();
+        residual.measure(&problem, &solution.impulse);
+        assert!(residual.worst() < 1e-8, "{}", residual.worst());
+        assert_eq!(control.last().0, 3);
+        assert!(solution.impulse[..14].iter().step_by(2).all(|&p| p > 0.5));
+        solution.impulse[14]
+    };
+    assert_eq!(taken(ChoiceRule::TakeOffFirst), 0.0);
+    assert!(taken(ChoiceRule::LeastEnergy) > 1.0);
+}
+
+/// Six nodes of an elastic block on the floor are more contacts than are enumerated: a rule leaves them to the ordinary
+/// solver, and the certificate tells in how many steps.
+#[test]
+fn a_rule_leaves_more_contacts_than_are_enumerated_to_the_ordinary_solver() {
+    let text = |rule: &str| {
+        format!(
+            "title = \"block\"\nlaw = \"coulomb\"\nscheme = \"moreau-jean\"\nimpact = \"inelastic\"\n\
+             step = 0.000125\nuntil = 0.0005\n{rule}[elastic]\ngravity = [0, 0, -9.81]\n[[elastic.meshes]]\n\
+             shape = \"box\"\nsize = [0.3, 0.2, 0.15]\ncells = [2, 1, 1]\nvelocity = [\"-1.755\", \"0.2158\", \"-0.6287\"]\n\
+             [[elastic.regions]]\nmodel = \"solid\"\nyoung = 90500\ndensity = 1230\npoisson = 0.01922\n\
+             [[contacts]]\nname = \"floor\"\nsurface = \"bottom\"\nobstacle = {{ plane = [0, 0, 1] }}\nfriction = 1.047\n"
+        )
+    };
+    let end = |rule: &str| {
+        let scene = parse(&text(rule)).unwrap();
+        let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+        run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+        let certificate = run.certificate();
+        assert!(certificate.uniqueness_not_examined > 0, "{certificate:?}");
+        (run.state().v.clone(), certificate.uniqueness_not_examined)
+    };
+    let ordinary = end("");
+    for rule in ["smallest-impulse", "least-energy"] {
+        assert_eq!(end(&format!("several_rule = \"{rule}\"\n")), ordinary);
+    }
 }
 
 fn run(scene: &Scene) -> Certificate {

@@ -780,3 +780,76 @@ fn overlaps_in_the_plane_are_those_of_the_distance() {
     }
     assert!(kinds.len() == 16 && deep > 300, "{kinds:?}, {deep}");
 }
+
+/// A disc beyond the end of a straight side touches the corner or the round end there: normals and gaps are exact however little it
+/// is beyond.
+#[test]
+fn a_disc_beyond_the_end_of_a_side_touches_its_end() {
+    for (shape, radius, end) in [
+        ("capsule = { radius = 1, length = 2 }", 1.0, [1.0, 0.0]),
+        ("rectangle = [2, 2]", 0.0, [1.0, 1.0]),
+    ] {
+        for lean in [1e-3f64, 2e-5, 1e-6, 1e-8, 1e-10] {
+            let (distance, gap) = (radius + 2.7, 1e-6);
+            let text = format!(
+                "title = \"disc\"\nimpact = \"inelastic\"\nstep = 1e-3\nuntil = 2e-3\n[world]\ndimension = 2\n\
+                 gravity = [0, -9.81]\n[[materials]]\nname = \"m\"\nfriction = 0.5\ndensity = 1\n[[bodies]]\nname = \"still\"\n\
+                 fixed = true\nshape = {{ {shape} }}\n[[bodies]]\nname = \"disc\"\nshape = {{ disc = 2.7 }}\n\
+                 position = [{}, {}]\n",
+                end[0] + (distance + gap) * lean.sin(),
+                end[1] + (distance + gap) * lean.cos()
+            );
+            let scene =
+                Scene::parse(SourceText::new("disc.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+            let nodes = nodes(&scene, 2);
+            let [contact] = nodes[1].contacts[..] else {
+                panic!("{shape} {lean}: {:?}", nodes[1].contacts);
+            };
+            let off = [
+                contact.normal[0] + lean.sin(),
+                contact.normal[1] + lean.cos(),
+            ];
+            let off = off[0].hypot(off[1]).max((contact.gap - gap).abs());
+            assert!(off < 2e-14, "{shape} {lean}: {off:e} {contact:?}");
+            let report = judge(&scene, &nodes);
+            assert!(report.accepted(), "{shape} {lean}: {:?}", report.violations);
+        }
+    }
+}
+
+/// Sums that a world asks to record are those of its bodies and contacts, in the plane and in space, of all steps and of some.
+#[test]
+fn monitors_are_judged_by_bodies_and_contacts() {
+    let sums = "\n[[monitors]]\nname = \"force\"\nforce = [\"ball\", \"plate\"]\n[[monitors]]\nname = \"touching\"\n\
+        contacts = [\"ball\", \"plate\"]\n[[monitors]]\nname = \"momentum\"\nmomentum = \"ball\"\n[[monitors]]\nname = \"energy\"\n\
+        energy = \"ball\"\n";
+    for (name, every, line) in [
+        ("monitors", 1, Line::Monitor),
+        ("thinned-monitors", 4, Line::KeptSteps),
+    ] {
+        let text = FALLING.replace("until = 0.6", &format!("until = 0.4\nevery = {every}"));
+        let source = SourceText::new("scene.toml", text + sums);
+        let scene = Scene::parse(source).unwrap_or_else(|e| panic!("{e}"));
+        let path = folder(name);
+        let mut run = SceneRun::start(name, scene.clone(), &path).unwrap();
+        let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+        run.finish(end).unwrap();
+        // Nothing tells what the file was.
+        fs::remove_file(path.join("checkpoint.json")).unwrap();
+        let (report, _) = scene.verify_folder(&path, None).unwrap();
+        assert!(report.accepted(), "{name}: {:?}", report.violations);
+        let file = path.join("trajectory.npy");
+        let original = fs::read(&file).unwrap();
+        let columns = TrajectoryReader::open(&file).unwrap().columns().to_vec();
+        let residual = columns.iter().position(|c| c == "residual").unwrap();
+        assert_eq!(columns.len() - residual - 1, 12, "{columns:?}");
+        for place in residual + 1..columns.len() {
+            scratch(&file, columns.len() - place);
+            let (report, _) = scene.verify_folder(&path, None).unwrap();
+            let found: Vec<Line> = report.violations.iter().map(|v| v.line).collect();
+            assert_eq!(found, [line], "{name} {}", columns[place]);
+            fs::write(&file, &original).unwrap();
+        }
+        fs::remove_dir_all(&path).unwrap();
+    }
+}

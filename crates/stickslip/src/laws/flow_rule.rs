@@ -10,7 +10,9 @@
 /// * [`FlowRule::Coulomb`]: d = n, s = σ_D(−u_t). Friction has most dissipation at fixed normal
 ///   impulse: −u_t ∈ N_{p_n D}(p_t), with 0 ≤ p_n ⟂ u_n ≥ 0.
 /// * [`FlowRule::KineticProjection`]: d = W n, s the multiplier of u_n = 0. The velocity after has
-///   the least kinetic energy among those the cone can reach with u_n = 0: S(q, v) of Moreau.
+///   the least kinetic energy among those the cone can reach with u_n = 0: S(q, v) of Moreau. W tells the metric: that of M
+///   in an explicit step, that of A = M + hθ C + h²θ² K in an implicit one, where impulses change the velocity by A⁻¹ H p and
+///   S is the projection of the step, with one velocity after, which tends to that of M with the step.
 ///
 /// [`FlowRule::Generalized`] is not a law of one contact: normal impulses are fixed first, then friction
 /// of all active constraints minimises the kinetic energy of the velocity tangential to all of them

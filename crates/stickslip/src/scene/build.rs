@@ -152,7 +152,8 @@ impl Scene {
         let (solver, control): (Box<dyn ContactSolver>, _) = if one_is_enough {
             (self.solver(), None)
         } else {
-            let (solver, control) = EnumeratingSolver::new(rule, EnumerationSettings::default());
+            let settings = EnumerationSettings::default();
+            let (solver, control) = EnumeratingSolver::beside(rule, settings, self.solver());
             (Box::new(solver), Some(control))
         };
         if matches!(self.mechanics, Mechanics::Elastic(_))

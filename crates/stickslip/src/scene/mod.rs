@@ -50,6 +50,7 @@ mod elastic_contact;
 mod elastic_keys;
 mod elastic_matrices;
 mod elastic_mesh;
+mod elastic_records;
 mod elastic_words;
 pub(crate) mod expression;
 mod facts;

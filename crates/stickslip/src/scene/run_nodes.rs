@@ -90,7 +90,8 @@ impl<'a> RunNodes<'a> {
         report: &mut Verification,
     ) -> Result<(), MotionSourceError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        judge_records(folder, system, self.scene.settings.every, report)
+        let systems = (system, self.scene.elastic());
+        judge_records(folder, systems, self.scene.settings.every, report)
     }
 
     /// Shows the steps that were kept.

@@ -2,6 +2,7 @@
 //! and velocities of its row.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::algebra::{SymmetricMatrix, dot};
 use crate::records::{ContactMode, EnergyEntry, TrajectoryReader};
@@ -9,8 +10,11 @@ use crate::simulation::verify::{Line, MotionSourceError, Verification};
 use crate::simulation::{Checkpoint, ControlLoop, FileMark};
 use crate::stepping::ContactLayout;
 use crate::systems::constraint::ContactPoint;
-use crate::systems::{ElasticScratch, Instant, MechanicalSystem, UnilateralConstraint};
+use crate::systems::{
+    ElasticScratch, ElastodynamicSystem, Instant, MechanicalSystem, UnilateralConstraint,
+};
 
+use super::elastic_records::ElasticRecords;
 use super::run_nodes::boxed;
 
 /// Numbers that are sums of others may differ from them by this part of the sizes that were summed.
@@ -19,7 +23,7 @@ const ROUNDING: f64 = 1e-9;
 /// Judges every row of the trajectory in a folder; `every` step of the run was kept.
 pub(super) fn judge_records(
     folder: &Path,
-    system: &dyn MechanicalSystem,
+    (system, elastic): (&dyn MechanicalSystem, Option<&Arc<ElastodynamicSystem>>),
     every: u64,
     report: &mut Verification,
 ) -> Result<(), MotionSourceError> {
@@ -27,10 +31,11 @@ pub(super) fn judge_records(
     let mut reader = TrajectoryReader::open(&path).map_err(boxed)?;
     let written = written(folder).filter(|written| written.rows <= reader.rows());
     let mut judge = RecordJudge::new(system, reader.columns(), every);
+    judge.elastic = elastic.map(|system| ElasticRecords::new(system, reader.columns()));
     let mut row = Vec::new();
     let mut count = 0;
     while reader.next_row(&mut row).map_err(boxed)? {
-        if row.len() < judge.accounts {
+        if row.len() < judge.columns.len().max(judge.accounts) {
             report.note(Line::WellFormed, row[0], f64::INFINITY, None);
             return Ok(());
         }
@@ -164,6 +169,7 @@ struct RecordJudge<'a> {
     /// Largest velocity of a contact so far.
     speed: f64,
     control: Option<(ControlLoop, Vec<usize>)>,
+    elastic: Option<ElasticRecords>,
     columns: Vec<String>,
 }
 
@@ -187,6 +193,7 @@ impl<'a> RecordJudge<'a> {
             last: 0.0,
             speed: 0.0,
             control: None,
+            elastic: None,
             columns: columns.to_vec(),
         }
     }
@@ -294,6 +301,9 @@ impl<'a> RecordJudge<'a> {
         );
         if !(off <= ROUNDING * self.size) {
             report.note(Line::Energy, row[0], off / self.size, None);
+        }
+        if let Some(elastic) = &mut self.elastic {
+            elastic.row(row, v, (recorded, &totals), ROUNDING, report);
         }
     }
 

@@ -128,7 +128,7 @@ impl Scene {
             return Ok(either(Formulation::P3Prime, Formulation::P4Prime));
         }
         let mean = |p: &ContactPoint| matches!(p.law.impact(), ImpactLaw::Fremond { .. });
-        // Moreau's S is the inelastic P'3 of one contact, and in the plane Coulomb's law.
+        // Moreau's S is the inelastic P'3 of one contact, in the metric of the step, and in the plane Coulomb's law.
         if rules().any(|r| r == FlowRule::KineticProjection) {
             if points().filter(frictional).any(mean) {
                 return Err(NoFormulation::ProjectedMean);

@@ -35,6 +35,8 @@ pub(super) struct WorldNodes<'a> {
 
 /// Numbers of a row besides those of bodies: energies and the account.
 const ACCOUNT: usize = 2 + 13;
+/// Where the sums of the monitors begin.
+const MONITORS: usize = ACCOUNT + 1;
 
 impl<'a> WorldNodes<'a> {
     pub fn open(folder: &Path, scene: &'a Scene, world: &'a World) -> Result<Self, VerifyRunError> {
@@ -147,6 +149,8 @@ struct Row {
 struct Rows<'a> {
     world: &'a World,
     recorded: Vec<u32>,
+    /// Numbers of the monitors.
+    monitors: usize,
     trajectory: TrajectoryReader,
     table: Option<TrajectoryReader>,
     contacts: Option<TrajectoryReader>,
@@ -168,6 +172,9 @@ impl<'a> Rows<'a> {
         Ok(Self {
             world: nodes.world,
             recorded: nodes.world.recording.bodies(nodes.world.bodies.len()),
+            monitors: (nodes.world.monitors.iter())
+                .map(|monitor| monitor.columns().len())
+                .sum(),
             trajectory: open("trajectory.npy")?,
             table: if nodes.has_table() {
                 Some(open("bodies.npy")?)
@@ -244,6 +251,10 @@ impl<'a> Rows<'a> {
             k += 1;
             number(k - 1)
         });
+        // After the account comes the residual, a diagnosis.
+        let monitors = (0..self.monitors).map(|k| number(MONITORS + k));
+        node.monitors.clear();
+        node.monitors.extend(monitors);
         node.contacts.clear();
         node.contacts
             .extend(row.contacts.iter().map(|c| contact(c, row)));
@@ -255,6 +266,8 @@ impl<'a> Rows<'a> {
         numbers.extend(node.totals.terms().map(|(_, value)| value));
         let mut off = difference(&row.account[..ACCOUNT.min(row.account.len())], &numbers);
         off = off.max(difference(&[row.t, row.h], &[node.t, node.h]));
+        let monitors = row.account.get(MONITORS..).unwrap_or_default();
+        off = off.max(difference(monitors, &node.monitors));
         let selection = BodySelection {
             bodies: self.recorded.clone(),
             planar: self.world.dimension == Dimension::Plane,

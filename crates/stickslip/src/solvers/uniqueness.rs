@@ -94,7 +94,7 @@ pub struct Examination {
 /// Examines a problem; see the page of the module.
 pub fn examine(problem: &ContactProblem) -> Examination {
     let mut found = Examination::default();
-    if problem.size() > ROWS {
+    if !may_be_taken_apart(problem) {
         found.motion = Uniqueness::NotExamined;
         found.rank_not_measured = true;
         return found;
@@ -175,7 +175,7 @@ fn worse(a: Uniqueness, b: Uniqueness) -> Uniqueness {
 }
 
 /// Lists of blocks that W joins, in the order of their first blocks.
-fn components(problem: &ContactProblem) -> Vec<Vec<usize>> {
+pub(crate) fn components(problem: &ContactProblem) -> Vec<Vec<usize>> {
     let blocks = problem.blocks();
     let (w, m) = (problem.dense(), problem.size());
     let coupled = |a: &ContactBlock, b: &ContactBlock| {
@@ -203,13 +203,25 @@ fn components(problem: &ContactProblem) -> Vec<Vec<usize>> {
     lists
 }
 
+/// Whether a problem is small enough for its components to be told.
+pub(crate) fn may_be_taken_apart(problem: &ContactProblem) -> bool {
+    problem.size() <= ROWS
+}
+
 /// One component as a problem of its own.
-struct Component {
-    problem: ContactProblem,
+pub(crate) struct Component {
+    pub problem: ContactProblem,
 }
 
 impl Component {
-    fn new(problem: &ContactProblem, list: &[usize]) -> Self {
+    /// Whether its solutions are enumerated where no proof spares that.
+    pub fn is_small(&self) -> bool {
+        let blocks = self.problem.blocks();
+        let planar = blocks.iter().all(|b| b.size <= 2);
+        blocks.len() <= if planar { PLANAR } else { SPATIAL }
+    }
+
+    pub fn new(problem: &ContactProblem, list: &[usize]) -> Self {
         let chosen = list.iter().map(|&b| &problem.blocks()[b]);
         let rows: Vec<usize> = chosen.clone().flat_map(ContactBlock::range).collect();
         let mut start = 0;
@@ -302,7 +314,7 @@ impl Component {
         if sufficient {
             return Some(Uniqueness::Unique);
         }
-        (count > if planar { PLANAR } else { SPATIAL }).then_some(Uniqueness::NotExamined)
+        (!self.is_small()).then_some(Uniqueness::NotExamined)
     }
 
     /// All pieces of z ↦ W p − w have positive determinants.

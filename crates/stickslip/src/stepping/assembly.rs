@@ -8,6 +8,9 @@ use crate::systems::{Instant, MechanicalSystem, UnilateralConstraint};
 
 use super::position_projection::GAP_ROUNDING;
 
+/// Part of a velocity that is its rounding.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 /// Fixed place of one contact point in impulse vectors and records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactSlot {
@@ -441,12 +444,14 @@ impl ContactAssembly {
             let own_velocities = &mut record.local_velocities[place];
             let (mut law, mut forces) = (0.0, 0.0);
             let (mut normal, mut tangential, mut supports) = (0.0, 0.0, [0.0; 2]);
+            let rounding = leaves_with_rounding(problem, block, impulse, sliding[block.start]);
             for i in usize::from(!contact.owns_normal)..slot.size {
                 let row = match i {
                     0 => block.start,
                     _ => contact.tangents + i - 1,
                 };
-                let (p, drift) = (impulse[row], self.drift[row]);
+                let p = if rounding { 0.0 } else { impulse[row] };
+                let drift = self.drift[row];
                 (own_impulses[i], own_velocities[i]) = (p, sliding[row]);
                 let [of_work, after, left] = problem.row_dots(row, [velocity_of_work, after, left]);
                 // The turning of the normal belongs to the true velocity before the step.
@@ -470,9 +475,28 @@ impl ContactAssembly {
                 .iter()
                 .skip(1)
                 .any(|u| !(u.abs() <= resting));
-            entry.mode = mode(block, &impulse[rows], slides);
+            entry.mode = match rounding {
+                true => ContactMode::Open,
+                false => mode(block, &impulse[rows], slides),
+            };
         }
     }
+}
+
+/// Whether a contact leaves with the normal velocity u_n, to which its impulses add no more than rounding: solvers that
+/// stay inside of cones leave such impulses where there are none.
+fn leaves_with_rounding(
+    problem: &ContactProblem,
+    block: &ContactBlock,
+    impulse: &[f64],
+    u_n: f64,
+) -> bool {
+    if !(u_n > 0.0 && matches!(block.kind, BlockKind::Unilateral { .. })) {
+        return false;
+    }
+    let n = block.start;
+    let added = |i: usize| (problem.w(n, n) * problem.w(i, i)).sqrt() * impulse[i].abs();
+    block.range().all(|i| added(i) <= ROUNDING * u_n)
 }
 
 /// γ of a block and its part of W_NN.

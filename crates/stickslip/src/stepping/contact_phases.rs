@@ -78,6 +78,29 @@ impl ContactPhases {
         Ok(residual)
     }
 
+    /// Whether a rigid contact of the step approaches.
+    pub fn impact(assembly: &ContactAssembly, stage: &ContactStage) -> bool {
+        assembly.active.iter().any(|contact| {
+            let block = &stage.problem.blocks()[contact.block];
+            contact.owns_normal
+                && is_rigid(block)
+                && assembly.before[block.start] < -resting(assembly, stage, block)
+        })
+    }
+
+    /// Solves the last phase again, with free velocities that joints have changed by `shift`.
+    pub fn solve_shifted(&mut self, shift: &[f64], stage: &mut ContactStage) {
+        let problem = &mut stage.problem;
+        for free in [&mut self.left, problem.velocity_free_mut()] {
+            free.iter_mut().zip(shift).for_each(|(v, s)| *v += s);
+        }
+        problem.refresh();
+        stage.solve();
+        assign(&mut self.impulse, &stage.solution.impulse);
+        let pairs = self.impulse.iter_mut().zip(&self.compression);
+        pairs.for_each(|(total, compression)| *total += compression);
+    }
+
     fn compress(
         &mut self,
         assembly: &ContactAssembly,

@@ -12,6 +12,7 @@ use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem}
 use super::assembly::ContactAssembly;
 use super::contact_phases::{ContactPhases, runs_away};
 use super::explicit_positions::ExplicitPositions;
+use super::impact_turning::ImpactTurning;
 use super::joints::{JointSystem, JointVelocity};
 use super::slip_friction::{SlipReading, SlipSpeeds};
 use super::step_energy::ContactWork;
@@ -19,6 +20,9 @@ use super::{ContactStage, State, generalized_impact, restitution, step_energy};
 
 /// An approach velocity below this part of the speed counts as zero.
 const GRAZING: f64 = 1e-12;
+
+/// Most rounds for what joints turn on after an impact.
+const TURNING_ROUNDS: usize = 20;
 
 /// Which contacts take part in an update, and how they press.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +43,7 @@ pub(crate) struct ExplicitStep {
     pub positions: ExplicitPositions,
     joints: JointSystem,
     phases: ContactPhases,
+    impact_turning: ImpactTurning,
     slip: SlipSpeeds,
     mass: SymmetricMatrix,
     mass_other: SymmetricMatrix,
@@ -259,6 +264,9 @@ impl ExplicitStep {
         self.assembly
             .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
         let solved = self.phases.solve(&self.assembly, v0, t, stage);
+        if solved.is_ok() && self.joints.turns() {
+            self.turn_after_impact(v0, stage);
+        }
         let reading = SlipReading {
             system,
             at: Instant {
@@ -332,6 +340,27 @@ impl ExplicitStep {
         problem.velocity_free_mut().copy_from_slice(&free);
         self.work = free;
         problem.refresh();
+    }
+
+    /// After an impact joints turn on by what is left of the velocity.
+    fn turn_after_impact(&mut self, v0: &[f64], stage: &mut ContactStage) {
+        if !ContactPhases::impact(&self.assembly, stage) {
+            return;
+        }
+        let (mass, turning) = (&self.mass, &mut self.impact_turning);
+        turning.begin(mass, &self.joints, &stage.problem, v0);
+        let kinetic = |v: &[f64]| mass.bilinear(v, v).max(0.0);
+        let rounding = GRAZING * GRAZING * kinetic(v0);
+        // Each round is better by the angle of a step; the last one is rounding.
+        for _ in 0..TURNING_ROUNDS {
+            stage.problem.velocity(&stage.solution.impulse, &mut self.v);
+            turning.turn(mass, &mut self.joints, &self.v);
+            let small = kinetic(&turning.shift) <= rounding;
+            self.phases.solve_shifted(&turning.shift, stage);
+            if small {
+                break;
+            }
+        }
     }
 
     /// Impulses, velocities and works of the contacts of a solved step.

@@ -110,6 +110,37 @@ impl JointSystem {
         }
     }
 
+    /// Whether rows turn along the step.
+    pub fn turns(&self) -> bool {
+        self.count > 0 && self.turning.iter().any(|&x| x != 0.0)
+    }
+
+    /// Rows of the joints over n velocities.
+    pub fn rows(&self, n: usize) -> impl Iterator<Item = &[f64]> {
+        self.rows.chunks(n.max(1)).take(self.count)
+    }
+
+    /// Of an explicit step that was solved already: takes the part `left` of the turning of every joint, and adds what
+    /// this changes of the velocity.
+    pub fn keep_turning(&mut self, left: &[f64], shift: &mut [f64]) {
+        let n = shift.len();
+        self.work.resize(self.count, 0.0);
+        for i in 0..self.count {
+            let target = -self.rates[i] - left[i] * self.turning[i];
+            self.work[i] = target - self.target[i];
+            self.target[i] = target;
+        }
+        self.factor.solve_in_place(&mut self.work);
+        for (response, &multiplier) in self.responses.chunks(n.max(1)).zip(&self.work) {
+            for (x, r) in shift.iter_mut().zip(response) {
+                *x += multiplier * r;
+            }
+        }
+        for (total, extra) in self.multipliers.iter_mut().zip(&self.work) {
+            *total += extra;
+        }
+    }
+
     /// Factors the Schur complement for the operator A of the step.
     #[inline]
     pub fn factor(&mut self, operator: &CholeskyFactor) {

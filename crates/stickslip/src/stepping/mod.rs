@@ -13,6 +13,7 @@ mod explicit_limit;
 mod explicit_positions;
 mod explicit_step;
 mod generalized_impact;
+mod impact_turning;
 mod implicit_step;
 mod joints;
 mod moreau_contact_dynamics;

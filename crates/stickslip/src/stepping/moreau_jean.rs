@@ -41,7 +41,7 @@ const SLOPE_EVERY: usize = 4;
 ///
 /// # What it computes
 /// `M(v_{k+1} − v_k) + h K q_{k+θ} + h C v_{k+θ} − h F_{k+θ} = H_k p`, `q_{k+1} = q_k + h v_{k+θ}`, and on
-/// active contacts Coulomb's law (or the kinetic projection) between p and
+/// active contacts Coulomb's law (or the kinetic projection, in the metric of A = M + hθ C + h²θ² K) between p and
 /// `ŷ = H_kᵀ v_{k+1} + bias`, the bias being chosen by the impact law of each contact: `e u_N` for
 /// Newton, with `((1−θ)/θ) u_T` besides for Frémond. Frémond's law on all contacts is the
 /// energy-dissipating scheme. One H per step, taken at q_k.

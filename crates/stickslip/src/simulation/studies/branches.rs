@@ -1,22 +1,20 @@
 //! Every solution of a step with a verdict in words, and runs that stop, choose or follow them all.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use serde::{Deserialize, Serialize};
 
 use crate::algebra::PivotedCholesky;
-use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
+use crate::contact::ContactProblem;
 use crate::simulation::Simulation;
-use crate::solvers::GaussSeidel;
 use crate::solvers::enumeration::{
-    Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Mode, Verdict, enumerate,
+    Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Verdict, enumerate,
     natural_map_size,
 };
 use crate::stepping::TimeSteppingScheme;
 use crate::systems::MechanicalSystem;
 
 use super::one_step_problem;
+
+pub use super::choice::{BranchControl, ChoiceRule, EnumeratingSolver};
 
 /// |γ| at most this part of W_NN is zero within the rounding of typical data.
 const NEARLY_DEGENERATE: f64 = 1e-8;
@@ -186,173 +184,6 @@ fn is_impulsive(solution: &FoundSolution, half: &ContactProblem) -> bool {
     };
     let ends = solution.continuum.iter().flat_map(|c| &c.ends);
     stays(&solution.impulse) && ends.into_iter().all(|end| stays(end))
-}
-
-/// Named rules that choose one of several solutions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ChoiceRule {
-    /// Take-off before stick before slip, contact by contact.
-    #[default]
-    TakeOffFirst,
-    /// The least kinetic energy after the step.
-    LeastEnergy,
-    /// The smallest impulse.
-    SmallestImpulse,
-}
-
-impl ChoiceRule {
-    /// Index of the chosen solution.
-    fn choose(self, problem: &ContactProblem, found: &[FoundSolution]) -> usize {
-        let key = |s: &FoundSolution| match self {
-            Self::TakeOffFirst => 0.0,
-            // ½ p·(w + q): the energy up to a constant.
-            Self::LeastEnergy => s
-                .impulse
-                .iter()
-                .zip(s.local_velocity.iter().zip(problem.free()))
-                .map(|(p, (w, q))| p * (w + q))
-                .sum(),
-            Self::SmallestImpulse => s.impulse.iter().map(|p| p * p).sum(),
-        };
-        let mut best = 0;
-        for (k, solution) in found.iter().enumerate() {
-            if key(solution) < key(&found[best]) {
-                best = k;
-            }
-        }
-        best
-    }
-}
-
-/// What the next enumerated step should take, and what the last one found.
-#[derive(Debug, Default)]
-pub struct BranchControl {
-    /// 0: by the rule; k + 1: solution k.
-    next: AtomicUsize,
-    found: AtomicUsize,
-    chosen: AtomicUsize,
-    /// Modes that a branch took and keeps while they solve its steps.
-    habit: Mutex<Option<Vec<Mode>>>,
-}
-
-impl BranchControl {
-    /// The next step takes solution `k`; later ones keep its modes as long as they solve their problems, so that a
-    /// branch that slides where it could take off goes on sliding.
-    pub fn force(&self, k: usize) {
-        self.next.store(k + 1, Ordering::Relaxed);
-    }
-
-    /// Steps follow the rule again.
-    pub fn release(&self) {
-        self.next.store(0, Ordering::Relaxed);
-        *self.habit() = None;
-    }
-
-    fn habit(&self) -> MutexGuard<'_, Option<Vec<Mode>>> {
-        // A list that was left half way would still be a list.
-        self.habit.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Solutions of the last step, and which one was taken.
-    pub fn last(&self) -> (usize, usize) {
-        (
-            self.found.load(Ordering::Relaxed),
-            self.chosen.load(Ordering::Relaxed),
-        )
-    }
-}
-
-/// Solver that lists every solution of every step and takes one by a named rule or as told.
-///
-/// Problems that cannot be enumerated (another law, unbounded sets) go to Gauss-Seidel.
-///
-/// ```
-/// use stickslip::prelude::*;
-/// use stickslip::simulation::studies::branches::{ChoiceRule, EnumeratingSolver};
-/// use stickslip::solvers::enumeration::EnumerationSettings;
-///
-/// // A contact in the plane whose friction couples strongly to its normal: W_NT = −1, μ = 2.
-/// let w = [1.0, -1.0, -1.0, 2.0];
-/// let problem = ContactProblem::coulomb_from_dense(2, &w, vec![0.5, -5.0], vec![2.0])?;
-/// let (mut solver, control) = EnumeratingSolver::new(ChoiceRule::SmallestImpulse, EnumerationSettings::default());
-/// let mut solution = ContactSolution::default();
-/// solution.prepare(problem.size());
-/// solver.solve(&problem, &mut solution);
-/// assert_eq!(control.last().0, 3);
-/// assert_eq!(solution.impulse, [0.0, 0.0]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Default)]
-pub struct EnumeratingSolver {
-    rule: ChoiceRule,
-    settings: EnumerationSettings,
-    control: Arc<BranchControl>,
-    fallback: GaussSeidel,
-}
-
-impl EnumeratingSolver {
-    /// A solver with the given rule, and the control that is shared with it.
-    pub fn new(rule: ChoiceRule, settings: EnumerationSettings) -> (Self, Arc<BranchControl>) {
-        let control = Arc::new(BranchControl::default());
-        let solver = Self {
-            rule,
-            settings,
-            control: control.clone(),
-            fallback: GaussSeidel::default(),
-        };
-        (solver, control)
-    }
-}
-
-impl ContactSolver for EnumeratingSolver {
-    fn name(&self) -> &str {
-        "enumeration"
-    }
-
-    fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
-        let forced = self.control.next.swap(0, Ordering::Relaxed);
-        let Ok(enumeration) = enumerate(problem, &self.settings) else {
-            self.control.found.store(1, Ordering::Relaxed);
-            self.control.chosen.store(0, Ordering::Relaxed);
-            self.fallback.solve(problem, solution);
-            return;
-        };
-        let found = &enumeration.solutions;
-        let mut habit = self.control.habit();
-        let usual = habit
-            .as_ref()
-            .and_then(|modes| found.iter().position(|s| s.modes == *modes));
-        let chosen = match (forced, usual) {
-            (0, Some(k)) => k,
-            (0, None) => {
-                *habit = None;
-                self.rule.choose(problem, found)
-            }
-            (k, _) => (k - 1).min(found.len().saturating_sub(1)),
-        };
-        if forced > 0 {
-            *habit = found.get(chosen).map(|s| s.modes.clone());
-        }
-        drop(habit);
-        self.control.found.store(found.len(), Ordering::Relaxed);
-        self.control.chosen.store(chosen, Ordering::Relaxed);
-        solution.iterations = 1;
-        let Some(taken) = found.get(chosen) else {
-            solution.impulse.fill(0.0);
-            solution.status = SolveStatus::NoSolution { block: 0 };
-            problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
-            return;
-        };
-        solution.impulse.copy_from_slice(&taken.impulse);
-        solution
-            .local_velocity
-            .copy_from_slice(&taken.local_velocity);
-        solution.status = if found.len() > 1 {
-            SolveStatus::SeveralSolutions { block: 0 }
-        } else {
-            SolveStatus::Converged
-        };
-    }
 }
 
 /// One trajectory of a tree.

@@ -10,6 +10,7 @@
 pub mod attainable;
 mod bounds;
 pub mod branches;
+mod choice;
 mod convergence;
 mod error;
 pub(crate) mod map;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// A run is a motion whose velocity is a step function: over a step of length h from (t₀, q₀, v₀) to
 /// (t₁, q₁, v₁) all forces and impulses act at once. It solves a formulation if each line holds, step
 /// by step, at the place and for the velocities at which the scheme states it: nothing is then left of order
-/// h but the gap, whose error has the bound that [`super::verify`] derives.
+/// h but the gap, whose error has the bound that [`super::verify`] derives. Where a law minimises a kinetic energy over a
+/// step, the metric is that in which the step answers impulses: M, or `M + hθ C + h²θ² K` of a theta step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discretisation {

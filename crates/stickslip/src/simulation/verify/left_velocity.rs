@@ -23,21 +23,22 @@ impl Judge<'_> {
     /// forces add. Without impulses it is the right velocity.
     ///
     /// Slopes are those of the start, or those to which the iteration came, or none where the step is too long for them; masses and slopes
-    /// that change along the step leave a slack as large as their change.
+    /// that change along the step leave a slack as large as their change. Returned is the A that holds: the metric in which the step
+    /// answers impulses.
     pub(super) fn left_velocity(
         &self,
         system: &dyn MechanicalSystem,
         place: &Place,
         step: &ImplicitStep,
         report: &mut Verification,
-    ) {
+    ) -> Option<SymmetricMatrix> {
         let (a, b) = step.ends;
         let jump: Vec<f64> = (b.v_right.iter().zip(&b.v_left))
             .map(|(x, y)| x - y)
             .collect();
         let impulse = place.generalized_impulse(&b.atom);
         if jump.iter().chain(&impulse).all(|&x| x == 0.0) {
-            return;
+            return None;
         }
         // Both velocities are those of the joints.
         for row in &place.joints {
@@ -73,15 +74,20 @@ impl Judge<'_> {
         };
         let (inertia, first) = (product(&there), product(&here));
         let mut hessian = vec![0.0; n];
+        let mut curvature = None;
         if reach > 0.0 && system.has_potential() && !system.potential_is_linear() {
             let mut matrix = system.new_matrix();
             if system.potential_hessian(&a.q, &mut matrix) {
                 hessian = product(&matrix);
                 hessian.iter_mut().for_each(|x| *x *= reach * reach);
+                curvature = Some(matrix);
             }
         }
         let start = (a.t, a.q.as_slice(), a.v_right.as_slice());
-        let slopes = [start, step.middle].map(|at| slope(system, at, reach, &jump));
+        let matrices = [start, step.middle].map(|at| slope(system, at, reach));
+        let slopes = matrices
+            .each_ref()
+            .map(|matrix| slope_product(matrix, &jump));
         // The worst part of the scale by which momentum and impulse are apart.
         let off = |hessian: f64, slope: f64, k: usize, hess: &[f64]| -> f64 {
             let momentum: Vec<f64> = (0..n)
@@ -108,28 +114,35 @@ impl Judge<'_> {
         for (with_hessian, with_slope, k) in kinds {
             let found = off(with_hessian, with_slope, k, &hessian);
             if found <= 0.0 {
-                return;
+                if let Some(matrix) = curvature.filter(|_| with_hessian > 0.0) {
+                    there.add_scaled(reach * reach, &matrix);
+                }
+                if with_slope > 0.0 {
+                    for (e, x) in matrices[k]
+                        .iter()
+                        .enumerate()
+                        .filter(|(e, _)| e / n >= e % n)
+                    {
+                        there.set(e / n, e % n, there.get(e / n, e % n) + x);
+                    }
+                }
+                return Some(there);
             }
             least = least.min(found);
         }
         report.note(Line::ImpactEquation, b.t, least, None);
+        None
     }
 }
 
-/// What the symmetric part of `−(hθ ∂f/∂v + h²θ² ∂f/∂q)` does to a jump, `reach` being hθ.
-fn slope(
-    system: &dyn MechanicalSystem,
-    (t, q, v): (f64, &[f64], &[f64]),
-    reach: f64,
-    jump: &[f64],
-) -> Vec<f64> {
-    let n = jump.len();
-    let none = vec![0.0; n];
+/// The symmetric part of `−(hθ ∂f/∂v + h²θ² ∂f/∂q)`, row by row, `reach` being hθ; empty where a step knows no slope.
+fn slope(system: &dyn MechanicalSystem, (t, q, v): (f64, &[f64], &[f64]), reach: f64) -> Vec<f64> {
+    let n = v.len();
     if reach == 0.0
         || system.force_dependence() != ForceDependence::State
         || system.sparsity().is_some()
     {
-        return none;
+        return Vec::new();
     }
     let (mut dq, mut dv) = (vec![0.0; n * n], vec![0.0; n * n]);
     let at = Instant {
@@ -137,15 +150,23 @@ fn slope(
         ..Instant::new(t, q, v)
     };
     if !system.force_derivatives(&at, &mut dq, &mut dv) {
-        return none;
+        return Vec::new();
     }
     let entry = |i: usize, j: usize| -reach * (dv[i * n + j] + reach * dq[i * n + j]);
-    let row =
-        |i: usize| -> Vec<f64> { (0..n).map(|j| 0.5 * (entry(i, j) + entry(j, i))).collect() };
-    let product: Vec<f64> = (0..n).map(|i| dot(&row(i), jump)).collect();
-    if product.iter().all(|x| x.is_finite()) {
-        product
+    let symmetric = |e: usize| 0.5 * (entry(e / n, e % n) + entry(e % n, e / n));
+    let matrix: Vec<f64> = (0..n * n).map(symmetric).collect();
+    if matrix.iter().all(|x| x.is_finite()) {
+        matrix
     } else {
-        none
+        Vec::new()
     }
+}
+
+/// What a slope does to a jump.
+fn slope_product(matrix: &[f64], jump: &[f64]) -> Vec<f64> {
+    if matrix.is_empty() {
+        return vec![0.0; jump.len()];
+    }
+    let rows = matrix.chunks(jump.len());
+    rows.map(|row| dot(row, jump)).collect()
 }

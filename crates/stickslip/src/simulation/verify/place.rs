@@ -15,7 +15,7 @@ pub(super) struct Place {
     /// Contact rows, normal first, and the local velocity at v = 0 of each.
     pub rows: Vec<Vec<f64>>,
     drift: Vec<f64>,
-    /// W = Hᵀ M⁻¹ H of the closed contacts, with joints held.
+    /// W = Hᵀ M⁻¹ H of the closed contacts, or `Hᵀ A⁻¹ H` ([`Self::measure_in`]), with joints held.
     pub delassus: Vec<f64>,
     pub contacts: Vec<Contact>,
     /// Per constraint: gap, gradient, rate at rest, rounding of the gap.
@@ -94,17 +94,22 @@ impl Place {
             self.contacts[k].closed = closed;
             self.contacts[k].sure = sure;
         }
-        self.condense();
+        self.condense(None);
     }
 
-    fn condense(&mut self) {
+    /// Takes the W of the closed contacts with the operator A of a step in place of M.
+    pub fn measure_in(&mut self, operator: &SymmetricMatrix) {
+        self.condense(Some(operator));
+    }
+
+    fn condense(&mut self, operator: Option<&SymmetricMatrix>) {
         let m = self.rows.len();
         self.delassus = vec![0.0; m * m];
         if self.contacts.iter().all(|c| !c.closed) {
             return;
         }
         let mut factor = CholeskyFactor::default();
-        if factor.factor(&self.mass).is_err() {
+        if factor.factor(operator.unwrap_or(&self.mass)).is_err() {
             return;
         }
         let respond = |row: &Vec<f64>| {

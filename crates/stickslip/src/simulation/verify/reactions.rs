@@ -28,10 +28,7 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
-        let rounding = |c: &Contact| self.rounding_size() / place.reach(c.start);
-        let roundings = place.contacts.iter().filter(|c| c.closed).map(rounding);
-        let size = p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        let size = roundings.filter(|x| x.is_finite()).fold(size, f64::max);
+        let size = self.reaction_size(place, p);
         let slack = self.settings.tolerance * size;
         for contact in &place.contacts {
             let own = &p[contact.start..contact.start + contact.size];
@@ -54,6 +51,15 @@ impl Judge<'_> {
     /// ones are judged by it, since a contact that a step just leaves keeps an impulse of rounding.
     fn rounding_size(&self) -> f64 {
         16.0 * f64::EPSILON * self.speed / self.settings.tolerance
+    }
+
+    /// Largest impulse of a reaction, or that in which the rounding of the motion is a part as large as the tolerance if that is more.
+    fn reaction_size(&self, place: &Place, p: &[f64]) -> f64 {
+        let rounding = |c: &Contact| self.rounding_size() / place.reach(c.start);
+        let roundings = place.contacts.iter().filter(|c| c.closed).map(rounding);
+        roundings
+            .filter(|x| x.is_finite())
+            .fold(largest(p), f64::max)
     }
 
     /// Coulomb's law contact by contact.
@@ -101,7 +107,7 @@ impl Judge<'_> {
     ) {
         let p = reaction.impulse;
         // A contact within rounding of its gap may already take part in the normal space, or not yet.
-        let slack = self.settings.tolerance * p.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+        let slack = self.settings.tolerance * self.reaction_size(place, p);
         let touches = |c: &&Contact| {
             let own = &p[c.start..c.start + c.size];
             c.sure || own.iter().any(|x| x.abs() > slack)
@@ -167,7 +173,7 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         // A contact that a step may admit, and that carries nothing, may belong to its normal space or not.
-        let slack = self.settings.tolerance * largest(reaction.impulse);
+        let slack = self.settings.tolerance * self.reaction_size(place, reaction.impulse);
         let touches = |c: &Contact| {
             let own = &reaction.impulse[c.start..c.start + c.size];
             c.sure || own.iter().any(|x| x.abs() > slack)
@@ -221,10 +227,9 @@ impl Judge<'_> {
     /// friction of one constraint can have a part along the normal of another.
     fn pressed(&self, place: &Place, reaction: &Reaction, active: &[usize]) -> Vec<bool> {
         let p = reaction.impulse;
-        let size = largest(p);
-        let slack = self.settings.tolerance * size;
+        let slack = self.settings.tolerance * self.reaction_size(place, p);
         let own = |c: &Contact| p[c.start..c.start + c.size].iter().any(|x| x.abs() > slack);
-        if self.formulation.test_velocities().is_none() || size == 0.0 {
+        if self.formulation.test_velocities().is_none() || largest(p) == 0.0 {
             return place.contacts.iter().map(own).collect();
         }
         let closed: Vec<&Contact> = active.iter().map(|&k| &place.contacts[k]).collect();

@@ -53,6 +53,8 @@ pub enum Line {
     ContactRecord,
     /// Recorded energies are those of the motion.
     Energy,
+    /// Recorded sums over bodies and contacts of a world are those of the motion.
+    Monitor,
     /// Recorded outputs of controllers are those of their samples.
     ControlRecord,
     /// The trajectory, and the files of a world beside it, are those that the run wrote.
@@ -87,6 +89,7 @@ impl Line {
             Self::ContactGeometry => "a contact that is not where its bodies touch",
             Self::ContactRecord => "a contact whose velocity or mode is not that of the motion",
             Self::Energy => "energies that are not those of the motion",
+            Self::Monitor => "a monitor that is not the sum over its bodies or contacts",
             Self::ControlRecord => "an output of a controller that is not that of its sample",
             Self::Edited => "a file was changed after the run wrote it",
         }

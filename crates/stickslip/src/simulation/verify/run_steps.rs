@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::algebra::dot;
+use crate::algebra::{SymmetricMatrix, dot};
 use crate::systems::{ForceDependence, MechanicalSystem};
 
 use crate::simulation::positions::DRIFT_LIMIT;
@@ -123,7 +123,11 @@ impl Judge<'_> {
             self.admit(place, (a, b));
         }
         let step = Step { rule, ends: (a, b) };
-        past.reading(|s| self.equation_of_step(s, place, step, report));
+        let operator = past.reading(|s| self.equation_of_step(s, place, step, report));
+        // Laws on the whole reaction are read in the metric in which the step answers impulses.
+        if let (Some(operator), Some(_)) = (operator, self.formulation.test_velocities()) {
+            place.measure_in(&operator);
+        }
         past.reading(|s| self.read_slip(s, place, step));
         if self.coasts(rule) {
             let (before, after) = self.around_impulses(rule.weight(), (a, b));
@@ -252,14 +256,14 @@ impl Judge<'_> {
         }
     }
 
-    /// M (v₁ − v₀) = h f + H p, with mass and force where the scheme states them.
+    /// M (v₁ − v₀) = h f + H p, with mass and force where the scheme states them; returned is the operator of an implicit step.
     fn equation_of_step(
         &self,
         system: &dyn MechanicalSystem,
         place: &Place,
         step: Step,
         report: &mut Verification,
-    ) {
+    ) -> Option<SymmetricMatrix> {
         let rule = step.rule;
         let (coasting, theta) = (self.coasts(rule), rule.weight());
         let (a, b) = if coasting {
@@ -334,8 +338,7 @@ impl Judge<'_> {
                 h,
                 theta,
             };
-            self.left_velocity(system, place, &step, report);
-            return;
+            return self.left_velocity(system, place, &step, report);
         }
         // Which part of the step is to blame.
         let free = defect(&b.v_left, &a.v_right, h, &none);
@@ -349,6 +352,7 @@ impl Judge<'_> {
         if !(whole <= 0.0) && free <= 0.0 && jump <= 0.0 {
             report.note(Line::EquationOfMotion, b.t, whole, None);
         }
+        None
     }
 
     /// Admissible velocities, friction, impact law and dissipation of a step that began with the velocity v.

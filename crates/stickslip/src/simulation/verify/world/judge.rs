@@ -129,8 +129,10 @@ impl Judge<'_> {
             self.balance(node, &kick);
             self.laws(&last, node, &kick);
             self.energies(&last, node, &kick);
+            self.monitors(node);
         } else if first {
             self.initial_condition(node);
+            self.monitors(node);
         }
         self.last = Some(node.clone());
     }
@@ -191,7 +193,11 @@ impl Judge<'_> {
 
     fn note_body(&mut self, line: Line, t: f64, size: f64, body: usize) {
         let name = self.world.bodies[body].name.clone();
-        self.report.note(line, t, size, Some(&name));
+        self.note_named(line, t, size, &name);
+    }
+
+    pub fn note_named(&mut self, line: Line, t: f64, size: f64, name: &str) {
+        self.report.note(line, t, size, Some(name));
     }
 
     fn initial_condition(&mut self, first: &WorldNode) {

@@ -16,6 +16,7 @@ mod form;
 mod geometry;
 mod judge;
 mod law;
+mod monitors;
 mod node;
 mod placed;
 mod planted;

@@ -49,6 +49,8 @@ pub struct WorldNode {
     pub totals: EnergyEntry,
     /// Contacts of the step.
     pub contacts: Vec<NodeContact>,
+    /// Sums that the world asks to record, in the order of its monitors; none where they are not told.
+    pub monitors: Vec<f64>,
 }
 
 impl WorldNode {
@@ -56,6 +58,7 @@ impl WorldNode {
     pub fn read(&mut self, record: &StepRecord) {
         self.t = record.t;
         self.h = record.h;
+        self.monitors.clone_from(&record.accounts);
         self.q.clone_from(&record.q);
         self.v.clone_from(&record.velocity);
         self.kinetic = record.kinetic;

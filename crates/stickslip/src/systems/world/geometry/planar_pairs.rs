@@ -6,6 +6,9 @@ use super::vector::{Transform, Vector};
 
 type Point = [f64; 2];
 
+/// Part of their coordinates to which points lie along a normal.
+const ALONG: f64 = 64.0 * f64::EPSILON;
+
 fn sub(a: Point, b: Point) -> Point {
     [a[0] - b[0], a[1] - b[1]]
 }
@@ -31,6 +34,11 @@ impl Flat<'_> {
     fn lowest(&self, n: Point) -> f64 {
         let heights = self.points.iter().map(|&p| dot(n, p));
         heights.fold(f64::INFINITY, f64::min)
+    }
+
+    fn largest(&self) -> f64 {
+        let numbers = self.points.iter().flatten();
+        numbers.fold(0.0, |s, x| s.max(x.abs()))
     }
 
     /// The edge that looks most along a unit direction, if one does.
@@ -203,13 +211,15 @@ fn measured(a: &Flat, b: &Flat, (reach, size): (f64, f64)) -> Option<(Point, [Po
     }
     let (p, q, distance) = closest(a, b);
     let apart = axis.is_none_or(|x| x.1 > 0.0);
+    let d = sub(q, p);
+    // How far the closest points are from the line along a normal. Their distance would not tell: it sees a normal that
+    // leans in second order only.
+    let beside = |n: Point| (n[0] * d[1] - n[1] * d[0]).abs();
+    let numbers = a.largest().max(b.largest());
     let normal = match axis {
         // The normal of an edge where it realises the distance; otherwise the line of the closest points.
-        Some((n, s)) if !apart || s >= distance - tie || distance <= 1e-6 * size => n,
-        _ if distance > 0.0 => {
-            let d = sub(q, p);
-            [d[0] / distance, d[1] / distance]
-        }
+        Some((n, _)) if !apart || beside(n) <= ALONG * numbers || distance <= 1e-6 * size => n,
+        _ if distance > 0.0 => [d[0] / distance, d[1] / distance],
         _ => return None,
     };
     Some((normal, [p, q]))
