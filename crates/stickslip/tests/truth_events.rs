@@ -368,3 +368,22 @@ fn lasting_contact_is_judged_at_every_record_of_an_event_driven_run() {
         );
     }
 }
+
+/// An inelastic impact is one impact under every scheme, also where the step that closes the contact ends above the floor.
+#[test]
+fn a_ball_that_does_not_rebound_has_one_impact() {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process", "event-driven"] {
+        for step in ["0.001", "0.0013", "0.0003"] {
+            let text = format!(
+                "title = \"ball\"\nuntil = 1\nstep = {step}\nscheme = \"{scheme}\"\nimpact = \"inelastic\"\n[system]\n\
+                 coordinates = [\"y\"]\nkinetic_energy = \"y'^2/2\"\npotential = \"9.81*y\"\n[[contacts]]\ngap = \"y\"\n\
+                 [initial]\ny = 1\n"
+            );
+            let scene = Scene::parse(SourceText::new("ball.toml", text));
+            let run = finish(&scene.unwrap_or_else(|e| panic!("{e}")));
+            let impacts = of_kind(&run, EventKind::Impact).len();
+            let lift_offs = of_kind(&run, EventKind::LiftOff).len();
+            assert_eq!((impacts, lift_offs), (1, 0), "{scheme}, h = {step}");
+        }
+    }
+}
