@@ -387,3 +387,40 @@ fn a_ball_that_does_not_rebound_has_one_impact() {
         }
     }
 }
+
+/// What a body at rest gains by rounding is beside what its weight does within a step.
+#[test]
+fn rounding_of_a_body_at_rest_is_no_energy() {
+    let contact = |name: &str, gap: &str| {
+        format!(
+            "[[contacts]]\nname = \"{name}\"\ngap = \"{gap}\"\npoint = [\"x\", \"y\", \"z\"]\nfriction = 0.4\n"
+        )
+    };
+    let text = format!(
+        "title = \"rest\"\nuntil = 0.2\nstep = 0.001\nlaw = \"generalized\"\nscheme = \"moreau\"\n[system]\n\
+         coordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"5e-3*(x'^2 + y'^2 + z'^2)/2\"\n\
+         potential = \"5e-3*9.81*(z*cos(0.2) + x*sin(0.2))\"\n{}{}",
+        contact("floor", "z"),
+        contact("wall", "y")
+    );
+    let scene = Scene::parse(SourceText::new("rest.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    let run = finish(&scene);
+    let told = run.warnings.iter().any(|w| w.contains("added"));
+    assert!(!told, "{:?}", run.warnings);
+}
+
+/// A rod that strikes with Newton's law under theta = 1: what the weight of the scheme gives at the contact is what it takes.
+#[test]
+fn two_terms_of_theta_that_cancel_are_told_as_one() {
+    let text = "title = \"rod\"\nstep = 1e-4\ntheta = 1\nuntil = 0.01\n[parameters]\nth0 = 0.8222860746301663\n[system]\n\
+        coordinates = [\"x\", \"y\", \"th\"]\nkinetic_energy = \"(x'^2 + y'^2)/2 + th'^2/6\"\n[[contacts]]\nname = \"tip\"\n\
+        gap = \"y - sin(th)\"\npoint = [\"x - cos(th)\", \"y - sin(th)\"]\nfriction = 0.8683368228563693\n\
+        restitution = 0.9966900504706362\n[initial]\nth = \"th0\"\ny = \"sin(th0) + 0.009\"\nx_dot = 0.05832032\ny_dot = -1\n\
+        th_dot = 1.95056794\n";
+    let scene = Scene::parse(SourceText::new("rod.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    let run = finish(&scene);
+    let told = |part: &str| run.warnings.iter().any(|w| w.contains(part));
+    assert!(told("gained energy, 0.62"), "{:?}", run.warnings);
+    assert!(told("took 5.119 J again"), "{:?}", run.warnings);
+    assert!(!told("theta above 1/2"), "{:?}", run.warnings);
+}
