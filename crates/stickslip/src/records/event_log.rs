@@ -211,7 +211,7 @@ impl EventLog {
             self.events.reserve_exact(KEPT);
             self.modes.resize(count, ContactMode::Open);
             self.opened.resize(count, None);
-            self.closed_gap.resize(count, f64::NEG_INFINITY);
+            self.closed_gap.resize(count, f64::MIN);
             self.steady.resize(count, 0.0);
             self.bounces.resize(count, Bounces::default());
             self.hit.resize(count, false);
