@@ -143,7 +143,7 @@ fn tell_impulses(solution: &FoundSolution) {
     for direction in &continuum.unbounded {
         say!("  without end along {}", list(direction));
     }
-    if continuum.ends.is_empty() {
+    if continuum.ends.is_empty() && continuum.unbounded.is_empty() {
         say!("  met from  {}", list(&solution.range.least));
         say!("       to   {}", list(&solution.range.largest));
     }

@@ -46,7 +46,7 @@ pub fn run(args: &NeighboursArgs) -> Result<(), Failure> {
     let scene = &named.scene;
     let until = scene.settings.until;
     let study = NeighbourStudy::around(
-        || scene.simulation(),
+        |parts| scene.with_step_parted(parts).simulation(),
         until,
         args.nudge,
         args.runs,
@@ -68,6 +68,14 @@ pub fn run(args: &NeighboursArgs) -> Result<(), Failure> {
                     k => format!("  ({k} stopped before the end)"),
                 }
             );
+        }
+        for (spread, step) in
+            study
+                .at_smaller_steps
+                .iter()
+                .zip(["the step", "a quarter of it", "a sixteenth"])
+        {
+            say!("the run farthest away, at {step}: {spread:.3e}");
         }
         say(study.verdict.words());
     }

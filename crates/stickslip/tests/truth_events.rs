@@ -368,3 +368,85 @@ fn lasting_contact_is_judged_at_every_record_of_an_event_driven_run() {
         );
     }
 }
+
+/// An inelastic impact is one impact under every scheme, also where the step that closes the contact ends above the floor.
+#[test]
+fn a_ball_that_does_not_rebound_has_one_impact() {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process", "event-driven"] {
+        for step in ["0.001", "0.0013", "0.0003"] {
+            let text = format!(
+                "title = \"ball\"\nuntil = 1\nstep = {step}\nscheme = \"{scheme}\"\nimpact = \"inelastic\"\n[system]\n\
+                 coordinates = [\"y\"]\nkinetic_energy = \"y'^2/2\"\npotential = \"9.81*y\"\n[[contacts]]\ngap = \"y\"\n\
+                 [initial]\ny = 1\n"
+            );
+            let scene = Scene::parse(SourceText::new("ball.toml", text));
+            let run = finish(&scene.unwrap_or_else(|e| panic!("{e}")));
+            let impacts = of_kind(&run, EventKind::Impact).len();
+            let lift_offs = of_kind(&run, EventKind::LiftOff).len();
+            assert_eq!((impacts, lift_offs), (1, 0), "{scheme}, h = {step}");
+        }
+    }
+}
+
+/// What a body at rest gains by rounding is beside what its weight does within a step.
+#[test]
+fn rounding_of_a_body_at_rest_is_no_energy() {
+    let contact = |name: &str, gap: &str| {
+        format!(
+            "[[contacts]]\nname = \"{name}\"\ngap = \"{gap}\"\npoint = [\"x\", \"y\", \"z\"]\nfriction = 0.4\n"
+        )
+    };
+    let text = format!(
+        "title = \"rest\"\nuntil = 0.2\nstep = 0.001\nlaw = \"generalized\"\nscheme = \"moreau\"\n[system]\n\
+         coordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"5e-3*(x'^2 + y'^2 + z'^2)/2\"\n\
+         potential = \"5e-3*9.81*(z*cos(0.2) + x*sin(0.2))\"\n{}{}",
+        contact("floor", "z"),
+        contact("wall", "y")
+    );
+    let scene = Scene::parse(SourceText::new("rest.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    let run = finish(&scene);
+    let told = run.warnings.iter().any(|w| w.contains("added"));
+    assert!(!told, "{:?}", run.warnings);
+}
+
+/// A rod that strikes with Newton's law under theta = 1: what the weight of the scheme gives at the contact is what it takes.
+#[test]
+fn two_terms_of_theta_that_cancel_are_told_as_one() {
+    let text = "title = \"rod\"\nstep = 1e-4\ntheta = 1\nuntil = 0.01\n[parameters]\nth0 = 0.8222860746301663\n[system]\n\
+        coordinates = [\"x\", \"y\", \"th\"]\nkinetic_energy = \"(x'^2 + y'^2)/2 + th'^2/6\"\n[[contacts]]\nname = \"tip\"\n\
+        gap = \"y - sin(th)\"\npoint = [\"x - cos(th)\", \"y - sin(th)\"]\nfriction = 0.8683368228563693\n\
+        restitution = 0.9966900504706362\n[initial]\nth = \"th0\"\ny = \"sin(th0) + 0.009\"\nx_dot = 0.05832032\ny_dot = -1\n\
+        th_dot = 1.95056794\n";
+    let scene = Scene::parse(SourceText::new("rod.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    let run = finish(&scene);
+    let told = |part: &str| run.warnings.iter().any(|w| w.contains(part));
+    assert!(told("gained energy, 0.62"), "{:?}", run.warnings);
+    assert!(told("took 5.119 J again"), "{:?}", run.warnings);
+    assert!(!told("theta above 1/2"), "{:?}", run.warnings);
+}
+
+/// A particle with restitution in a bowl comes to rest on it under the explicit schemes too: a contact that strikes below the surface
+/// and bounces is not brought back, which would give it the height of its depth at each impact.
+#[test]
+fn bounces_on_a_curved_obstacle_come_to_an_end() {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        for step in ["0.001", "0.0005"] {
+            let text = format!(
+                "title = \"bowl\"\nuntil = 1.5\nstep = {step}\nscheme = \"{scheme}\"\n[system]\ncoordinates = [\"x\", \"y\", \"z\"]\n\
+                 kinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\npotential = \"9.81*z\"\n[[contacts]]\nname = \"bowl\"\n\
+                 gap = \"(1 - x^2 - y^2 - (z - 1)^2)/2\"\npoint = [\"x\", \"y\", \"z\"]\nfriction = 0.2\nrestitution = 0.5\n\
+                 [initial]\nz = 0.3\nx = -0.1\ny_dot = 1\nx_dot = -1.2\n"
+            );
+            let scene = Scene::parse(SourceText::new("bowl.toml", text));
+            let run = finish(&scene.unwrap_or_else(|e| panic!("{e}")));
+            let impacts = of_kind(&run, EventKind::Impact).len();
+            let ends = of_kind(&run, EventKind::Accumulation).len();
+            assert!(
+                impacts <= 24 && ends >= 1,
+                "{scheme}, h = {step}: {impacts} impacts, {ends} ends"
+            );
+            assert!(run.contacts[0].mode != "open", "{scheme}, h = {step}");
+            assert!(run.positions.hold, "{scheme}, h = {step}");
+        }
+    }
+}

@@ -117,9 +117,58 @@ fn jumps_and_kinks_of_friction_and_forces_are_decided() {
         let found = page(&particle("", expression, "0.3"));
         assert_eq!(status(&found, "forces"), expected, "{expression}");
     }
+    // Lipschitz on bounded sets only: the motion may blow up.
+    for (expression, expected) in [
+        ("x'^2", Fails),
+        ("x*y", Fails),
+        ("exp(x)", Fails),
+        ("x*abs(x)", Fails),
+        ("exp(-t)*x + 3*sin(x)*cos(y) - 2*x'", Holds),
+        ("max(-1, min(1, x'))", Holds),
+        ("exp(sin(x))", Holds),
+        ("exp(-x^2)", Unknown),
+    ] {
+        let found = page(&particle("", expression, "0.3"));
+        assert_eq!(status(&found, "forces"), expected, "{expression}");
+        assert_eq!(
+            status(&found, "forces on bounded sets"),
+            Holds,
+            "{expression}"
+        );
+        let covers = covered(&found, "existence").contains(&Holds);
+        assert_eq!(covers, expected == Holds, "{expression}");
+    }
+    let hard = particle("", "0", "0.3").replace("9.81*y\"", "9.81*y + x^4\"");
+    assert_eq!(status(&page(&hard), "forces"), Fails);
     // A potential with a kink has a force that jumps.
     let kink = particle("", "0", "0.3").replace("9.81*y\"", "9.81*y + abs(x - 1)\"");
     assert_eq!(status(&page(&kink), "forces"), Fails);
+}
+
+/// H1 of Theorem 1.3 asks for gaps of class C¹; a kink away from the surface is none of it.
+#[test]
+fn kinks_of_gaps_are_decided_where_they_vanish() {
+    use Status::{Fails, Holds};
+    for (gap, expected) in [
+        ("y - 0.1*x^2", Holds),
+        ("y - abs(x)", Fails),
+        ("min(y, 1 - x)", Fails),
+        ("if(x < 1, y, y - 0.2*(x - 1))", Fails),
+        ("if(x < 1, y, y - 0.2*(x - 1)^2)", Holds),
+        ("y - 0.2*max(0, x - 1)^2", Holds),
+        // The middle of a disc and of a ring is not on them.
+        ("hypot(x, y + 1) - 1", Holds),
+        ("sqrt(x^2 + (y + 1)^2) - 1", Holds),
+        ("y - hypot(x, 0.0001*x)", Fails),
+    ] {
+        let text = particle("", "0", "0.3")
+            .replace("gap = \"y\"", &format!("gap = \"{gap}\""))
+            .replace("x_dot = 2", "x = 0.3\ny = 0.5");
+        let found = page(&text);
+        assert_eq!(status(&found, "smooth gaps"), expected, "{gap}");
+        let covers = covered(&found, "existence").contains(&Holds);
+        assert_eq!(covers, expected == Holds, "{gap}");
+    }
 }
 
 #[test]

@@ -2,13 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::scene::{Changes, Scene, find_in_gallery};
+use stickslip::scene::{Changes, Scene, SceneError, find_in_gallery};
+use stickslip::simulation::Simulation;
 use stickslip::simulation::studies::neighbours::{FanVerdict, NeighbourStudy};
 
 fn scene(name: &str, changes: &Changes) -> Scene {
     let source = find_in_gallery(name).unwrap().source();
     let source = changes.apply(&source).unwrap_or_else(|e| panic!("{e}"));
     Scene::parse(source).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn at_step(scene: &Scene) -> impl Fn(f64) -> Result<Simulation, SceneError> + Sync {
+    |parts| scene.with_step_parted(parts).simulation()
 }
 
 #[test]
@@ -18,7 +23,7 @@ fn a_flat_force_has_a_rest_and_a_fan_that_does_not_shrink() {
     let mut rest = scene.simulation().unwrap();
     rest.run_until(until, |_| ControlFlow::Continue(()));
     assert_eq!(rest.state().q, [0.0]);
-    let study = NeighbourStudy::around(|| scene.simulation(), until, 1e-7, 9, 1).unwrap();
+    let study = NeighbourStudy::around(at_step(&scene), until, 1e-7, 9, 1).unwrap();
     assert_eq!(study.verdict, FanVerdict::StaysApart, "{:?}", study.fans);
     assert!(
         study
@@ -54,6 +59,24 @@ fn an_ordinary_motion_depends_on_its_start_continuously() {
         .key("until", "1")
         .key("scheme", "event-driven");
     let scene = scene("bouncing-ball", &changes);
-    let study = NeighbourStudy::around(|| scene.simulation(), 1.0, 1e-6, 6, 1).unwrap();
+    let study = NeighbourStudy::around(at_step(&scene), 1.0, 1e-6, 6, 1).unwrap();
     assert_eq!(study.verdict, FanVerdict::Shrinks, "{:?}", study.fans);
+}
+
+/// A particle with friction on one surface has one motion: a nudge that moves its stop to the next step is no other motion.
+#[test]
+fn a_spread_of_the_scheme_is_no_other_motion() {
+    for name in ["sliding-block", "block-on-incline"] {
+        let scene = scene(name, &Changes::new().key("until", "1"));
+        let study = NeighbourStudy::around(at_step(&scene), 1.0, 1e-9, 60, 1).unwrap();
+        assert_ne!(study.verdict, FanVerdict::StaysApart, "{name}");
+        if let [step, _, sixteenth] = study.at_smaller_steps[..] {
+            // Of the order of the step at least.
+            assert!(
+                step > 1e-7 && sixteenth < 0.1 * step,
+                "{name}: {:?}",
+                study.at_smaller_steps
+            );
+        }
+    }
 }

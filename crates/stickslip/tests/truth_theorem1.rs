@@ -6,7 +6,7 @@ use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
 use stickslip::simulation::studies::attainable::{Attainable, Hypothesis, Sampled, Shape};
 use stickslip::simulation::studies::branches::BranchStudy;
 use stickslip::simulation::studies::one_step_problem;
-use stickslip::solvers::enumeration::{EnumerationSettings, Verdict};
+use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Verdict};
 use stickslip::stepping::MoreauContactDynamics;
 
 /// Painlevé's rod, in the plane or with its tip on a floor in space.
@@ -153,6 +153,86 @@ fn at_gamma_zero_the_grazing_end_is_listed() {
     assert!(far.degenerate.is_none());
 }
 
+/// At the critical coefficient of a bar at the angle θ, tan θ = −1/a, γ vanishes but for its rounding, whose sign depends on a.
+#[test]
+fn the_sign_of_a_rounding_does_not_decide_whether_friction_can_jam() {
+    for (mu, theta) in [
+        ("1", "-pi/4"),
+        ("4/3", "-atan(0.75)"),
+        ("2", "-atan(0.5)"),
+        ("1.333333333", "-atan(0.75)"),
+    ] {
+        let changes = Changes::new()
+            .parameter("mu", mu)
+            .parameter("theta0", theta)
+            .parameter("ftheta", "0");
+        let found = study(&gallery("painleve-bar", changes), 1);
+        let limit = found.degenerate.expect("gamma is zero");
+        let ends = |s: &FoundSolution| s.continuum.as_ref().map_or(vec![], |c| c.ends.clone());
+        let slips: Vec<_> = limit.solutions.iter().flat_map(ends).collect();
+        let [from, to] = &slips[..] else {
+            panic!("mu = {mu}, theta = {theta}: {:?}", limit.solutions)
+        };
+        assert!(from.iter().all(|p| p.abs() < 1e-9), "{from:?}");
+        // The other end sticks: the bar is stopped.
+        assert!(
+            (to[1] + 1.0).abs() < 1e-7,
+            "mu = {mu}, theta = {theta}: {to:?}"
+        );
+        if mu != "1.333333333" {
+            let motions = &found.enumeration.solutions;
+            assert_eq!(motions.len(), 1, "mu = {mu}: {motions:?}");
+            assert!(motions[0].moves_velocity());
+        }
+    }
+}
+
+/// A particle in a groove whose walls have normals 20° above the horizontal: friction can squeeze it where μ > tan 20°.
+#[test]
+fn internal_forces_in_space_have_no_end_where_friction_can_squeeze() {
+    let groove = |mu: f64| {
+        let wall = |name: &str, sign: &str| {
+            format!(
+                "[[contacts]]\nname = \"{name}\"\ngap = \"{sign}x*cos(b) + y*sin(b)\"\npoint = [\"x\", \"y\", \"z\"]\n\
+                 friction = {mu}\n"
+            )
+        };
+        let text = format!(
+            "title = \"groove\"\nlaw = \"coulomb\"\nscheme = \"moreau\"\nimpact = \"inelastic\"\nstep = 0.001\nuntil = 0.05\n\
+             [parameters]\nb = \"20*pi/180\"\n[system]\ncoordinates = [\"x\", \"y\", \"z\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\nforces = {{ y = -3 }}\n{}{}",
+            wall("left", ""),
+            wall("right", "-")
+        );
+        Scene::parse(SourceText::new("groove.toml", text)).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let unbounded = |mu: f64| {
+        let found = study(&groove(mu), 20);
+        let solutions = found.enumeration.solutions;
+        let held = solutions.iter().find(|s| s.impulse[0] > 0.0).expect("held");
+        let continuum = held.continuum.clone();
+        (
+            continuum.map_or(vec![], |c| c.unbounded),
+            held.range.clone(),
+        )
+    };
+    // tan 20° = 0.364.
+    let (directions, range) = unbounded(0.37);
+    let [d] = &directions[..] else {
+        panic!("{directions:?}")
+    };
+    assert!(range.largest[0].is_infinite() && range.largest[3].is_infinite());
+    for normal in [0, 3] {
+        let friction = d[normal + 1].hypot(d[normal + 2]);
+        assert!(
+            d[normal] > 0.0 && friction <= 0.37 * d[normal] + 1e-9,
+            "{d:?}"
+        );
+    }
+    let (directions, range) = unbounded(0.36);
+    assert!(directions.is_empty() && range.largest[0].is_finite());
+}
+
 #[test]
 fn a_family_of_impulses_without_end_has_none() {
     let found = study(&gallery("v-groove-bar", Changes::new()), 1);
@@ -197,9 +277,7 @@ fn a_sliding_plate_has_a_continuum_of_motions_not_a_thousand() {
     let found = study(&gallery("coulomb-plate", Changes::new()), 10);
     let motions = &found.enumeration.solutions;
     assert!(motions.len() <= 3, "{} motions", motions.len());
-    let moving = |s: &&stickslip::solvers::enumeration::FoundSolution| {
-        s.continuum.as_ref().is_some_and(|c| c.moves_velocity)
-    };
+    let moving = |s: &&FoundSolution| s.continuum.as_ref().is_some_and(|c| c.moves_velocity);
     assert!(motions.iter().any(|s| moving(&s)), "{:?}", found.verdict);
     assert!(found.impulsive.iter().all(|x| !x));
     assert_eq!(found.verdict.word(), "indeterminate");

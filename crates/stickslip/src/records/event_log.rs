@@ -111,7 +111,8 @@ impl Bounces {
 /// Collects the events of a run, in constant memory.
 ///
 /// An opening that lasts one step is the work of the scheme, not of the body (positions on a curved path
-/// drift off the surface and are caught again): it is no lift-off, and its end no impact. A contact that
+/// drift off the surface and are caught again): it is no lift-off, and its end no impact. Nor is an opening in which the gap does
+/// not grow: an impact inside a step stops the body up to h |u_N| above its obstacle, and it sinks from there. A contact that
 /// closes without having approached, as one that rests at the start does, has no impact either.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventLog {
@@ -129,6 +130,9 @@ pub struct EventLog {
     /// Contacts that opened in the last step: the event it will be if they stay open, and the mode before.
     #[serde(default)]
     opened: Vec<Option<(Event, ContactMode)>>,
+    /// Gap at the end of the last step in which a contact was closed.
+    #[serde(default)]
+    closed_gap: Vec<f64>,
     /// Normal impulse per unit of time of the last step in contact.
     #[serde(default)]
     steady: Vec<f64>,
@@ -167,6 +171,7 @@ impl EventLog {
     fn fits(&self, count: usize) -> bool {
         self.modes.len() == count
             && self.opened.len() == count
+            && self.closed_gap.len() == count
             && self.steady.len() == count
             && self.bounces.len() == count
             && self.hit.len() == count
@@ -206,6 +211,7 @@ impl EventLog {
             self.events.reserve_exact(KEPT);
             self.modes.resize(count, ContactMode::Open);
             self.opened.resize(count, None);
+            self.closed_gap.resize(count, f64::MIN);
             self.steady.resize(count, 0.0);
             self.bounces.resize(count, Bounces::default());
             self.hit.resize(count, false);
@@ -254,7 +260,14 @@ impl EventLog {
             }
             let event = |kind| event(record, i, kind);
             match (before, after, self.opened[i].take()) {
-                (ContactMode::Open, ContactMode::Open, Some((lift_off, _))) => self.keep(lift_off),
+                (ContactMode::Open, ContactMode::Open, Some((lift_off, held))) => {
+                    // Where the gap has not grown since, the contact has yet to leave.
+                    if contact.gap <= self.closed_gap[i] {
+                        self.opened[i] = Some((lift_off, held));
+                    } else {
+                        self.keep(lift_off);
+                    }
+                }
                 (ContactMode::Open, _, None) if self.approaches(contact) => {
                     self.hit[i] = true;
                     self.keep(event(EventKind::Impact));
@@ -272,6 +285,9 @@ impl EventLog {
                         ContactMode::Closed | ContactMode::Open => {}
                     }
                 }
+            }
+            if after != ContactMode::Open {
+                self.closed_gap[i] = contact.gap;
             }
             self.follow_bounces(record, i);
         }
@@ -438,6 +454,7 @@ mod tests {
         for (k, &mode) in modes.iter().enumerate() {
             let contact = ContactRecord {
                 mode,
+                gap: if mode == ContactMode::Open { 1.0 } else { 0.0 },
                 approach,
                 size: 1,
                 ..Default::default()
@@ -470,6 +487,43 @@ mod tests {
     }
 
     #[test]
+    fn a_contact_that_sinks_onto_its_obstacle_has_not_left_it() {
+        use ContactMode::{Closed, Open};
+        let mut log = EventLog::default();
+        // Stopped above the obstacle, then three steps down.
+        let motion = [
+            (Open, 3.0),
+            (Closed, 1.0),
+            (Open, 0.9),
+            (Open, 0.5),
+            (Open, 0.1),
+            (Closed, 0.0),
+            (Open, 0.1),
+            (Open, 0.3),
+        ];
+        for (k, (mode, gap)) in motion.into_iter().enumerate() {
+            let contact = ContactRecord {
+                mode,
+                gap,
+                approach: -1.0,
+                size: 1,
+                ..Default::default()
+            };
+            log.observe(&StepRecord {
+                t: k as f64,
+                contacts: vec![contact],
+                impulses: vec![0.0],
+                ..Default::default()
+            });
+        }
+        let events: Vec<_> = log.events.iter().map(|e| (e.t, e.kind)).collect();
+        assert_eq!(
+            events,
+            [(1.0, EventKind::Impact), (6.0, EventKind::LiftOff)]
+        );
+    }
+
+    #[test]
     fn a_contact_at_rest_has_no_impact() {
         use ContactMode::{Open, Slip, Stick};
         let events = log(&[Open, Slip, Slip, Stick], 0.0);
@@ -489,6 +543,7 @@ mod tests {
                 } else {
                     ContactMode::Open
                 },
+                gap: if closed { 0.0 } else { 1.0 },
                 approach: -1.0,
                 size: 1,
                 ..Default::default()

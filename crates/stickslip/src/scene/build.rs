@@ -60,6 +60,17 @@ impl Scene {
         Ok(self.controlled_simulation(Drive::default())?.0)
     }
 
+    /// The scene with its step cut into so many parts; an adaptive one has the tolerance that goes with it.
+    #[must_use]
+    pub fn with_step_parted(&self, parts: f64) -> Self {
+        let mut scene = self.clone();
+        scene.settings.step /= parts;
+        if let Some(tolerance) = &mut scene.settings.adaptive {
+            *tolerance /= parts * parts;
+        }
+        scene
+    }
+
     /// The simulation under a force and controllers that a program adds. Worlds and elastic bodies have loads of their own
     /// and refuse it.
     pub fn driven_simulation(&self, drive: Drive) -> Result<Simulation, SceneError> {

@@ -4,7 +4,7 @@ use crate::simulation::SceneFacts;
 use crate::stepping::default_theta;
 use crate::systems::MechanicalSystem;
 
-use super::expression::{Expression, Graph, Smoothness};
+use super::expression::{Expression, Graph, Growth, Smoothness};
 use super::mechanics::GeneralizedModel;
 use super::scene::{Mechanics, Scene};
 use super::words::Scheme;
@@ -14,6 +14,8 @@ use super::words::Scheme;
 pub(super) struct DataRead {
     /// Smoothness of loads and of prescribed motions.
     pub forces: Smoothness,
+    /// How loads grow with places and velocities.
+    pub growth: Growth,
     /// Smoothness of friction coefficients.
     pub friction: Smoothness,
     /// Whether an obstacle, a support or a body moves as it is told.
@@ -24,6 +26,7 @@ impl Default for DataRead {
     fn default() -> Self {
         Self {
             forces: Smoothness::Analytic,
+            growth: Growth::Fixed,
             friction: Smoothness::Analytic,
             moves: false,
         }
@@ -34,6 +37,7 @@ impl DataRead {
     pub fn force(&mut self, graph: &Graph, expression: Expression) {
         let known = std::mem::replace(&mut self.forces, Smoothness::Analytic);
         self.forces = known.and(graph.smoothness(expression));
+        self.growth = self.growth.max(graph.growth(expression));
     }
 
     pub fn coefficient(&mut self, graph: &Graph, expression: Expression) {
@@ -43,7 +47,10 @@ impl DataRead {
 
     fn facts(&self, theta: Option<f64>) -> SceneFacts {
         SceneFacts {
-            forces: fact(&self.forces),
+            forces: global(&self.forces, self.growth),
+            forces_locally: fact(&self.forces),
+            // Distances of bodies and meshes have corners.
+            gaps: (None, "distances of bodies and surfaces".to_string()),
             friction: fact(&self.friction),
             // Distances of shapes and meshes have kinks.
             analytic: None,
@@ -81,9 +88,16 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
             forces = forces.and(Smoothness::Rough(why));
         }
     }
+    let mut growth = given().map(|&e| graph.growth(e)).max();
     if let Some(potential) = model.system.potential {
         forces = forces.and(graph.gradient_smoothness(potential));
+        let mut graph = graph.clone();
+        let places = graph.inputs_of(potential);
+        let slopes = graph.gradient(potential, &places);
+        let places = places.iter().zip(slopes).filter(|(input, _)| **input != 0);
+        growth = growth.max(places.map(|(_, slope)| graph.growth(slope)).max());
     }
+    let growth = growth.unwrap_or(Growth::Fixed);
     for &force in &model.system.covariant_force {
         forces = forces.and(graph.smoothness(force));
     }
@@ -94,6 +108,8 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
         .fold(Smoothness::Analytic, Smoothness::and);
     let gaps = model.contacts.iter().map(|c| graph.smoothness(c.gap));
     let gaps = gaps.fold(Smoothness::Analytic, Smoothness::and);
+    let surfaces = (model.contacts.iter()).map(|c| graph.smoothness_of_surface(c.gap));
+    let surfaces = surfaces.fold(Smoothness::Analytic, Smoothness::and);
     let all = forces.clone().and(friction.clone()).and(gaps);
     // Slip of a belt, or of an obstacle that moves.
     let slips = points()
@@ -103,7 +119,9 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
     let moves = held.any(|e| graph.reads_time(e))
         || model.joints.iter().any(|j| graph.reads_time(j.equation));
     SceneFacts {
-        forces: fact(&forces),
+        forces: global(&forces, growth),
+        forces_locally: fact(&forces),
+        gaps: fact(&surfaces),
         friction: fact(&friction),
         analytic: match all {
             Smoothness::Analytic => Some(true),
@@ -118,6 +136,21 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
 
 fn fact(smoothness: &Smoothness) -> (Option<bool>, String) {
     (smoothness.is_lipschitz(), reason(smoothness))
+}
+
+/// Whether forces are Lipschitz over all states.
+fn global(smoothness: &Smoothness, growth: Growth) -> (Option<bool>, String) {
+    match (smoothness.is_lipschitz(), growth.is_linear()) {
+        (Some(true), Some(false)) => {
+            let why = "on bounded sets only: slopes grow without bound, and the motion may end in a finite time";
+            (Some(false), why.to_string())
+        }
+        (Some(true), None) => {
+            let why = "on bounded sets; whether slopes are bounded over all states was not decided";
+            (None, why.to_string())
+        }
+        _ => fact(smoothness),
+    }
 }
 
 fn reason(smoothness: &Smoothness) -> String {

@@ -76,12 +76,16 @@ pub struct Hypotheses {
     pub theorems: Vec<TheoremCover>,
 }
 
-/// What a scene tells beyond its system: whether forces and friction are Lipschitz, with the reason where
+/// What a scene tells beyond its system: whether forces and friction are Lipschitz and gaps smooth, with the reason where
 /// they are not or where it is not known, whether all data are analytic, what moves by itself, and θ of its scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneFacts {
-    /// Forces.
+    /// Forces, over all states.
     pub forces: (Option<bool>, String),
+    /// Forces, on bounded sets.
+    pub forces_locally: (Option<bool>, String),
+    /// Whether gaps are continuously differentiable where they vanish.
+    pub gaps: (Option<bool>, String),
     /// Friction sets in place and time.
     pub friction: (Option<bool>, String),
     /// All data.
@@ -99,6 +103,8 @@ impl Default for SceneFacts {
         let unknown = (None, "given by functions, not by expressions".to_string());
         Self {
             forces: unknown.clone(),
+            forces_locally: unknown.clone(),
+            gaps: unknown.clone(),
             friction: unknown,
             analytic: None,
             resting: None,
@@ -111,7 +117,9 @@ impl Default for SceneFacts {
 /// Names of the hypotheses.
 const GRADIENT: &str = "gradient";
 const INDEPENDENT: &str = "independent";
+const SMOOTH_GAPS: &str = "smooth gaps";
 const FORCES: &str = "forces";
+const FORCES_LOCALLY: &str = "forces on bounded sets";
 const FRICTION: &str = "friction";
 const BOUNDED: &str = "bounded";
 const DELAYS: &str = "delays";
@@ -136,7 +144,7 @@ impl Hypotheses {
     #[doc(hidden)]
     pub fn of(simulation: &Simulation, settings: &RunSettings, data: &SceneFacts) -> Self {
         let mut page = Self::default();
-        page.geometry(simulation);
+        page.geometry(simulation, data);
         page.data(simulation, data);
         page.structure(simulation.system(), simulation.state(), settings);
         page.laws(simulation.system(), simulation.state(), settings);
@@ -160,7 +168,7 @@ impl Hypotheses {
     }
 
     /// Gradients of the gaps.
-    fn geometry(&mut self, simulation: &Simulation) {
+    fn geometry(&mut self, simulation: &Simulation, data: &SceneFacts) {
         let (system, state) = (simulation.system(), simulation.state());
         let mut unknown = Vec::new();
         // Gaps of meshes are distances to surfaces.
@@ -181,6 +189,9 @@ impl Hypotheses {
                 unknown.join(", ")
             ),
         );
+        let (smooth, why) = data.gaps.clone();
+        let statement = "gaps are continuously differentiable where they vanish";
+        self.add(SMOOTH_GAPS, statement, smooth, why);
         let certificate = simulation.certificate();
         let (dependent, note) = match certificate.dependent_normals {
             Some(t) => (Some(false), format!("from t = {t} s on")),
@@ -199,6 +210,9 @@ impl Hypotheses {
         let system = simulation.system();
         let (forces, why) = data.forces.clone();
         self.add(FORCES, "forces are Lipschitz continuous", forces, why);
+        let (forces, why) = data.forces_locally.clone();
+        let statement = "forces are Lipschitz continuous on bounded sets";
+        self.add(FORCES_LOCALLY, statement, forces, why);
         let (friction, why) = if points(system).any(|p| p.slip.is_some()) {
             (
                 Some(false),

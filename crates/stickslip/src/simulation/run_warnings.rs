@@ -15,8 +15,8 @@ const NUMERICAL_SHARE: f64 = 0.05;
 /// Energies below this share of the energies at hand are rounding.
 const ROUNDING_SHARE: f64 = 1e-9;
 
-/// Warnings that matter, from the summary alone.
-pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
+/// Warnings that matter, from the summary and the energy that the forces give within a step to what is free.
+pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     let certificate = &summary.certificate;
     if certificate.several_solutions > 0 {
@@ -81,7 +81,7 @@ pub(super) fn run_warnings(summary: &RunSummary) -> Vec<String> {
     warnings.extend(position_warnings(summary));
     warnings.extend(painleve_warning(summary));
     warnings.extend(gain_warning(summary));
-    warnings.extend(energy_warnings(summary));
+    warnings.extend(energy_warnings(summary, energy_of_step));
     if summary.stick_jitter > 0.0 {
         warnings.push(format!(
             "stuck contacts alternate with {} from step to step (Fremond's law with theta near 1/2): \
@@ -223,7 +223,7 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
     ))
 }
 
-fn energy_warnings(summary: &RunSummary) -> Vec<String> {
+fn energy_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     let total = |name: &str| summary.energy.totals.get(name).unwrap_or(0.0);
     let theta = total("numerical_mass") + total("numerical_stiffness");
@@ -242,11 +242,23 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
     .fold(0.0, f64::max);
     // What is rounding of the energies themselves is not worth a sentence.
     let energy = &summary.energy;
-    let size = [energy.start, energy.kinetic, energy.potential]
-        .into_iter()
-        .fold(moved, |size, x| size.max(x.abs()));
+    let size = [
+        energy.start,
+        energy.kinetic,
+        energy.potential,
+        energy_of_step,
+    ]
+    .into_iter()
+    .fold(moved, |size, x| size.max(x.abs()));
     let matters = |x: f64| x.abs() > NUMERICAL_SHARE * moved && x.abs() > ROUNDING_SHARE * size;
     let verb = |x: f64| if x < 0.0 { "took" } else { "added" };
+    // What contacts brought in, each source by its name; the work of moving obstacles is a term of the account.
+    let work = |name: &str| summary.energy.contact_works.get(name).unwrap_or(0.0);
+    let brought = |x: f64| x > ROUNDING_SHARE * size && x > 0.0;
+    // What theta gives at an impact its damping takes again in the same step: the two are told as one.
+    let given = work("theta_gain");
+    let taken = given.min(-theta).max(0.0);
+    let theta = theta + taken;
     if matters(theta) && summary.settings.scheme == "event-driven" {
         warnings.push(format!(
             "the integration itself {} {}: forces that jump, or more bounces than it follows",
@@ -274,13 +286,15 @@ fn energy_warnings(summary: &RunSummary) -> Vec<String> {
             quantity(total("projection").abs(), "J")
         ));
     }
-    // What contacts brought in, each source by its name; the work of moving obstacles is a term of the account.
-    let work = |name: &str| summary.energy.contact_works.get(name).unwrap_or(0.0);
-    let brought = |x: f64| x > ROUNDING_SHARE * size && x > 0.0;
-    if brought(work("theta_gain")) {
+    if brought(given) {
+        let again = if brought(taken) {
+            format!(", of which its damping took {} again", quantity(taken, "J"))
+        } else {
+            String::new()
+        };
         warnings.push(format!(
-            "theta above the bound 1/(1+e) of the dissipative scheme added {} at the contacts: theta = 0.5 adds none",
-            quantity(work("theta_gain"), "J")
+            "theta above the bound 1/(1+e) of the dissipative scheme added {} at the contacts{again}: theta = 0.5 adds none",
+            quantity(given, "J")
         ));
     }
     if brought(work("law")) && summary.event_counts.energy_gains == 0 {

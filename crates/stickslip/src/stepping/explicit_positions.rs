@@ -145,6 +145,7 @@ impl ExplicitPositions {
         if correction == PositionCorrection::Path {
             self.read_gaps(system, t, q);
             self.hold(system, (h, t), before, (q, v), (impulses, scales));
+            self.spare(system, (h, t), before, (q, v), (impulses, scales));
         } else if impulses.iter().all(|&p| !(p > 0.0))
             || !self.overshot(system, (h, t), (q, v), impulses)
         {
@@ -168,6 +169,49 @@ impl ExplicitPositions {
                 step_energy::potential(system, q) - step_energy::potential(system, &self.free);
         }
         assign(&mut self.displacement, &self.projector.displacement);
+    }
+
+    /// Spares the contacts below their obstacle that bounce: those that strike in the coming update from above, and those that
+    /// leave faster than their normal turns. Brought back they would gain the height of their depth at every impact, and never
+    /// come to rest. Beside joints, whose projection moves contacts anyway, all are brought back.
+    fn spare(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        (h, t): (f64, f64),
+        before: &[f64],
+        (q, v): (&[f64], &[f64]),
+        (impulses, scales): (&[f64], &ContactScales),
+    ) {
+        let mut spared = std::mem::take(&mut self.projector.spared);
+        spared.clear();
+        let mut row = 0;
+        let constraints = match system.joints() {
+            [] => system.constraints(),
+            _ => &[],
+        };
+        for (c, constraint) in constraints.iter().enumerate() {
+            let first = row;
+            let mut bounces = false;
+            for point in constraint.points() {
+                row += 1 + point.law.tangent_dimension();
+                bounces |= point.law.impact().restitution() > 0.0;
+            }
+            if !(bounces && self.gaps[c] < 0.0) {
+                continue;
+            }
+            let gap = constraint.gap();
+            let now = rate(gap, (t, q), v, &mut self.row);
+            let turned = now - rate(gap, (t - h, before), v, &mut self.row);
+            let pressed = impulses.get(first).is_some_and(|&p| p > 0.0);
+            let mut strikes = || {
+                let closed = self.rounding(system, gap, (t, q)).max(scales.closed_gap(c));
+                !pressed && now < 0.0 && gap.value(t - h, before) > closed
+            };
+            if now > turned.abs() || strikes() {
+                spared.push(c);
+            }
+        }
+        self.projector.spared = spared;
     }
 
     /// All gaps at (t, q).

@@ -112,6 +112,8 @@ pub(crate) struct PositionProjection {
     start: Vec<f64>,
     moved: Vec<f64>,
     step: Vec<f64>,
+    /// Contacts below their obstacle that are left there, in rising order.
+    pub spared: Vec<usize>,
     /// Displacement of the last projection, summed over its passes.
     pub displacement: Vec<f64>,
     /// Whether the displacement may be other than zero.
@@ -213,7 +215,7 @@ impl PositionProjection {
         self.reset(system.dof());
         self.displaced = true;
         assign(&mut self.start, q);
-        if let Some(member) = only_member(gaps, held)
+        if let Some(member) = only_member(gaps, held, &self.spared)
             && let Some(moved) = self.project_one(system, (t, gaps), q, member)
         {
             return moved;
@@ -324,7 +326,9 @@ impl PositionProjection {
         let before = self.members.len();
         for (c, &gap) in self.gaps.iter().enumerate() {
             let member = Member::Unilateral(c);
-            if gap < 0.0 && held.binary_search(&c).is_err() && !self.members.contains(&member) {
+            let counted =
+                || held.binary_search(&c).is_ok() || self.spared.binary_search(&c).is_ok();
+            if gap < 0.0 && !counted() && !self.members.contains(&member) {
                 self.members.push(member);
             }
         }

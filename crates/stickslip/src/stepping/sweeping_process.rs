@@ -51,7 +51,8 @@ use super::{ContactStage, PositionCorrection, Projection, State, StepLimit, Time
 /// the initial instant: a particle that starts on the plane loses μ g h in the first update. The
 /// initial velocity is `v_{−1}`, a left velocity; the first step meets it. A delayed spring feeds energy
 /// in (like negative damping −k τ): the ledger books it as external work. Bare, the scheme drifts off curved
-/// obstacles; with [`Projection::Combined`] every new position is projected, and what the normal turns from the middle of
+/// obstacles; with [`Projection::Combined`] every new position is projected, but where restitution is to
+/// answer an impact below the surface or has done so, and what the normal turns from the middle of
 /// a chord to its end is taken on the mean of both velocities.
 ///
 /// # Cost

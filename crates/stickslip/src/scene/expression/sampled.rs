@@ -87,6 +87,17 @@ impl SampledFunction {
         (self.x[0], self.x[self.x.len() - 1])
     }
 
+    /// Where the derivative after that of this order jumps.
+    #[must_use]
+    pub fn breaks(&self, order: u8) -> Vec<f64> {
+        let (low, high) = self.range();
+        match (self.degree(), self.is_held()) {
+            (degree, _) if order + 1 >= degree => self.x.clone(),
+            (_, true) => vec![low, high],
+            (_, false) => Vec::new(),
+        }
+    }
+
     /// Whether the function has a value everywhere.
     #[must_use]
     pub fn is_held(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::algebra::splitmix::mixed;
 pub enum Smoothness {
     /// Analytic where it is defined.
     Analytic,
-    /// Locally Lipschitz, with kinks.
+    /// Lipschitz on bounded sets, with kinks.
     Lipschitz,
     /// Not known; the text says why.
     Unknown(String),
@@ -25,7 +25,7 @@ impl Smoothness {
         self.max(other)
     }
 
-    /// Whether it is Lipschitz; none if that is not known.
+    /// Whether it is Lipschitz on bounded sets; none if that is not known.
     #[must_use]
     pub fn is_lipschitz(&self) -> Option<bool> {
         match self {
@@ -201,7 +201,7 @@ impl Graph {
 }
 
 /// A number between −1 and 1 for an input of a segment: splitmix of what names it.
-fn draw(seed: u64, input: usize, end: u64) -> f64 {
+pub(super) fn draw(seed: u64, input: usize, end: u64) -> f64 {
     let z = seed
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
         .wrapping_add((input as u64).wrapping_mul(0xD1B5_4A32_D192_ED03))

@@ -1,16 +1,27 @@
 //! The theorems of the papers and the hypotheses that each of them needs.
 
 use super::{
-    ANALYTIC, BOUNDED, CONSTANT, COULOMB, DELAYS, FORCES, FRICTION, FRICTIONLESS, GENERALIZED,
-    GRADIENT, Hypotheses, Hypothesis, INDEPENDENT, INELASTIC, ISOTROPIC, MEAN, ONE, PARTICLE,
-    PRESENT, RESTING, RIGHT, SWEEPING, Status, THETA, TheoremCover,
+    ANALYTIC, BOUNDED, CONSTANT, COULOMB, DELAYS, FORCES, FORCES_LOCALLY, FRICTION, FRICTIONLESS,
+    GENERALIZED, GRADIENT, Hypotheses, Hypothesis, INDEPENDENT, INELASTIC, ISOTROPIC, MEAN, ONE,
+    PARTICLE, PRESENT, RESTING, RIGHT, SMOOTH_GAPS, SWEEPING, Status, THETA, TheoremCover,
 };
 
-/// What Theorem 1.3 of [MonteiroMarquesDzonou2017] asks of the data: g(q) of class C¹ with a gradient, f Lipschitz in past and velocity, a cone of
+/// What Theorem 1.3 of [MonteiroMarquesDzonou2017] asks of the data: g(q) of class C¹ with a gradient, f Lipschitz in past and velocity over all states, a cone of
 /// revolution whose angle is Lipschitz in the past and below a right angle, inelastic impacts.
-const PARTICLE_WITH_FRICTION: [&str; 12] = [
-    ONE, PARTICLE, COULOMB, INELASTIC, RIGHT, ISOTROPIC, RESTING, GRADIENT, FORCES, FRICTION,
-    BOUNDED, DELAYS,
+const PARTICLE_WITH_FRICTION: [&str; 13] = [
+    ONE,
+    PARTICLE,
+    COULOMB,
+    INELASTIC,
+    RIGHT,
+    ISOTROPIC,
+    RESTING,
+    SMOOTH_GAPS,
+    GRADIENT,
+    FORCES,
+    FRICTION,
+    BOUNDED,
+    DELAYS,
 ];
 
 impl Hypotheses {
@@ -38,19 +49,20 @@ impl Hypotheses {
             ),
             (
                 "existence",
-                "frictionless motions exist: section 1.3 of [CharlesBallard2016]",
+                "frictionless motions exist for some time: section 1.3 of [CharlesBallard2016]",
                 &[
                     FRICTIONLESS,
                     RESTING,
                     PRESENT,
                     GRADIENT,
                     INDEPENDENT,
-                    FORCES,
+                    SMOOTH_GAPS,
+                    FORCES_LOCALLY,
                 ],
             ),
             (
                 "uniqueness",
-                "frictionless motions of analytic data are unique: section 1.3 of [CharlesBallard2016]",
+                "frictionless motions of analytic data are unique while they last: section 1.3 of [CharlesBallard2016]",
                 &[
                     FRICTIONLESS,
                     RESTING,
@@ -62,10 +74,19 @@ impl Hypotheses {
             ),
             (
                 "uniqueness",
-                "the motion of a particle with friction on one surface and analytic data is unique: section 2.2 of [CharlesBallard2016]",
+                "the motion of a particle with friction on one surface and analytic data is unique while it lasts: section 2.2 of [CharlesBallard2016]",
                 &[
-                    ONE, PARTICLE, COULOMB, ISOTROPIC, CONSTANT, RIGHT, RESTING, PRESENT, ANALYTIC,
-                    FORCES, GRADIENT,
+                    ONE,
+                    PARTICLE,
+                    COULOMB,
+                    ISOTROPIC,
+                    CONSTANT,
+                    RIGHT,
+                    RESTING,
+                    PRESENT,
+                    ANALYTIC,
+                    FORCES_LOCALLY,
+                    GRADIENT,
                 ],
             ),
             (

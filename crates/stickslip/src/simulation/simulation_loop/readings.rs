@@ -5,6 +5,7 @@ use crate::quantity::typed;
 use crate::records::{
     EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepRecord, TrajectoryLayout,
 };
+use crate::stepping::contact_scales::accelerations;
 use crate::stepping::{PositionCorrection, State};
 use crate::systems::past_motion::PastMotion;
 use crate::systems::{MechanicalSystem, World};
@@ -111,6 +112,22 @@ impl Simulation {
     /// The step the run began with.
     pub(crate) fn first_step(&self) -> f64 {
         self.settings.control.initial()
+    }
+
+    /// Kinetic energy that the forces at the present state give within a step to what nothing holds (J); those of worlds
+    /// are not counted.
+    pub(crate) fn energy_of_step(&self) -> f64 {
+        let system = self.system.as_ref();
+        if system.as_world().is_some() {
+            return 0.0;
+        }
+        let (state, h) = (&self.state, self.first_step());
+        let mut mass = system.new_matrix();
+        system.mass(&state.q, &mut mass);
+        let gained = accelerations(system, (state.t, &state.q, &state.v));
+        let parts = gained.iter().enumerate();
+        let sum: f64 = parts.map(|(i, a)| mass.get(i, i) * (h * a).powi(2)).sum();
+        0.5 * sum
     }
 
     /// Name of the solver.

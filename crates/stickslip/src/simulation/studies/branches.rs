@@ -16,7 +16,7 @@ use super::one_step_problem;
 
 pub use super::choice::{BranchControl, ChoiceRule, EnumeratingSolver};
 
-/// |γ| at most this part of W_NN is zero within the rounding of typical data.
+/// |γ| at most this part of W_NN is zero within the rounding of typical data, and counts as zero where the step vanishes.
 const NEARLY_DEGENERATE: f64 = 1e-8;
 
 /// All solutions of one step.
@@ -51,7 +51,7 @@ pub struct BranchStudy {
 }
 
 impl BranchStudy {
-    /// The study for programs.
+    /// The study for programs; a range without end is `null` there.
     pub fn to_json(&self) -> serde_json::Value {
         let set = |s: &FoundSolution| {
             serde_json::json!({
@@ -149,7 +149,16 @@ impl BranchStudy {
             .collect();
         let degenerate = margins.iter().any(|x| x.abs() <= NEARLY_DEGENERATE);
         let degenerate = match degenerate {
-            true => Some(enumerate(&instant, settings)?),
+            true => {
+                let rounding = NEARLY_DEGENERATE.max(settings.rounding);
+                Some(enumerate(
+                    &instant,
+                    &EnumerationSettings {
+                        rounding,
+                        ..*settings
+                    },
+                )?)
+            }
             false => None,
         };
         let rows: Vec<usize> = problem.blocks().iter().map(|b| b.start).collect();

@@ -2,7 +2,8 @@
 //!
 //! Frictionless unilateral dynamics with forces that are smooth but not analytic can have several motions from one
 //! start ([Schatzman] and others give examples with a force that is infinitely flat there). No single run shows it; a fan
-//! of runs does, whose end states do not come together as the nudges shrink.
+//! of runs does, whose end states do not come together as the nudges shrink. A scheme can answer a nudge with a spread of its
+//! own, an impact that a nudge moves to the next step: that one vanishes as the step shrinks.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -19,7 +20,9 @@ pub enum FanVerdict {
     Shrinks,
     /// Ends come together, but slower than that.
     ShrinksSlowly,
-    /// Ends stay apart: there are other motions from this start, or the motion forgets its start.
+    /// Ends stay apart at this step, but come together as the step shrinks: the spread is the error of the scheme.
+    ShrinksWithStep,
+    /// Ends stay apart, at smaller steps too: there are other motions from this start, or the motion forgets its start.
     StaysApart,
 }
 
@@ -30,6 +33,9 @@ impl FanVerdict {
             Self::Shrinks => "the end states come together as the nudge shrinks",
             Self::ShrinksSlowly => {
                 "the end states come together slowly, less than the root of the nudge"
+            }
+            Self::ShrinksWithStep => {
+                "the end states do not come together as the nudge shrinks, but as the step does: the spread is the error of the scheme"
             }
             Self::StaysApart => {
                 "the end states do not come together as the nudge shrinks: other motions leave this start"
@@ -51,6 +57,11 @@ pub struct Fan {
     pub stopped: usize,
 }
 
+/// Parts of a step at which a spread that stays is looked at again.
+const PARTS: [f64; 3] = [1.0, 4.0, 16.0];
+/// A spread of the scheme shrinks at least like the root of the step, which leaves a quarter of it.
+const SHRUNK: f64 = 0.3;
+
 /// Fans of end states at the nudge, a tenth and a hundredth of it.
 ///
 /// ```
@@ -58,7 +69,7 @@ pub struct Fan {
 /// use stickslip::simulation::studies::neighbours::NeighbourStudy;
 ///
 /// let scene = Scene::parse(find_in_gallery("bouncing-ball").ok_or("no such scene")?.source())?;
-/// let study = NeighbourStudy::around(|| scene.simulation(), 0.1, 1e-6, 6, 1)?;
+/// let study = NeighbourStudy::around(|parts| scene.with_step_parted(parts).simulation(), 0.1, 1e-6, 6, 1)?;
 /// assert!(study.fans.len() == 3 && study.fans[0].spread < 1e-4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -68,41 +79,41 @@ pub struct NeighbourStudy {
     pub centre: Vec<f64>,
     /// The fans, largest nudge first.
     pub fans: Vec<Fan>,
+    /// Where they stay apart: how far the end of the run farthest away is from that of the run that was not nudged, at the step,
+    /// a quarter and a sixteenth of it; empty otherwise.
+    pub at_smaller_steps: Vec<f64>,
     /// What they do.
     pub verdict: FanVerdict,
 }
 
 impl NeighbourStudy {
     /// Runs `make`'s simulation to `until` from `runs` nudged starts, a third each at the nudge, a tenth and a hundredth of it.
+    /// `make` is told into how many parts the step of the scene is cut: 1, and 4 and 16 where ends stay apart.
     ///
     /// Nudges are drawn in the ball of coordinates and velocities and moved out of obstacles; they depend on `seed` alone.
     pub fn around<E: Send>(
-        make: impl Fn() -> Result<Simulation, E> + Sync,
+        make: impl Fn(f64) -> Result<Simulation, E> + Sync,
         until: f64,
         nudge: f64,
         runs: usize,
         seed: u64,
     ) -> Result<Self, E> {
-        let (centre, _) = end_of(make()?, until);
+        let (centre, _) = end_of(make(1.0)?, until);
         let count = runs.div_ceil(3).max(1);
         let mut fans = Vec::new();
         for (k, nudge) in [nudge, 0.1 * nudge, 0.01 * nudge].into_iter().enumerate() {
             let ends: Vec<(Vec<f64>, bool)> = (0..count)
                 .into_par_iter()
                 .map(|run| {
-                    let mut simulation = make()?;
+                    let mut simulation = make(1.0)?;
                     let number = (k * count + run) as u64;
                     shift(&mut simulation, nudge, seed, number);
                     Ok(end_of(simulation, until))
                 })
                 .collect::<Result<_, E>>()?;
-            let apart = |end: &[f64]| {
-                let differences = end.iter().zip(&centre).map(|(a, b)| (a - b).abs());
-                differences.fold(0.0, f64::max)
-            };
             fans.push(Fan {
                 nudge,
-                spread: ends.iter().map(|end| apart(&end.0)).fold(0.0, f64::max),
+                spread: (ends.iter().map(|end| apart(&end.0, &centre))).fold(0.0, f64::max),
                 stopped: ends.iter().filter(|end| !end.1).count(),
                 ends: ends.into_iter().map(|end| end.0).collect(),
             });
@@ -111,19 +122,42 @@ impl NeighbourStudy {
             0.0 => 0.0,
             widest => fans[2].spread / widest,
         };
+        let mut at_smaller_steps = Vec::new();
         let verdict = if ratio <= 0.1 {
             FanVerdict::Shrinks
         } else if ratio <= 0.5 {
             FanVerdict::ShrinksSlowly
         } else {
-            FanVerdict::StaysApart
+            // The run of the smallest nudges that ended farthest away.
+            let ends = fans[2].ends.iter().map(|end| apart(end, &centre));
+            let far = ends.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+            let number = (2 * count + far.map_or(0, |(run, _)| run)) as u64;
+            let spread = |parts: f64| {
+                let mut nudged = make(parts)?;
+                shift(&mut nudged, 0.01 * nudge, seed, number);
+                let (centre, _) = end_of(make(parts)?, until);
+                Ok(apart(&end_of(nudged, until).0, &centre))
+            };
+            at_smaller_steps = (PARTS.into_par_iter().map(spread)).collect::<Result<_, E>>()?;
+            if at_smaller_steps[2] <= SHRUNK * at_smaller_steps[0] {
+                FanVerdict::ShrinksWithStep
+            } else {
+                FanVerdict::StaysApart
+            }
         };
         Ok(Self {
             centre,
             fans,
+            at_smaller_steps,
             verdict,
         })
     }
+}
+
+/// Largest difference of a coordinate or velocity.
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f64::max)
 }
 
 /// Coordinates and velocities at the end, and whether it was reached.

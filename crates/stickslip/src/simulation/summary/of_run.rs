@@ -88,7 +88,9 @@ impl RunSummary {
             settings,
             wall_time,
         };
-        summary.warnings.extend(run_warnings(&summary));
+        summary
+            .warnings
+            .extend(run_warnings(&summary, simulation.energy_of_step()));
         summary
     }
 }

@@ -7,6 +7,7 @@
 pub(crate) mod planar;
 mod solution;
 pub(crate) mod spatial;
+mod unbounded;
 
 pub use solution::{Continuum, Enumeration, FoundSolution, Method, Mode, RowRange, Verdict};
 pub(crate) use spatial::natural_map_size;
@@ -48,6 +49,8 @@ pub struct EnumerationSettings {
     pub starts: usize,
     /// Seed of the starts.
     pub seed: u64,
+    /// Differences below this part of their terms count as zero, for contacts with at most one tangent: γ, above all.
+    pub rounding: f64,
 }
 
 impl Default for EnumerationSettings {
@@ -56,6 +59,7 @@ impl Default for EnumerationSettings {
             nodes_max: 4_000_000,
             starts: 400,
             seed: 1,
+            rounding: 1e-12,
         }
     }
 }

@@ -16,7 +16,8 @@
 //!
 //! All solutions are found (method `Exact`), unless the bound on nodes cuts the tree (`Truncated`). The list
 //! does not depend on the number of threads. A mode with a singular system gives a segment with
-//! both ends, or the dimension of the continuum.
+//! both ends, or the dimension of the continuum. What is zero but for rounding (`rounding` of the settings times its terms) is
+//! zero: the sign of a γ of 1e-16 decides nothing.
 //!
 //! # Behaviour to know
 //!
@@ -45,7 +46,7 @@ use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, 
 const PRUNE: f64 = 1e-9;
 /// Violation up to which a mode's solution is accepted, in scaled velocities and impulses.
 const ACCEPT: f64 = 1e-11;
-/// Pivots below this part of the largest vanish: the criticality of γ.
+/// Pivots below this part of the largest, and slopes below it, vanish.
 const SINGULAR: f64 = 1e-12;
 
 /// The problem in edge variables, scaled to unit velocities and unit diagonal.
@@ -58,6 +59,8 @@ struct Scaled {
     /// p = edge · x per row: (row, variable, factor).
     edges: Vec<(usize, usize, f64)>,
     rows: usize,
+    /// Pivots below this part of the largest vanish.
+    singular: f64,
 }
 
 struct Contact {
@@ -70,7 +73,7 @@ struct Contact {
 
 /// Enumerates; the caller has checked laws and sections.
 pub fn enumerate(problem: &ContactProblem, settings: &EnumerationSettings) -> Enumeration {
-    let scaled = Scaled::new(problem);
+    let scaled = Scaled::new(problem, settings.rounding);
     // Breadth first to a fixed depth, then every subtree on its own: the order never changes.
     let mut prefixes: Vec<Vec<Mode>> = vec![Vec::new()];
     let mut effort = 0;
@@ -154,7 +157,7 @@ impl Search<'_> {
 }
 
 impl Scaled {
-    fn new(problem: &ContactProblem) -> Self {
+    fn new(problem: &ContactProblem, rounding: f64) -> Self {
         let rows = problem.size();
         let w = problem.dense();
         let size: Vec<f64> = (0..rows)
@@ -202,10 +205,18 @@ impl Scaled {
             }
         }
         let mut velocity = vec![0.0; rows * variables];
+        let mut terms = velocity.clone();
         for &(row, variable, factor) in &edges {
             for i in 0..rows {
-                velocity[i * variables + variable] +=
-                    w[i * rows + row] * factor / (size[i] * speed);
+                let term = w[i * rows + row] * factor / (size[i] * speed);
+                velocity[i * variables + variable] += term;
+                terms[i * variables + variable] += term.abs();
+            }
+        }
+        // A lone γ has no larger pivot beside it: only its terms tell whether it is zero.
+        for (entry, terms) in velocity.iter_mut().zip(&terms) {
+            if entry.abs() <= rounding * terms {
+                *entry = 0.0;
             }
         }
         Self {
@@ -217,6 +228,7 @@ impl Scaled {
                 .collect(),
             edges,
             rows,
+            singular: rounding.max(SINGULAR),
         }
     }
 
@@ -322,7 +334,7 @@ impl Scaled {
                 -self.free[i] - unknowns.iter().map(|&v| line[v] * guess[v]).sum::<f64>()
             })
             .collect();
-        let set = solve_any_rank(&matrix, &defect, SINGULAR);
+        let set = solve_any_rank(&matrix, &defect, self.singular);
         if set.inconsistency > 1e-10 {
             return None;
         }

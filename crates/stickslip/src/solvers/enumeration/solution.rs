@@ -46,7 +46,8 @@ pub struct Continuum {
     pub unbounded: Vec<Vec<f64>>,
 }
 
-/// Smallest and largest values of a set, row by row, as far as they were found.
+/// Smallest and largest values of a set, row by row, as far as they were found; infinite in rows that a direction without
+/// end moves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RowRange {
     /// Smallest.
@@ -60,6 +61,17 @@ impl RowRange {
         Self {
             least: values.to_vec(),
             largest: values.to_vec(),
+        }
+    }
+
+    fn recede(&mut self, direction: &[f64]) {
+        let size = direction.iter().fold(0.0f64, |s, d| s.max(d.abs()));
+        for (row, &d) in direction.iter().enumerate() {
+            if d > 1e-9 * size {
+                self.largest[row] = f64::INFINITY;
+            } else if d < -1e-9 * size {
+                self.least[row] = f64::NEG_INFINITY;
+            }
         }
     }
 
@@ -112,6 +124,9 @@ impl FoundSolution {
             range.include(&RowRange::of(end));
             problem.local_velocity(end, &mut velocity);
             velocity_range.include(&RowRange::of(&velocity));
+        }
+        for direction in continuum.iter().flat_map(|c| &c.unbounded) {
+            range.recede(direction);
         }
         Self {
             range,
@@ -235,19 +250,23 @@ impl Enumeration {
         };
         let mut kept: Vec<FoundSolution> = Vec::with_capacity(found.len());
         for mut solution in found.drain(..) {
-            let known = kept.iter_mut().find(|k| {
+            let same = |k: &FoundSolution| {
                 k.distance(&solution, floor) <= 1e-9
                     || on_segment(k, &solution)
                     || on_segment(&solution, k)
                     || one_velocity(k, &solution)
-            });
-            match known {
-                // The larger continuum stands for both.
-                Some(k) if dimension(k) < dimension(&solution) => {
-                    solution.absorb(k);
-                    *k = solution;
+            };
+            match kept.iter().position(same) {
+                // The larger continuum stands for all that lie on it.
+                Some(first) if dimension(&kept[first]) < dimension(&solution) => {
+                    let (joined, others): (Vec<_>, Vec<_>) = kept
+                        .into_iter()
+                        .partition(|k| same(k) && dimension(k) < dimension(&solution));
+                    kept = others;
+                    joined.iter().for_each(|k| solution.absorb(k));
+                    kept.insert(first, solution);
                 }
-                Some(k) => k.absorb(&solution),
+                Some(first) => kept[first].absorb(&solution),
                 None => kept.push(solution),
             }
         }
@@ -272,6 +291,14 @@ impl FoundSolution {
     /// Whether it stands for a continuum of motions.
     pub fn moves_velocity(&self) -> bool {
         self.continuum.as_ref().is_some_and(|c| c.moves_velocity)
+    }
+
+    /// Adds a direction of impulses without end to its continuum.
+    pub(super) fn recede(&mut self, direction: Vec<f64>) {
+        self.range.recede(&direction);
+        if let Some(continuum) = &mut self.continuum {
+            continuum.unbounded.push(direction);
+        }
     }
 
     /// Takes over the impulses of a solution of the same motion or family.

@@ -17,7 +17,7 @@
 //!
 //! # Behaviour to know
 //!
-//! Solutions of one motion are one, with the range of their impulses; motions that a walk through solutions joins are
+//! Solutions of one motion are one, with the range of their impulses, which has no end where internal forces have none; motions that a walk through solutions joins are
 //! one continuum. All thresholds are parts of what the impulses can do to the velocities (at least 1e-8 of it) or roundings of
 //! those: four feet that slide and turn at h = 1e-5 s, where impulses change velocities by 1e-4 of their size, are one
 //! continuum as at 1e-2 s; where impulses change them by less than 1e-6, a continuum may be counted twice. A continuum whose velocities differ by less than a thousand roundings is one motion. Where the impulses themselves do no more
@@ -42,6 +42,7 @@ use crate::laws::FrictionSection;
 use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 
 use super::solution::{free_speed, impulse_floor, stiffest};
+use super::unbounded::unbounded_direction;
 use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
 
 /// Pivots below this part of the largest count as zero: the derivatives are good to about 1e-10.
@@ -92,8 +93,13 @@ pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enume
         }
     }
     let motions = Enumeration::distinct(near, floor, same);
+    let mut solutions = families(problem, motions);
+    for solution in solutions.iter_mut().filter(|s| s.continuum.is_some()) {
+        let direction = unbounded_direction(problem, &solution.local_velocity, told);
+        direction.into_iter().for_each(|d| solution.recede(d));
+    }
     Enumeration {
-        solutions: families(problem, motions),
+        solutions,
         method: Method::Search,
         effort: starts,
     }
@@ -377,17 +383,24 @@ fn projection_slope(section: &FrictionSection, point: &[f64]) -> Vec<f64> {
 fn least_step(matrix: &[f64], right: &[f64]) -> Vec<f64> {
     let set = solve_any_rank(matrix, right, SINGULAR);
     let mut point = set.point;
+    for direction in orthonormal(set.directions) {
+        remove(&mut point, &direction);
+    }
+    point
+}
+
+/// An orthonormal basis of what independent directions span.
+pub(super) fn orthonormal(directions: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
-    for mut direction in set.directions {
+    for mut direction in directions {
         for b in &basis {
             remove(&mut direction, b);
         }
         let length = norm(&direction);
         direction.iter_mut().for_each(|x| *x /= length);
-        remove(&mut point, &direction);
         basis.push(direction);
     }
-    point
+    basis
 }
 
 /// Removes the part of `x` along the unit vector `along`.

@@ -7,8 +7,9 @@ use super::{Approach, GAP_ROUNDING, Member, PASSES_MAX, PositionProjection, Prog
 
 /// The only contact that a projection starts with, where joints are not asked for.
 #[inline]
-pub(super) fn only_member(gaps: &[f64], held: &[usize]) -> Option<Member> {
-    let mut violated = (0..gaps.len()).filter(|&c| gaps[c] < 0.0);
+pub(super) fn only_member(gaps: &[f64], held: &[usize], spared: &[usize]) -> Option<Member> {
+    let violated = (0..gaps.len()).filter(|&c| gaps[c] < 0.0);
+    let mut violated = violated.filter(|c| spared.binary_search(c).is_err());
     match (held, violated.next(), violated.next()) {
         (&[c], None, _) => Some(Member::Held(c)),
         (&[c], Some(own), None) if own == c => Some(Member::Held(c)),
@@ -155,7 +156,7 @@ mod tests {
                 assign(&mut one.start, &q);
                 all.reset(2);
                 assign(&mut all.start, &q);
-                let Some(member) = only_member(&gaps, held) else {
+                let Some(member) = only_member(&gaps, held, &[]) else {
                     continue;
                 };
                 let Some(moved) = one.project_one(&system, (0.0, &gaps), &mut q_one, member) else {

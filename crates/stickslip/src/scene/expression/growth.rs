@@ -1,0 +1,132 @@
+//! Whether slopes of an expression are bounded over all states: globally Lipschitz, or on bounded sets only.
+
+use super::graph::{Expression, Graph, Node};
+use super::operation::{Binary, Unary};
+use super::smoothness::draw;
+use super::tape::Tape;
+
+/// How an expression without jumps grows with coordinates and velocities, past ones included, over a bounded time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Growth {
+    /// It does not read them.
+    Fixed,
+    /// Values and slopes are bounded.
+    Bounded,
+    /// Slopes are bounded: at most linear growth.
+    Linear,
+    /// Not known.
+    Unknown,
+    /// Slopes grow without bound.
+    Steep,
+}
+
+/// Rays along which slopes are watched.
+const RAYS: u64 = 40;
+
+impl Growth {
+    /// Whether slopes are bounded; none if that is not known.
+    #[must_use]
+    pub fn is_linear(self) -> Option<bool> {
+        match self {
+            Self::Fixed | Self::Bounded | Self::Linear => Some(true),
+            Self::Unknown => None,
+            Self::Steep => Some(false),
+        }
+    }
+}
+
+impl Graph {
+    /// Growth of an expression: operations prove that slopes are bounded; where they do not, slopes along random rays show
+    /// that they are not.
+    #[must_use]
+    pub fn growth(&self, expression: Expression) -> Growth {
+        let mut known = vec![Growth::Unknown; expression.index() + 1];
+        for node in self.reachable(&[expression]) {
+            known[node.index()] = self.growth_of_node(node, |e| known[e.index()]);
+        }
+        match known[expression.index()] {
+            Growth::Unknown if self.grows_along_a_ray(expression) => Growth::Steep,
+            growth => growth,
+        }
+    }
+
+    fn growth_of_node(&self, node: Expression, known: impl Fn(Expression) -> Growth) -> Growth {
+        use Growth::{Bounded, Fixed, Linear, Unknown};
+        let operands = self.operands(node).map(&known);
+        let worst = operands.max().unwrap_or(Fixed);
+        // A function of one bounded slope, and one that is bounded besides.
+        let (straight, bounded) = (
+            worst,
+            if worst <= Linear {
+                worst.min(Bounded)
+            } else {
+                Unknown
+            },
+        );
+        let on_bounded = if worst <= Bounded { worst } else { Unknown };
+        match self.node(node) {
+            Node::Constant(_) | Node::Input(0) => Fixed,
+            Node::Input(k) if (Self::HELD_FIRST..Self::PAST_FIRST).contains(&(k as usize)) => Fixed,
+            Node::Input(_) => Linear,
+            Node::Unary(operation, _) => match operation {
+                Unary::Negate | Unary::Abs => straight,
+                Unary::Sin | Unary::Cos | Unary::Atan | Unary::Tanh => bounded,
+                Unary::Sinh | Unary::Cosh | Unary::Exp => on_bounded,
+                // Their jumps are told elsewhere.
+                Unary::Sign | Unary::Not => worst.min(Bounded),
+                Unary::Tan | Unary::Asin | Unary::Acos | Unary::Log | Unary::Sqrt => match worst {
+                    Fixed => Fixed,
+                    _ => Unknown,
+                },
+            },
+            Node::Binary(operation, a, b) => match operation {
+                Binary::Add | Binary::Subtract | Binary::Min | Binary::Max | Binary::Hypot => {
+                    straight
+                }
+                Binary::Multiply => match (known(a), known(b)) {
+                    (Fixed, other) | (other, Fixed) => other,
+                    _ => on_bounded,
+                },
+                Binary::Divide => match known(b) {
+                    Fixed => known(a),
+                    _ => Unknown,
+                },
+                Binary::Power => match self.constant_value(b) {
+                    Some(1.0) => known(a),
+                    Some(n) if n > 1.0 => on_bounded,
+                    _ if worst == Fixed => Fixed,
+                    _ => Unknown,
+                },
+                _ => worst.min(Bounded),
+            },
+            Node::Select(_, a, b) => known(a).max(known(b)),
+            Node::Sampled(..) => bounded,
+        }
+    }
+
+    /// Whether difference quotients grow with the distance, along some ray, up to a billion.
+    fn grows_along_a_ray(&self, expression: Expression) -> bool {
+        let tape = Tape::compile(self, &[expression]);
+        let mut registers = Vec::new();
+        let mut at = |seed: u64, distance: f64| {
+            let mut out = [0.0];
+            let read = |k: usize| {
+                let direction = draw(seed, k, 0);
+                if k == 0 {
+                    direction.abs()
+                } else {
+                    distance * direction
+                }
+            };
+            tape.evaluate_with(read, &mut registers, &mut out);
+            out[0]
+        };
+        (0..RAYS).any(|seed| {
+            let quotients =
+                [1e1, 1e3, 1e6, 1e9].map(|s| (at(seed, 2.0 * s) - at(seed, s)).abs() / s);
+            let overflows = [1e1, 1e3, 1e6, 1e9].map(|s| at(seed, s).is_infinite());
+            let grows = |k: usize| quotients[k + 1] > 27.0 * quotients[k];
+            (quotients[0] > 0.0 && grows(1) && grows(2)) || (!overflows[0] && overflows[3])
+        })
+    }
+}

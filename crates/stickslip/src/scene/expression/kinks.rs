@@ -1,0 +1,170 @@
+//! Whether an expression is continuously differentiable where it vanishes.
+
+use super::graph::{Expression, Graph, Node};
+use super::operation::{Binary, Unary};
+use super::smoothness::{Smoothness, draw};
+use super::tape::Tape;
+use crate::algebra::dot;
+use crate::algebra::rank_revealing::solve_any_rank;
+use crate::algebra::small_dense::norm;
+
+/// Starts from which a kink is looked for on the surface.
+const STARTS: u64 = 20;
+const ROUNDS: usize = 60;
+
+/// Where an operation has a kink: where all of these vanish.
+struct Kink {
+    word: &'static str,
+    switch: Vec<Expression>,
+}
+
+impl Graph {
+    /// Whether the gradient of a gap in its coordinates is continuous on the surface where the gap vanishes. Places of the
+    /// surface where an operation has a kink are found from random starts; the gradients on both sides of them decide.
+    #[must_use]
+    pub fn smoothness_of_surface(&self, gap: Expression) -> Smoothness {
+        if let Smoothness::Rough(why) = self.smoothness(gap) {
+            return Smoothness::Rough(why);
+        }
+        let mut graph = self.clone();
+        let mut kinks = Vec::new();
+        for part in self.reachable(&[gap]) {
+            graph.kinks_of(part, &mut kinks);
+        }
+        // What only time switches has no place.
+        kinks.retain(|kink| kink.switch.iter().any(|&e| graph.inputs_of(e) != [0]));
+        match (kinks.iter()).find(|kink| graph.is_kink_of_surface(&kink.switch, gap)) {
+            Some(kink) => Smoothness::Rough(format!(
+                "the gradient jumps where `{}` has its kink",
+                kink.word
+            )),
+            None => Smoothness::Analytic,
+        }
+    }
+
+    fn kinks_of(&mut self, part: Expression, kinks: &mut Vec<Kink>) {
+        let mut add = |word, switch| kinks.push(Kink { word, switch });
+        match self.node(part) {
+            Node::Unary(Unary::Abs, a) => add("abs", vec![a]),
+            Node::Unary(Unary::Sqrt, a) => add("sqrt", vec![a]),
+            Node::Unary(Unary::Asin | Unary::Acos, a) => {
+                let (square, one) = (self.multiply(a, a), self.constant(1.0));
+                add("asin", vec![self.subtract(square, one)]);
+            }
+            Node::Binary(Binary::Power, a, n) if self.constant_value(n).is_none_or(|n| n < 1.0) => {
+                add("a power", vec![a]);
+            }
+            Node::Binary(Binary::Hypot, a, b) => add("hypot", vec![a, b]),
+            Node::Binary(Binary::Min, a, b) => add("min", vec![self.subtract(a, b)]),
+            Node::Binary(Binary::Max, a, b) => add("max", vec![self.subtract(a, b)]),
+            Node::Select(condition, ..) => {
+                for border in self.borders_of(condition) {
+                    add("if", vec![border]);
+                }
+            }
+            Node::Sampled(function, order, a) => {
+                let breaks = self.functions()[usize::from(function)].breaks(order);
+                for place in breaks {
+                    let place = self.constant(place);
+                    add("a table", vec![self.subtract(a, place)]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What vanishes where a condition changes.
+    fn borders_of(&mut self, condition: Expression) -> Vec<Expression> {
+        match self.node(condition) {
+            Node::Unary(Unary::Not, a) => self.borders_of(a),
+            Node::Binary(Binary::And | Binary::Or, a, b) => {
+                let mut all = self.borders_of(a);
+                all.extend(self.borders_of(b));
+                all
+            }
+            Node::Binary(Binary::Less | Binary::LessEqual, a, b) => vec![self.subtract(a, b)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the gradient of the gap jumps at a place where the gap and the switch vanish.
+    fn is_kink_of_surface(&mut self, switch: &[Expression], gap: Expression) -> bool {
+        let inputs = self.inputs_of(gap);
+        let n = inputs.len();
+        let mut outputs = switch.to_vec();
+        outputs.push(gap);
+        let rows = outputs.len();
+        for row in 0..rows {
+            let gradient = self.gradient(outputs[row], &inputs);
+            outputs.extend(gradient);
+        }
+        let tape = Tape::compile(self, &outputs);
+        let mut registers = Vec::new();
+        let mut at = |x: &[f64]| {
+            let mut out = vec![0.0; outputs.len()];
+            let read = |k: usize| (inputs.binary_search(&k)).map_or(0.0, |i| x[i]);
+            tape.evaluate_with(read, &mut registers, &mut out);
+            out
+        };
+        (0..STARTS).any(|seed| {
+            let size = 10f64.powi((seed % 4) as i32 - 2);
+            let mut x: Vec<f64> = inputs.iter().map(|&k| size * draw(seed, k, 0)).collect();
+            let mut out = at(&x);
+            for _ in 0..ROUNDS {
+                least_step(&out, rows, &mut x);
+                out = at(&x);
+            }
+            let length = 1.0 + norm(&x);
+            if !out[..rows].iter().all(|value| value.abs() <= 1e-9 * length) {
+                return false;
+            }
+            // Across the kink, the jump of a gradient stays as the distance shrinks.
+            let Some(across) = (0..rows - 1)
+                .map(|row| &out[rows + row * n..][..n])
+                .find(|slope| norm(slope) > 0.0)
+            else {
+                return false;
+            };
+            let across: Vec<f64> = across.iter().map(|d| d / norm(across)).collect();
+            let mut jump = |distance: f64| {
+                let mut side = |sign: f64| {
+                    let moved: Vec<f64> = (x.iter().zip(&across))
+                        .map(|(x, d)| x + sign * distance * length * d)
+                        .collect();
+                    at(&moved)[rows + (rows - 1) * n..].to_vec()
+                };
+                let (ahead, behind) = (side(1.0), side(-1.0));
+                let places = (0..n).filter(|&i| inputs[i] != 0);
+                let (mut change, mut all) = (0.0f64, 0.0f64);
+                for i in places {
+                    change = change.max((ahead[i] - behind[i]).abs());
+                    all = all.max(ahead[i].abs()).max(behind[i].abs());
+                }
+                let finite = ahead.iter().chain(&behind).all(|g| g.is_finite());
+                if finite {
+                    change / all.max(f64::MIN_POSITIVE)
+                } else {
+                    f64::INFINITY
+                }
+            };
+            let (far, near) = (jump(1e-3), jump(1e-4));
+            near > 1e-6 && near > 0.5 * far
+        })
+    }
+}
+
+/// Moves x by the least step of Newton's method to a zero of the rows, whose gradients follow their values.
+fn least_step(out: &[f64], rows: usize, x: &mut [f64]) {
+    let n = x.len();
+    let slope = |row: usize| &out[rows + row * n..][..n];
+    if out.iter().any(|value| !value.is_finite()) {
+        return;
+    }
+    let products: Vec<f64> = (0..rows * rows)
+        .map(|k| dot(slope(k / rows), slope(k % rows)))
+        .collect();
+    let factors = solve_any_rank(&products, &out[..rows], 1e-14).point;
+    for (row, factor) in factors.iter().enumerate() {
+        (x.iter_mut().zip(slope(row))).for_each(|(x, s)| *x -= factor * s);
+    }
+}
