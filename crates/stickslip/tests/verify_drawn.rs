@@ -618,3 +618,37 @@ velocity = [0, 0, -2.0]
 "#;
     assert_accepted("spinning", text);
 }
+
+/// A bar that stands at a wall and moves into it has its impact at the initial instant; the account of the bar holds it: the end node
+/// loses its kinetic energy, rho A (L/4) v²/2 of a lumped mass in two cells.
+#[test]
+fn an_impact_at_the_initial_instant_is_in_the_account_of_its_body() {
+    let (density, area, length, speed): (f64, f64, f64, f64) = (3430.0, 0.01, 0.5, 1.422);
+    for scheme in ["moreau", "moreau-jean"] {
+        let text = format!(
+            "title = \"bar\"\nlaw = \"frictionless\"\nscheme = \"{scheme}\"\nimpact = \"inelastic\"\nstep = 2.5e-4\nuntil = 0.01\n\
+             [elastic]\nmass = \"lumped\"\n[[elastic.meshes]]\nshape = \"bar\"\nfrom = [0]\nto = [{length}]\ncells = [2]\nvelocity = [\"-{speed}\"]\n\
+             [[elastic.regions]]\nmodel = \"bar\"\nyoung = 16300\ndensity = {density}\narea = {area}\n\
+             [[contacts]]\nname = \"wall\"\nsurface = \"left\"\nobstacle = {{ plane = [1] }}\n"
+        );
+        let (summary, report) = judged(&format!("initial-{scheme}"), &parse(&text));
+        assert!(summary.certified, "{:?}", summary.warnings);
+        let report = report.expect("a formulation");
+        assert!(report.accepted(), "{scheme}: {:?}", report.violations);
+        let body = &summary.bodies[0];
+        let whole = density * area * length * speed * speed / 2.0;
+        assert!((body.start - whole).abs() < 1e-9 * whole);
+        let works = body.external + body.damping + body.numerical + body.contact_normal;
+        let change = body.kinetic + body.elastic - body.start;
+        assert!(
+            (change - works).abs() < 1e-9 * whole,
+            "{change} and {works}"
+        );
+        // What the impact took is the work of the contact, and of the damping of theta where that is above one half.
+        let taken = -(body.contact_normal + body.numerical);
+        assert!(
+            (taken / (0.25 * whole) - 1.0).abs() < 2e-2,
+            "{scheme}: {taken}"
+        );
+    }
+}

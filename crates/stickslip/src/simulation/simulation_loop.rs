@@ -224,10 +224,11 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Keeps the accounts of elastic bodies and surfaces from here on, in the records too; nothing happens
-    /// in an impact at the initial instant that they would see.
+    /// Keeps the accounts of elastic bodies and surfaces, begun at the state before the initial instant, in the records too: an impact
+    /// at that instant is their first entry.
     #[must_use]
-    pub fn with_elastic_ledger(mut self, ledger: ElasticLedger) -> Self {
+    pub fn with_elastic_ledger(mut self, mut ledger: ElasticLedger) -> Self {
+        ledger.observe(&self.record);
         self.elastic = Some(ledger);
         self.write_accounts();
         self
