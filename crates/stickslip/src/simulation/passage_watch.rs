@@ -92,7 +92,23 @@ struct Way<'a> {
     acted: bool,
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
+    fn of(
+        (system, record, from): (&'a dyn MechanicalSystem, &'a StepRecord, &'a State),
+        constraint: usize,
+        (gaps, acted): ([f64; 2], bool),
+    ) -> Self {
+        Self {
+            system,
+            record,
+            from,
+            gap: system.constraints()[constraint].gap(),
+            constraint,
+            gaps,
+            acted,
+        }
+    }
+
     /// Time at the start, and how long the step takes.
     fn time(&self) -> (f64, f64) {
         (self.record.t - self.record.h, self.record.h)
@@ -218,15 +234,7 @@ impl PassageWatch {
         (gaps, acted): ([f64; 2], bool),
     ) {
         let constraint = self.curved[k];
-        let way = Way {
-            system,
-            record,
-            from,
-            gap: system.constraints()[constraint].gap(),
-            constraint,
-            gaps,
-            acted,
-        };
+        let way = Way::of((system, record, from), constraint, (gaps, acted));
         let seen = self.look_closely(&way, self.seen[k]);
         self.seen[k] = if adds(record) {
             seen.in_motion(weighted_distance_square(&self.weights, range.1, range.0).sqrt())
@@ -394,15 +402,8 @@ impl PassageWatch {
                 continue;
             }
             next = constraint + 1;
-            let way = Way {
-                system,
-                record,
-                from,
-                gap: system.constraints()[constraint].gap(),
-                constraint,
-                gaps: [contact.gap; 2],
-                acted: true,
-            };
+            let ends = ([contact.gap; 2], true);
+            let way = Way::of((system, record, from), constraint, ends);
             if self.on_way(&way, 0.0, |along| along.loses_normal()) {
                 self.enter_lost(&way);
             }
