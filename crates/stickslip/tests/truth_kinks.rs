@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::records::EventKind;
 use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::{RunEnd, Simulation};
 
@@ -46,6 +47,12 @@ fn a_particle_that_meets_a_ramp_of_the_same_gap_is_stopped_across_it() {
                     );
                 }
                 assert!(!sim.positions().drifts());
+                // A contact that stays closed is struck too, and once.
+                let events = sim.events().events.iter();
+                let impacts = events
+                    .filter(|event| event.kind == EventKind::Impact)
+                    .count();
+                assert_eq!(impacts, 1, "{scheme}, {degrees} degrees, e = {e}, h = {h}");
             }
         }
     }

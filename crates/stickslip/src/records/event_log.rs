@@ -138,6 +138,9 @@ pub struct EventLog {
     steady: Vec<f64>,
     #[serde(default)]
     bounces: Vec<Bounces>,
+    /// Contacts of the record to be observed next that were struck while they stayed closed, where the normal jumps.
+    #[serde(skip)]
+    jolted: Vec<usize>,
     /// Contacts hit in the last step.
     #[serde(default)]
     hit: Vec<bool>,
@@ -276,6 +279,10 @@ impl EventLog {
                 (_, ContactMode::Open, _) => {
                     self.opened[i] = Some((event(EventKind::LiftOff), before));
                 }
+                (_, _, _) if self.jolted.contains(&i) => {
+                    self.hit[i] = true;
+                    self.keep(event(EventKind::Impact));
+                }
                 (_, after, held) => {
                     let before = held.map_or(before, |(_, mode)| mode);
                     match after {
@@ -301,6 +308,7 @@ impl EventLog {
     /// unit of time, beyond what its approach and its leaving explain, has grown fourfold or more, and no contact was hit in this
     /// step. Whether the impulse shrinks with the step is for the run to find out.
     pub(crate) fn suspect(&mut self, record: &StepRecord) -> Option<usize> {
+        self.jolted.clear();
         if self.quiet && record.is_idle() {
             return None;
         }
@@ -322,6 +330,15 @@ impl EventLog {
             struck |= self.strikes(i, record);
             let impulse = record.impulses[contact.start];
             let rate = impulse / record.h;
+            // What approaches though it was closed met a kink; the approach of a curved surface goes with the step, as its impulse does.
+            let stayed = self
+                .modes
+                .get(i)
+                .is_some_and(|mode| *mode != ContactMode::Open);
+            let energy = -0.5 * impulse * contact.approach;
+            if stayed && rate > 4.0 * self.steady[i] && energy > MATTERS * self.kinetic_max {
+                self.jolted.push(i);
+            }
             let inverse_mass = contact.painleve.map_or(f64::NAN, |p| p.gamma / p.margin);
             // Friction of a contact that slides takes part in stopping its approach: with γ, where that is positive.
             let stopped = contact.painleve.map_or(f64::NAN, |p| {
