@@ -501,6 +501,19 @@ fn a_pendulum_that_a_wall_stops_is_accepted() {
     assert_accepted("pendulum", &parse(PENDULUM));
 }
 
+/// One that a wall throws back moves along its chord, which leaves a little slip along the wall that nothing could oppose.
+#[test]
+fn a_pendulum_that_a_wall_throws_back_is_accepted() {
+    for restitution in [0.3, 0.7, 1.0] {
+        let text = PENDULUM.replace(
+            "friction = ",
+            &format!("restitution = {restitution}\nfriction = "),
+        );
+        let text = text.replace("impact = \"inelastic\"", "impact = \"newton\"");
+        assert_accepted(&format!("rebound-{restitution}"), &parse(&text));
+    }
+}
+
 /// A particle on a slope under Moreau's S, whose step answers impulses unevenly.
 fn uneven(more: &str, forces: &str) -> Scene {
     parse(&format!(

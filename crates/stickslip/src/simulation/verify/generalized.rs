@@ -212,6 +212,15 @@ impl Whitened {
         parts
     }
 
+    /// Whether an impulse along a row moves anything but the normals, of which it has the given parts. Joints may leave a body no other way
+    /// to go: friction along such a row is none of the generalized law, whatever slip the chord of a step leaves in it.
+    fn moves_apart(&self, row: usize, held: &[f64]) -> bool {
+        let starts = self.contacts.iter().map(|c| c.start);
+        let parts = starts.zip(held.iter().map(|x| -x));
+        let rest = self.covector([(row, 1.0)].into_iter().chain(parts));
+        norm(&rest) > 1e-6 * norm(&self.rows[row])
+    }
+
     /// √W_ii of a row: what makes an impulse a kinetic speed.
     fn root(&self, i: usize) -> f64 {
         self.w[i * self.places.len() + i]
@@ -250,6 +259,11 @@ impl Whitened {
             .flat_map(|c| c.start + 1..c.start + c.size)
             .collect();
         let held: Vec<Vec<f64>> = rows.iter().map(|&i| self.normal_parts(i)).collect();
+        let moves: Vec<bool> = rows
+            .iter()
+            .zip(&held)
+            .map(|(&i, held)| self.moves_apart(i, held))
+            .collect();
         let own: Vec<f64> = rows
             .iter()
             .map(|&i| self.root(i) * self.impulse[i])
@@ -262,8 +276,11 @@ impl Whitened {
                 .collect();
             let slips: Vec<f64> = rows
                 .iter()
-                .zip(&held)
-                .map(|(&i, held)| (u[self.places[i][0]] - dot(held, &normals)) / self.root(i))
+                .zip(held.iter().zip(&moves))
+                .map(|(&i, (held, moves))| match moves {
+                    true => (u[self.places[i][0]] - dot(held, &normals)) / self.root(i),
+                    false => 0.0,
+                })
                 .collect();
             let rate = size / norm(&slips).max(1e-3 * speed);
             let mut out = Vec::new();
