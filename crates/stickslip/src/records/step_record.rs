@@ -113,6 +113,21 @@ pub enum StepOutcome {
         /// The contact.
         contact: ContactKey,
     },
+    /// A contact stays where its gap has a kink: it is pressed by two normals there, of which it has one at a time.
+    StaysAtKink {
+        /// The contact.
+        contact: ContactKey,
+    },
+    /// A gap jumps below zero: the obstacle has no face there that could be met.
+    GapJumps {
+        /// The contact.
+        contact: ContactKey,
+    },
+    /// The equation of a joint jumps.
+    JointJumps {
+        /// Its number.
+        joint: usize,
+    },
     /// A delay was negative or longer than announced: the motion is not known there.
     DelayOutOfRange,
     /// Events follow each other without the motion getting on, or its integration takes more steps than it may.
@@ -138,6 +153,9 @@ impl StepOutcome {
                 | Self::NoProgress
                 | Self::DegenerateGap { .. }
                 | Self::ForeignNormal { .. }
+                | Self::StaysAtKink { .. }
+                | Self::GapJumps { .. }
+                | Self::JointJumps { .. }
         )
     }
 

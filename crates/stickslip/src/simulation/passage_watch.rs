@@ -511,7 +511,7 @@ fn middle(
 }
 
 /// The displacement from one position to another, as a velocity.
-fn write_moved(record: &StepRecord, (from, to): (&[f64], &[f64]), moved: &mut Vec<f64>) {
+pub(super) fn write_moved(record: &StepRecord, (from, to): (&[f64], &[f64]), moved: &mut Vec<f64>) {
     if to.len() == record.velocity.len() {
         assign_difference(moved, to, from);
     } else {

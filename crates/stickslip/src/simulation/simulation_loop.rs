@@ -18,6 +18,7 @@ use crate::systems::{ElasticScratch, MechanicalSystem};
 
 use super::frame_watch::FrameWatch;
 use super::gap_zero::passed_through;
+use super::jump_watch::JumpWatch;
 use super::positions::PositionWatch;
 use super::simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
 use super::step_control::{CoordinateSizes, StepControl};
@@ -79,6 +80,7 @@ pub struct Simulation {
     uniqueness: UniquenessWatch,
     positions: PositionWatch,
     frames: FrameWatch,
+    jumps: JumpWatch,
     momentum: MomentumLedger,
     elastic: Option<ElasticLedger>,
     world: Option<(WorldAccounts, WorldMonitors)>,
@@ -170,6 +172,7 @@ impl Simulation {
             .as_world()
             .map(|world| (WorldAccounts::default(), WorldMonitors::new(world)));
         let frames = FrameWatch::new(system.as_ref());
+        let jumps = JumpWatch::new(system.as_ref());
         let mut simulation = Self {
             system,
             scheme,
@@ -194,6 +197,7 @@ impl Simulation {
             uniqueness: UniquenessWatch::default(),
             positions: PositionWatch::default(),
             frames,
+            jumps,
             momentum: MomentumLedger::default(),
             elastic: None,
             world,
@@ -376,6 +380,11 @@ impl Simulation {
             if let Some(contact) = self.frames.observe(self.system.as_ref(), made, scales) {
                 self.state.clone_from(&self.saved);
                 self.record.outcome = StepOutcome::ForeignNormal { contact };
+            }
+            let (record, from) = (&self.record, &self.saved);
+            if let Some(outcome) = self.jumps.observe(self.system.as_ref(), record, from) {
+                self.state.clone_from(&self.saved);
+                self.record.outcome = outcome;
             }
         }
         if self.settings.on_several == OnSeveral::Stop

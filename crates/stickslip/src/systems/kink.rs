@@ -1,8 +1,9 @@
-//! Where the normal of a gap jumps along a way.
+//! Where the normal of a gap, or its value, jumps along a way.
 
 use super::MechanicalSystem;
 use super::functions::ScalarFunction;
 use super::passage::straight;
+use crate::algebra::dot;
 
 /// Halvings of a way: what is left of a smooth turn after them is a ten-millionth of it.
 const HALVINGS: u32 = 24;
@@ -47,6 +48,66 @@ pub(crate) fn rate_jumps(
         }
     }
     true
+}
+
+/// A value has jumped if the way that is left after all halvings changes it by more than this part of what its rate says of the whole.
+const JUMP: f64 = 1e-3;
+/// And by more than so many units of rounding.
+const ROUNDING_UNITS: f64 = 1e3;
+
+/// What the value of a function jumps on the straight way between two configurations along the displacement `moved`, and the value
+/// that it jumps to; none where it is continuous there.
+///
+/// Of both halves that one is halved again whose change is farther from what the rates at its ends say of it: what bends leaves an eighth, what
+/// has a kink one half, what jumps all.
+pub(crate) fn value_jump(
+    system: &dyn MechanicalSystem,
+    function: &dyn ScalarFunction,
+    [(t0, q0), (t1, q1)]: [(f64, &[f64]); 2],
+    moved: &[f64],
+) -> Option<[f64; 2]> {
+    if !function.has_kinks() {
+        return None;
+    }
+    let (mut q, mut row) = (vec![0.0; q0.len()], vec![0.0; moved.len()]);
+    let mut at = |s: f64| {
+        straight(system, (q0, q1), s, &mut q);
+        let t = t0 + s * (t1 - t0);
+        function.gradient(t, &q, &mut row);
+        let slope = dot(&row, moved) + (t1 - t0) * function.rate(t, &q);
+        let size: f64 = row.iter().zip(&q).map(|(g, q)| (g * q).abs()).sum();
+        let size = size + function.magnitude(t, &q);
+        (s, function.value(t, &q), slope, size)
+    };
+    type Place = (f64, f64, f64, f64);
+    let unsaid = |a: Place, b: Place| b.1 - a.1 - 0.5 * (b.0 - a.0) * (a.2 + b.2);
+    let (mut a, mut b) = (at(0.0), at(1.0));
+    let rounding = ROUNDING_UNITS * f64::EPSILON * (a.3 + b.3 + a.1.abs() + b.1.abs());
+    let least = JUMP * (a.2.abs() + b.2.abs()) + rounding;
+    for _ in 0..HALVINGS {
+        if !(unsaid(a, b).abs() > least) {
+            return None;
+        }
+        let middle = at(0.5 * (a.0 + b.0));
+        if unsaid(a, middle).abs() >= unsaid(middle, b).abs() {
+            b = middle;
+        } else {
+            a = middle;
+        }
+    }
+    Some([b.1 - a.1, b.1])
+}
+
+/// Whether a gap jumps below zero on such a way: the body is then inside the obstacle and met no face of it. One that jumps open is an
+/// edge, from which a body falls.
+pub(crate) fn jumps_shut(
+    system: &dyn MechanicalSystem,
+    gap: &dyn ScalarFunction,
+    ends: [(f64, &[f64]); 2],
+    moved: &[f64],
+) -> bool {
+    value_jump(system, gap, ends, moved)
+        .is_some_and(|[size, after]| after < 1e-6 * size && size < 0.0)
 }
 
 #[cfg(test)]
@@ -101,5 +162,46 @@ mod tests {
             gradient: |q: &[f64], row: &mut [f64]| row.copy_from_slice(&[-q[0].signum(), 1.0]),
         };
         assert!(!jumps(&smooth, (-1.0, 1.0)));
+    }
+
+    /// A stair of the given height at x = c on a floor that bends.
+    struct Stair(f64, f64);
+
+    impl ScalarFunction for Stair {
+        fn value(&self, _: f64, q: &[f64]) -> f64 {
+            let step = if q[0] < self.0 { 0.0 } else { self.1 };
+            q[1] - 0.3 * q[0] * q[0] - 0.2 * (q[0] - 0.37).abs() - step
+        }
+        fn gradient(&self, _: f64, q: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(&[-0.6 * q[0] - 0.2 * (q[0] - 0.37).signum(), 1.0]);
+        }
+        fn has_kinks(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_jump_of_the_value_is_told_from_bends_and_kinks() {
+        let system = GeneralizedSystem::builder(["x", "y"]).mass_diagonal(&[1.0; 2]);
+        let system = system.build(&[0.0; 2]).expect("valid");
+        let jump = |c: f64, height: f64, (a, b): (f64, f64)| {
+            let ends = [(0.0, &[a, 0.0][..]), (0.1, &[b, 0.1][..])];
+            value_jump(&system, &Stair(c, height), ends, &[b - a, 0.1])
+        };
+        for k in 1..100 {
+            let c = 0.01 * f64::from(k);
+            for height in [0.01, -0.01, 0.5] {
+                for way in [(0.0, 1.0), (1.0, 0.0)] {
+                    let sign = if way.0 < way.1 { -1.0 } else { 1.0 };
+                    let [size, _] = jump(c, height, way).expect("a jump");
+                    assert!((size - sign * height).abs() < 1e-6, "{c} {height} {size}");
+                }
+                // Not on the way.
+                assert_eq!(jump(-c, height, (0.0, 1.0)), None);
+            }
+            assert_eq!(jump(c, 0.0, (0.0, 1.0)), None);
+        }
+        // A body at rest beside the stair.
+        assert_eq!(jump(0.5, 0.5, (0.499, 0.499)), None);
     }
 }

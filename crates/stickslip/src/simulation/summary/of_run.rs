@@ -171,6 +171,20 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              \"event-driven\" cannot tell which of them stick (the other schemes can)",
             named(contact)
         ),
+        StepOutcome::StaysAtKink { contact } => format!(
+            "contact `{}` stays at a kink of its gap (`min`, `max`, `abs`, `if`), where two normals press it and it has \
+             one at a time: give it a contact for each side",
+            named(contact)
+        ),
+        StepOutcome::GapJumps { contact } => format!(
+            "the gap of contact `{}` jumps below zero here (`if`, `sign`): its obstacle has no face that could be met; write \
+             one, as a gap whose sides agree where it changes, or as a contact of its own",
+            named(contact)
+        ),
+        StepOutcome::JointJumps { joint } => format!(
+            "the equation of joint `{}` jumps here (`if`, `sign`): no motion satisfies it on both sides",
+            simulation.system().joints()[joint].name()
+        ),
         StepOutcome::NoProgress if gap_ahead_not_finite(simulation).is_some() => {
             let constraint = gap_ahead_not_finite(simulation).unwrap_or_default();
             gap_not_finite(simulation, constraint)

@@ -40,6 +40,8 @@ pub(super) struct Accelerations {
     pub(super) rates: Vec<f64>,
     sections: Vec<FrictionSection>,
     joint_rows: Vec<f64>,
+    /// Rate of every joint's equation.
+    pub joint_local: Vec<f64>,
     pub(super) joint_rates: Vec<f64>,
     /// Reactions of the joints, as multiples of their gradients.
     pub joint_reaction: Vec<f64>,
@@ -86,6 +88,7 @@ impl Accelerations {
         self.gap_rounding.resize(system.constraints().len(), 0.0);
         self.gap_units.resize(self.layout.slots().len(), 0.0);
         self.joint_rows.resize(system.joints().len() * n, 0.0);
+        self.joint_local.resize(system.joints().len(), 0.0);
         self.joint_rates.resize(system.joints().len(), 0.0);
         self.joint_reaction.resize(system.joints().len(), 0.0);
     }
@@ -150,6 +153,7 @@ impl Accelerations {
         for (i, joint) in system.joints().iter().enumerate() {
             let row = &mut self.joint_rows[i * n..(i + 1) * n];
             joint.function().gradient(at.t, at.q, row);
+            self.joint_local[i] = dot(row, at.v) + joint.function().rate(at.t, at.q);
         }
         self.rows = rows;
         self.local = local;

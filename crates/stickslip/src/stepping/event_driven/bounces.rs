@@ -14,7 +14,7 @@ const AT_ONCE: f64 = 100.0;
 /// How often they may.
 const ENDINGS: usize = 1000;
 
-/// Ends of bounces that took up again at once, in a row.
+/// Ends of bounces that took up again at once, in a row, or jumps at a kink.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endings {
     last: f64,
@@ -30,7 +30,7 @@ impl Endings {
     }
 
     /// One more, after flights of at most this length; false if there were too many.
-    fn add(&mut self, t: f64, flight: f64) -> bool {
+    pub(super) fn add(&mut self, t: f64, flight: f64) -> bool {
         let again = t - self.last <= AT_ONCE * flight;
         self.count = if again { self.count + 1 } else { 0 };
         self.last = t;

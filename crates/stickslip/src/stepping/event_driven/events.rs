@@ -12,6 +12,9 @@ use super::scales::{BEGUN, STOPPED};
 /// A gap above this part of what the step could move it is open beyond the error of the way in between.
 const CLEAR: f64 = 1e-6;
 
+/// Times that differ by less than this part of them are one instant, to rounding.
+pub(super) const TIE: f64 = 64.0 * f64::EPSILON;
+
 /// What can end a smooth piece of the motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Watch {
@@ -27,8 +30,56 @@ pub(super) enum Watch {
     Stop(usize, usize),
     /// A group that begins to slip has gathered speed.
     Begun(usize, usize),
+    /// A row that is held has a velocity: it jumped.
+    Jump,
     /// A function of the user changes sign.
     User(usize),
+}
+
+/// The way of a step: the cubic through coordinates and their rates at both ends, the velocities straight between theirs.
+pub(super) struct Way {
+    start: Vec<f64>,
+    rate: Vec<f64>,
+    bend: Vec<f64>,
+    twist: Vec<f64>,
+    velocities: [Vec<f64>; 2],
+}
+
+impl Way {
+    /// That of the step of length `h` just taken, which ends at `end`.
+    pub fn new(integrator: &Integrator, h: f64, end: &[f64]) -> Self {
+        let (nq, n) = (integrator.nq, integrator.n);
+        let (y, step) = (&integrator.y, &integrator.step);
+        let [rate, last] = [&step.k[0], &step.k[6]].map(|k| k[..nq].iter().map(|x| h * x));
+        let rate: Vec<f64> = rate.collect();
+        let (mut bend, mut twist) = (vec![0.0; nq], vec![0.0; nq]);
+        for (i, v1) in last.enumerate() {
+            let (moved, v0) = (end[i] - y[i], rate[i]);
+            (bend[i], twist[i]) = (3.0 * moved - 2.0 * v0 - v1, v0 + v1 - 2.0 * moved);
+        }
+        Self {
+            start: y[..nq].to_vec(),
+            rate,
+            bend,
+            twist,
+            velocities: [y, end].map(|y| y[nq..nq + n].to_vec()),
+        }
+    }
+
+    /// Coordinates at the part u of the step.
+    pub fn place(&self, u: f64, q: &mut [f64]) {
+        for (i, x) in q.iter_mut().enumerate() {
+            *x = self.start[i] + u * (self.rate[i] + u * (self.bend[i] + u * self.twist[i]));
+        }
+    }
+
+    /// Velocity there.
+    pub fn velocity(&self, u: f64, v: &mut [f64]) {
+        let [first, last] = &self.velocities;
+        for ((x, a), b) in v.iter_mut().zip(first).zip(last) {
+            *x = (1.0 - u) * a + u * b;
+        }
+    }
 }
 
 impl Integrator {
@@ -56,6 +107,10 @@ impl Integrator {
                     list.push(Watch::Begun(s, g));
                 }
             }
+        }
+        let joined = !acc.joint_local.is_empty();
+        if joined || self.modes.iter().any(|mode| mode.closed) {
+            list.push(Watch::Jump);
         }
         list.extend((0..self.watches.len()).map(Watch::User));
         list
@@ -87,6 +142,7 @@ impl Integrator {
                 let velocity = acc.velocity(s, &acc.groups[s][g]);
                 BEGUN * self.slip_speed(s, g) - dot(velocity, velocity).sqrt()
             }
+            Watch::Jump => -self.jump(),
             Watch::User(i) => self.watches[i].value(t, &y[..self.nq], &y[self.nq..][..self.n]),
         }
     }
@@ -107,7 +163,7 @@ impl Integrator {
             .collect()
     }
 
-    /// The earliest event inside the step of length `h` just taken.
+    /// The earliest event inside the step of length `h` just taken, which then ends with it.
     pub(super) fn first_event(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -120,7 +176,9 @@ impl Integrator {
             .map(|&(watch, _)| self.value(watch, self.t + h, &end))
             .collect();
         let dips = self.gap_dips(system, h, &end);
+        let rough = self.rough_pieces(system, h, &end);
         self.step.y = end;
+        self.probed = false;
         let mut first: Option<(f64, Watch)> = None;
         for (&(watch, start), &stop) in before.iter().zip(&after) {
             let found = match watch {
@@ -149,14 +207,25 @@ impl Integrator {
                         at
                     }
                 }
+                Watch::Jump => self.first_jump(system, h, [-start, -stop], &rough),
                 _ if stop < 0.0 => self.crossing(system, watch, start, h),
                 _ => None,
             };
-            if let Some(at) = found {
-                if first.is_none_or(|(best, _)| at < best) {
-                    first = Some((at, watch));
-                }
+            let Some(at) = found else { continue };
+            // What a jump of rows changes at its instant is no event of its own, and one of the user ends no piece.
+            let tie = TIE * (self.t.abs() + h);
+            let later = |(best, other): (f64, Watch)| match (watch, other) {
+                (Watch::User(_), _) | (Watch::Jump, _) => at > best + tie,
+                (_, Watch::Jump) => at >= best - tie,
+                _ => at >= best,
+            };
+            if !first.is_some_and(later) {
+                first = Some((at, watch));
             }
+        }
+        if self.probed {
+            // The step that is made is in the buffer again.
+            self.take(system, first.map_or(h, |(at, _)| at));
         }
         first
     }
@@ -174,22 +243,12 @@ impl Integrator {
         const PIECES: usize = 8;
         let (nq, turning) = (self.nq, self.nq != self.n);
         let mut dips: Vec<(usize, f64, bool)> = Vec::new();
-        let (first, last) = (&self.step.k[0], &self.step.k[6]);
-        // Coordinates at the part u of the step.
-        let place = |u: f64, q: &mut [f64]| {
-            for (i, x) in q.iter_mut().enumerate() {
-                let (x0, x1) = (self.y[i], end[i]);
-                let (v0, v1) = (h * first[i], h * last[i]);
-                let (a, b) = (3.0 * (x1 - x0) - 2.0 * v0 - v1, v0 + v1 - 2.0 * (x1 - x0));
-                *x = x0 + u * (v0 + u * (a + u * b));
-            }
-        };
-        // Velocity there, over the step.
-        let (v0, v1) = (&self.y[nq..nq + self.n], &end[nq..nq + self.n]);
+        let way = Way::new(self, h, end);
+        let place = |u: f64, q: &mut [f64]| way.place(u, q);
+        // The velocity there, over the step.
         let moved = |u: f64, out: &mut [f64]| {
-            for ((x, a), b) in out.iter_mut().zip(v0).zip(v1) {
-                *x = h * ((1.0 - u) * a + u * b);
-            }
+            way.velocity(u, out);
+            out.iter_mut().for_each(|x| *x *= h);
         };
         let mut q = vec![0.0; nq];
         let (mut passed, mut weights) = (None, Vec::new());
@@ -311,6 +370,7 @@ impl Integrator {
         h: f64,
     ) -> f64 {
         self.take(system, h);
+        self.probed = true;
         let y = std::mem::take(&mut self.step.y);
         let value = self.value(watch, self.t + h, &y);
         self.step.y = y;

@@ -9,6 +9,7 @@ use crate::stepping::{ContactStage, State, TimeSteppingScheme};
 use crate::systems::{Instant, MechanicalSystem};
 
 use super::ReferenceEventKind;
+use super::events::Watch;
 use super::integrator::Integrator;
 
 impl Integrator {
@@ -19,6 +20,7 @@ impl Integrator {
         system: &dyn MechanicalSystem,
         stage: &mut ContactStage,
         before: &[f64],
+        watch: Option<Watch>,
     ) -> StepOutcome {
         self.place_here(system);
         let acc = &self.accelerations;
@@ -28,7 +30,7 @@ impl Integrator {
                 self.touches(s) && acc.normal_velocity(s) < -1e-11 * speed
             })
             .collect();
-        if approaching.is_empty() {
+        if approaching.is_empty() && !self.joints_jumped(watch) {
             return StepOutcome::Solved;
         }
         let incoming: Vec<f64> = approaching

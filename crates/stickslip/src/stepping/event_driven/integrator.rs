@@ -11,6 +11,7 @@ use crate::systems::{Instant, MechanicalSystem};
 
 use super::accelerations::{Accelerations, extent};
 use super::bounces::Endings;
+use super::events::Watch;
 use super::modes::{Friction, Mode};
 use super::runge_kutta::Step;
 use super::scales::Scales;
@@ -62,11 +63,16 @@ pub(super) struct Integrator {
     /// Contacts whose reaction fell to zero at this very instant.
     pub(super) released: Vec<(usize, f64)>,
     pub(super) endings: Endings,
+    pub(super) jumps: Endings,
+    /// Steps that were cut short and moved nothing, since one moved something.
+    pub(super) idle: usize,
     pub resume: Option<Resume>,
     /// From where on every open gap is watched at this step: zero, or where it is below.
     pub levels: Vec<f64>,
     /// A constraint that the last step passed through without an event, and after what time.
     pub passed: Option<(usize, f64)>,
+    /// Whether other lengths of the step were tried since.
+    pub(super) probed: bool,
 }
 
 impl Integrator {
@@ -99,9 +105,12 @@ impl Integrator {
             slow: 0,
             released: Vec::new(),
             endings: Endings::none(),
+            jumps: Endings::none(),
+            idle: 0,
             resume: None,
             levels: Vec::new(),
             passed: None,
+            probed: false,
         }
     }
 
@@ -407,6 +416,7 @@ impl Integrator {
                 return self.undefined(system, h, (t0, &q0));
             }
             // A step whose error is within the tolerance.
+            let tried = h;
             loop {
                 self.take(system, h);
                 let error = self.step.error(&sizes, h, self.settings.tolerance);
@@ -423,6 +433,9 @@ impl Integrator {
                     0.1
                 };
             }
+            if self.gets_nowhere(system, h, h < tried) {
+                return self.no_progress(system, Watch::Jump);
+            }
             let event = self.first_event(system, h, &before);
             if let Some((constraint, at)) = self.passed
                 && event.is_none_or(|(first, _)| first >= at)
@@ -431,19 +444,26 @@ impl Integrator {
                 return StepOutcome::DegenerateGap { contact };
             }
             let (length, watch) = event.map_or((h, None), |(h, watch)| (h, Some(watch)));
-            if watch.is_some() {
-                self.take(system, length);
+            if let Some(outcome) = self.torn(system, length, watch) {
+                return outcome;
             }
             let lands = watch.is_none() && h == room;
             self.t = if lands { limit } else { self.t + length };
             self.y.clone_from(&self.step.y);
-            self.project(system);
+            if watch == Some(Watch::Jump) {
+                // What a correction would take from the velocity here the impact law answers.
+                if !self.go_beyond(system) {
+                    return self.no_progress(system, Watch::Jump);
+                }
+            } else {
+                self.project(system);
+            }
             self.derivative(system);
             self.enter_node();
             if let Some(watch) = watch {
                 self.slow = if length <= rounding { self.slow + 1 } else { 0 };
                 if self.slow > 200 {
-                    return StepOutcome::NoProgress;
+                    return self.no_progress(system, watch);
                 }
                 let outcome = self.transit(system, stage, Some(watch));
                 if outcome.is_fatal() {

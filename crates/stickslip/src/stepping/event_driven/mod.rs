@@ -7,6 +7,7 @@ mod full_pivoting;
 mod hold;
 mod impacts;
 mod integrator;
+mod kinks;
 mod lasting_contact;
 mod modes;
 mod onset;

@@ -99,6 +99,11 @@ impl Integrator {
 
     /// Shortest vector in the kinetic metric whose products with the rows are minus the values.
     pub(super) fn correction(&self, rows: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
+        self.answer(rows, values).0
+    }
+
+    /// The same with the multipliers of the rows.
+    pub(super) fn answer(&self, rows: &[Vec<f64>], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let m = rows.len();
         let responses: Vec<Vec<f64>> = rows
             .iter()
@@ -121,11 +126,11 @@ impl Integrator {
             solve_full_pivoting(&mut matrix, &mut right, None).0
         };
         let mut out = vec![0.0; self.n];
-        for (response, x) in responses.iter().zip(multipliers) {
+        for (response, x) in responses.iter().zip(&multipliers) {
             for (o, r) in out.iter_mut().zip(response) {
                 *o += x * r;
             }
         }
-        out
+        (out, multipliers)
     }
 }

@@ -125,6 +125,12 @@ impl Scales {
         }
     }
 
+    /// Largest size of what every velocity moves.
+    pub fn lengths(&self, system: &dyn MechanicalSystem) -> Vec<f64> {
+        let all = 0..self.mobility.len();
+        all.map(|k| extent(system, &self.reach, k)).collect()
+    }
+
     /// Length of the run in the unit of a gap.
     pub fn length(&self, constraint: usize) -> f64 {
         self.touching[constraint] / TOUCHING

@@ -41,14 +41,18 @@ impl Integrator {
             before.copy_from_slice(&self.y[self.nq..self.nq + self.n]);
         }
         let rigid = self.settings.compliance.is_none();
+        if !rigid && self.joints_jumped(watch) {
+            self.joints_strike(system);
+        }
         if rigid {
-            let outcome = self.impacts(system, stage, &before);
+            let outcome = self.impacts(system, stage, &before, watch);
             if outcome.is_fatal() {
                 return outcome;
             }
         }
+        // A slip whose row jumps past zero has not stopped.
         let stopped = match watch {
-            Some(Watch::Stop(s, g)) => Some((s, g)),
+            Some(Watch::Stop(s, g)) if self.has_stopped(s, g) => Some((s, g)),
             _ => None,
         };
         let leaving = match watch {
@@ -155,6 +159,14 @@ impl Integrator {
             system.displace(&q, &mean, rest, &mut self.y[..nq]);
             self.t += rest;
         }
+    }
+
+    /// Whether the velocity of a group is zero up to what a stop leaves.
+    fn has_stopped(&self, s: usize, g: usize) -> bool {
+        let velocity = self
+            .accelerations
+            .velocity(s, &self.accelerations.groups[s][g]);
+        dot(velocity, velocity).sqrt() <= 4.0 * STOPPED * self.slip_speed(s, g)
     }
 
     /// Whether the gap of a contact is within rounding of the lengths of the run.
