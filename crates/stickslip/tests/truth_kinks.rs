@@ -2,18 +2,29 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::records::EventKind;
+use stickslip::records::{EventKind, StepOutcome};
 use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::{RunEnd, Simulation};
 
-const SCHEMES: [&str; 3] = ["moreau-jean", "moreau", "sweeping-process"];
+const SCHEMES: [&str; 4] = ["moreau-jean", "moreau", "sweeping-process", "event-driven"];
 
 fn run(text: &str) -> Simulation {
+    let (sim, end) = run_until_it_ends(text);
+    assert_eq!(end, RunEnd::Finished, "{text}");
+    sim
+}
+
+fn run_until_it_ends(text: &str) -> (Simulation, RunEnd) {
     let scene = Scene::parse(SourceText::new("kink.toml", text)).unwrap_or_else(|e| panic!("{e}"));
     let mut sim = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
     let end = sim.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
-    assert_eq!(end, RunEnd::Finished, "{text}");
-    sim
+    (sim, end)
+}
+
+fn close(found: &[f64], expected: &[f64], tolerance: f64) -> bool {
+    let pairs = found.iter().zip(expected);
+    found.len() == expected.len()
+        && pairs.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs())) <= tolerance
 }
 
 /// A particle that slides along a level floor with the speed v meets a ramp of the angle a. Its velocity along the ramp
@@ -93,10 +104,211 @@ fn a_corner_that_no_impulse_holds_is_no_position_that_holds() {
         let (state, positions) = (sim.state(), sim.positions());
         assert!((state.q[0] - 1.0).abs() < 1e-9, "{scheme}: {:?}", state.q);
         let stopped = state.v[0].abs() < 1e-9;
+        // Restitution is none and friction of the wall has nothing to hold: the particle rests in the corner.
+        assert!(scheme != "event-driven" || stopped && state.v[1].abs() < 1e-9);
         assert!(
             stopped || positions.lean.value > 0.25,
             "{scheme}: {:?}",
             state.v
         );
+    }
+}
+
+/// In space the velocity across the ramp returns with the restitution, and friction takes its share of the impulse from the rest, which
+/// keeps its direction: the mass is the same along all axes.
+#[test]
+fn a_particle_in_space_is_struck_at_a_kink_with_friction() {
+    let (vx, vy) = (2.9, -1.3);
+    for (degrees, mu, e) in [
+        (20.0f64, 0.2, 0.0),
+        (20.0, 0.2, 0.6),
+        (50.0, 0.1, 0.3),
+        (50.0, 4.0, 0.0),
+    ] {
+        let (s, c) = degrees.to_radians().sin_cos();
+        for scheme in ["moreau-jean", "event-driven"] {
+            let sim = run(&format!(
+                "title = \"ramp\"\nscheme = \"{scheme}\"\nstep = 2e-3\nuntil = 0.5\n[system]\ncoordinates = [\"x\", \"y\", \"z\"]\n\
+                 kinetic_energy = \"1.7*(x'^2 + y'^2 + z'^2)/2\"\n[initial]\nx_dot = {vx}\ny_dot = {vy}\n[[contacts]]\nname = \"floor\"\n\
+                 gap = \"min(z, {c}*z - {s}*(x - 1))\"\npoint = [\"x\", \"y\", \"z\"]\nfriction = {mu}\nrestitution = {e}\n"
+            ));
+            let (along, across) = (vx * c, vx * s);
+            let slip = along.hypot(vy);
+            let left = (slip - mu * (1.0 + e) * across).max(0.0) / slip;
+            let expected = [
+                left * along * c - e * across * s,
+                left * vy,
+                left * along * s + e * across * c,
+            ];
+            let found = &sim.state().v;
+            assert!(
+                close(found, &expected, 1e-9),
+                "{scheme}, {degrees}, {mu}, {e}: {found:?} and {expected:?}"
+            );
+        }
+    }
+}
+
+/// A bead on a bent wire: the joint takes what runs across the second side, with rigid contacts in the scene and with compliant ones.
+#[test]
+fn a_bead_on_a_bent_wire_keeps_what_runs_along_it() {
+    let slope = 0.5f64;
+    let speed = 3.0 * (1.0 + slope * slope).sqrt();
+    let left = speed * (2.0 * slope.atan()).cos();
+    let after = [
+        left / (1.0 + slope * slope).sqrt(),
+        left * slope / (1.0 + slope * slope).sqrt(),
+    ];
+    for (scheme, more) in [
+        ("event-driven", ""),
+        ("event-driven", "compliance_time = 0.01\n"),
+        ("moreau-jean", ""),
+    ] {
+        let sim = run(&format!(
+            "title = \"wire\"\nscheme = \"{scheme}\"\n{more}step = 1e-2\nuntil = 1\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2)/2\"\n[initial]\nx = -1\ny = {slope}\nx_dot = 3\ny_dot = {}\n\
+             [[joints]]\nname = \"wire\"\nequation = \"y - {slope}*abs(x)\"\n[[contacts]]\nname = \"far\"\ngap = \"y + 1\"\n",
+            -3.0 * slope
+        ));
+        let (v, q) = (&sim.state().v, &sim.state().q);
+        assert!(close(v, &after, 1e-9), "{scheme}: {v:?} and {after:?}");
+        assert!((q[1] - slope * q[0]).abs() < 1e-9, "{scheme}: {q:?}");
+        let joints = sim.ledger().totals.joints;
+        let taken = 0.5 * (left * left - speed * speed);
+        assert!(
+            (joints - taken).abs() < 1e-9,
+            "{scheme}: {joints} and {taken}"
+        );
+    }
+}
+
+/// A floor that sets off at once strikes what stands on it, in the middle between two records; a belt that does drags it along.
+#[test]
+fn floors_and_belts_that_set_off_at_once_do_so_at_their_instant() {
+    let text = |contact: &str| {
+        format!(
+            "title = \"sets off\"\nscheme = \"event-driven\"\nstep = 1e-2\nuntil = 0.6\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"3*(x'^2 + y'^2)/2\"\npotential = \"3*10*y\"\n[initial]\n[[contacts]]\nname = \"floor\"\n{contact}"
+        )
+    };
+    let sim = run(&text(
+        "gap = \"y - 2*max(0, t - 0.4537)\"\nrestitution = 0.5\n",
+    ));
+    let (rest, fall) = (0.6 - 0.4537, 3.0 - 10.0 * (0.6 - 0.4537));
+    let state = sim.state();
+    assert!((state.v[1] - fall).abs() < 1e-9, "{:?}", state.v);
+    assert!(
+        (state.q[1] - rest * (3.0 - 5.0 * rest)).abs() < 1e-9,
+        "{:?}",
+        state.q
+    );
+    let sim = run(&text(
+        "gap = \"y\"\nslip = \"x' - if(t < 0.3137, 0, 2)\"\nfriction = 0.1\n",
+    ));
+    let dragged = 0.6 - 0.3137;
+    assert!(
+        (sim.state().v[0] - dragged).abs() < 1e-9,
+        "{:?}",
+        sim.state().v
+    );
+}
+
+/// A valley without friction: the particle comes to rest at its bottom after infinitely many strikes, where two normals press it and one
+/// gap has one at a time. The run from event to event says so instead of going on.
+#[test]
+fn a_contact_that_stays_at_its_kink_stops_by_name() {
+    let start = "title = \"kink\"\nscheme = \"event-driven\"\nstep = 1e-2\nuntil = 20\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+                 kinetic_energy = \"(x'^2 + y'^2)/2\"\n";
+    let valley = "potential = \"9.81*y\"\n[initial]\nx = -1\ny = 0.3\n[[contacts]]\nname = \"kink\"\ngap = \"y - 0.3*abs(x)\"\n";
+    // Down a slope of g sin a within t; up and down again at cos 2a of the speed, and so on.
+    let a = 0.3f64.atan();
+    let (pull, way) = (9.81 * a.sin(), 1.0 / a.cos());
+    let first = (2.0 * way / pull).sqrt();
+    let ratio = (2.0 * a).cos();
+    let ends = first * (1.0 + 2.0 * ratio / (1.0 - ratio));
+    let corner = "potential = \"9.81*y - 3*x\"\n[initial]\n[[contacts]]\nname = \"kink\"\ngap = \"min(y, 1 - x)\"\n\
+                  point = [\"x\", \"y\"]\nfriction = 0.1\n";
+    let arrives = (2.0f64 / (3.0 - 0.981)).sqrt();
+    for (rest, at) in [(valley, ends), (corner, arrives)] {
+        let (_, end) = run_until_it_ends(&format!("{start}{rest}"));
+        let RunEnd::Stopped { t, outcome } = end else {
+            panic!("{end:?}");
+        };
+        assert!(
+            matches!(outcome, StepOutcome::StaysAtKink { .. }),
+            "{outcome:?}"
+        );
+        assert!((t - at).abs() < 0.02, "{t} and {at}");
+    }
+}
+
+/// A stair without a face: there is no normal along which it could be met, and no scheme lifts a body onto it. From its upper side a body
+/// falls.
+#[test]
+fn a_gap_that_jumps_below_zero_stops_every_scheme_by_name() {
+    for (scheme, more) in [
+        ("moreau-jean", ""),
+        ("moreau", ""),
+        ("sweeping-process", ""),
+        ("event-driven", ""),
+        ("penalty", "compliance_time = 0.05\n"),
+    ] {
+        let text = |motion: &str, gap: &str| {
+            format!(
+                "title = \"stair\"\nscheme = \"{scheme}\"\n{more}step = 4e-3\nuntil = 1\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+                 kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"10*y\"\n[initial]\n{motion}[[contacts]]\nname = \"stair\"\ngap = \"{gap}\"\n"
+            )
+        };
+        for (motion, gap, at) in [
+            ("x_dot = 1.3\n", "y - if(x < 0.5, 0, 0.1)", 0.5 / 1.3),
+            (
+                "x_dot = 1.3\n",
+                "y - 0.05*(1 + sign(x - 0.5)) + 0*x",
+                0.5 / 1.3,
+            ),
+            ("x = 0.5\n", "y - if(t < 0.617, 0, 0.1)", 0.617),
+            // In flight.
+            (
+                "x_dot = 1.3\ny = 0.9\n",
+                "y - if(x < 0.5, 0, 0.5)",
+                0.5 / 1.3,
+            ),
+        ] {
+            let (_, end) = run_until_it_ends(&text(motion, gap));
+            let RunEnd::Stopped { t, outcome } = end else {
+                panic!("{scheme}, {gap}: {end:?}");
+            };
+            assert!(
+                matches!(outcome, StepOutcome::GapJumps { .. }),
+                "{scheme}: {outcome:?}"
+            );
+            assert!(
+                t <= at + 1e-9 && t > at - 0.0081,
+                "{scheme}, {gap}: {t} and {at}"
+            );
+        }
+        // Over the edge it falls.
+        let sim = run(&text("x_dot = 1.3\n", "y + if(x < 0.5, 0, 9)"));
+        let fallen = 5.0 * (1.0 - 0.5 / 1.3f64).powi(2);
+        // A spring has thrown it by up to g tau = 0.5 m/s.
+        let thrown = if scheme == "penalty" { 0.5 } else { 0.05 };
+        assert!(
+            (sim.state().q[1] + fallen).abs() < thrown,
+            "{scheme}: {:?}",
+            sim.state().q
+        );
+    }
+    let torn = "title = \"torn\"\nstep = 4e-3\nuntil = 1\n[system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\n\
+                [initial]\nx_dot = 1.3\n[[joints]]\nname = \"wire\"\nequation = \"y - if(x < 0.5, 0, 0.1)\"\n";
+    for scheme in ["moreau-jean", "event-driven"] {
+        let (_, end) = run_until_it_ends(&format!("scheme = \"{scheme}\"\n{torn}"));
+        let torn = matches!(
+            end,
+            RunEnd::Stopped {
+                outcome: StepOutcome::JointJumps { joint: 0 },
+                ..
+            }
+        );
+        assert!(torn, "{scheme}: {end:?}");
     }
 }

@@ -223,11 +223,24 @@ impl Integrator {
                 first = Some((at, watch));
             }
         }
+        self.leapt = first.is_some_and(|(at, watch)| {
+            let ends = before.iter().zip(&after).find(|((w, _), _)| *w == watch);
+            let sizes = ends.map(|((_, start), stop)| start.abs().max(stop.abs()));
+            matches!(watch, Watch::Stop(..)) && self.leaps(system, watch, at, sizes.unwrap_or(0.0))
+        });
         if self.probed {
             // The step that is made is in the buffer again.
             self.take(system, first.map_or(h, |(at, _)| at));
         }
         first
+    }
+
+    /// Whether a watched function leaps at an instant by a good part of its size at the ends of the step.
+    fn leaps(&mut self, system: &dyn MechanicalSystem, watch: Watch, at: f64, size: f64) -> bool {
+        let tie = TIE * (self.t.abs() + at);
+        let sides = [(at - tie).max(0.0), at + tie];
+        let [before, after] = sides.map(|h| self.value_after(system, watch, h));
+        (after - before).abs() > 0.1 * size
     }
 
     /// Open constraints that dip below zero inside the step, with the time of the dip and whether it leads to another side: on the cubic through

@@ -73,6 +73,8 @@ pub(super) struct Integrator {
     pub passed: Option<(usize, f64)>,
     /// Whether other lengths of the step were tried since.
     pub(super) probed: bool,
+    /// Whether the slip that ends the step leaps past zero there.
+    pub(super) leapt: bool,
 }
 
 impl Integrator {
@@ -111,6 +113,7 @@ impl Integrator {
             levels: Vec::new(),
             passed: None,
             probed: false,
+            leapt: false,
         }
     }
 

@@ -20,7 +20,8 @@ const IDLE: usize = 1000;
 const PIECES: usize = 32;
 
 impl Integrator {
-    /// Largest velocity of a held row, of which accelerations only hold the change, as a part of its speeds: it is not zero where the row jumped.
+    /// Largest velocity of a held row, of which accelerations only hold the change, as a part of its speeds: it is not zero where the
+    /// row jumped; or largest gap of a closed contact as a part of its lengths, from whose surface the body went over an edge.
     pub(super) fn jump(&self) -> f64 {
         let acc = &self.accelerations;
         let rigid = acc.springs.is_empty();
@@ -28,8 +29,10 @@ impl Integrator {
         for (s, mode) in self.modes.iter().enumerate().filter(|(_, m)| m.closed) {
             let start = acc.layout.slots()[s].start;
             if rigid {
+                let c = acc.layout.slots()[s].key.constraint();
+                let opened = part_of(acc.gaps[c].max(0.0), self.scales.length(c));
                 let normal = part_of(acc.local[start], self.scales.speeds[start]);
-                largest = largest.max(normal);
+                largest = largest.max(normal).max(opened);
             }
             for (g, group) in acc.groups[s].iter().enumerate() {
                 if mode.friction[g] == Friction::Stick {

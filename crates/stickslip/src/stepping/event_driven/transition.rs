@@ -50,9 +50,9 @@ impl Integrator {
                 return outcome;
             }
         }
-        // A slip whose row jumps past zero has not stopped.
+        // A slip that leaps past zero has not stopped.
         let stopped = match watch {
-            Some(Watch::Stop(s, g)) if self.has_stopped(s, g) => Some((s, g)),
+            Some(Watch::Stop(s, g)) if !self.leapt => Some((s, g)),
             _ => None,
         };
         let leaving = match watch {
@@ -159,14 +159,6 @@ impl Integrator {
             system.displace(&q, &mean, rest, &mut self.y[..nq]);
             self.t += rest;
         }
-    }
-
-    /// Whether the velocity of a group is zero up to what a stop leaves.
-    fn has_stopped(&self, s: usize, g: usize) -> bool {
-        let velocity = self
-            .accelerations
-            .velocity(s, &self.accelerations.groups[s][g]);
-        dot(velocity, velocity).sqrt() <= 4.0 * STOPPED * self.slip_speed(s, g)
     }
 
     /// Whether the gap of a contact is within rounding of the lengths of the run.
