@@ -335,3 +335,80 @@ fn a_motion_in_another_unit_of_time_is_the_same_from_event_to_event() {
         }
     }
 }
+
+/// A ball hits the second of two that touch while the third moves off slowly: what closes the opening contact strikes it too. Without restitution all three go on
+/// together; with restitution 1 the energy stays. A particle that hits one wall of an acute corner while it leaves the other has impulses at both, and friction
+/// takes its share of each.
+#[test]
+fn a_contact_that_opens_is_struck_by_what_closes_it() {
+    let balls = |e: f64, friction: &str| {
+        format!(
+            "title = \"balls\"\nscheme = \"event-driven\"\nstep = 1e-3\nuntil = 2e-3\n[system]\ncoordinates = [\"a\", \"b\", \"c\"]\n\
+             kinetic_energy = \"(a'^2 + b'^2 + c'^2)/2\"\n[[contacts]]\nname = \"ab\"\ngap = \"b - a\"\nrestitution = {e}\n{friction}\
+             [[contacts]]\nname = \"bc\"\ngap = \"c - b\"\nrestitution = {e}\n[initial]\na_dot = 1\nc_dot = 0.2\n"
+        )
+    };
+    let (_, _, v) = run(&balls(0.0, ""));
+    assert!(v.iter().all(|v| (v - 0.4).abs() < 1e-12), "{v:?}");
+    let (_, _, v) = run(&balls(1.0, ""));
+    let energy: f64 = v.iter().map(|v| 0.5 * v * v).sum();
+    assert!(
+        (energy - 0.52).abs() < 1e-12 && (v.iter().sum::<f64>() - 1.2).abs() < 1e-12,
+        "{v:?}"
+    );
+    assert!(v[0] <= v[1] && v[1] <= v[2], "{v:?}");
+    let corner = |mu: f64| {
+        format!(
+            "title = \"corner\"\nscheme = \"event-driven\"\nstep = 1e-3\nuntil = 2e-3\n[system]\ncoordinates = [\"x\", \"y\", \"z\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n[[contacts]]\nname = \"A\"\ngap = \"y\"\npoint = [\"x\", \"y\", \"z\"]\nfriction = {mu}\n\
+             [[contacts]]\nname = \"B\"\ngap = \"x*sin(pi/3) - y*cos(pi/3)\"\npoint = [\"x\", \"y\", \"z\"]\nfriction = {mu}\n\
+             [initial]\nx_dot = \"(0.2 - cos(pi/3))/sin(pi/3)\"\ny_dot = -1\nz_dot = 1\n"
+        )
+    };
+    for mu in [0.0, 0.1, 0.3] {
+        let (_, _, v) = run(&corner(mu));
+        // Both walls stop it across: B gives 0.2/sin 60 twice over cos 60, A the rest.
+        let b = -((0.2 - 0.5) / 0.75f64.sqrt()) / 0.75f64.sqrt();
+        let a = 1.0 + 0.5 * b;
+        let left = 1.0 - mu * (a + b);
+        assert!(
+            (v[2] - left).abs() < 1e-9 && v[0].hypot(v[1]) < 1e-9,
+            "{mu}: {v:?} and {left}"
+        );
+    }
+}
+
+/// Friction that holds until the force or the belt jumps: what comes next is chosen by what acts afterwards.
+#[test]
+fn forces_and_belts_that_jump_set_off_what_stuck_or_slid() {
+    let scene = |system: &str, contact: &str| {
+        format!(
+            "title = \"jumps\"\nscheme = \"event-driven\"\nstep = 1e-2\nuntil = 0.5\n[system]\ncoordinates = [\"x\", \"z\"]\n\
+             kinetic_energy = \"(x'^2 + z'^2)/2\"\nforces = {{ x = \"{system}\", z = \"-10\" }}\n[[contacts]]\nname = \"floor\"\ngap = \"z\"\n{contact}"
+        )
+    };
+    // Held at 2 N of 3.5, dragged off by 5.
+    for (first, then) in [(2.0, -5.0), (0.0, 20.0), (-3.4, 4.0)] {
+        let force = format!("if(t < 0.3, {first}, {then})");
+        let text = scene(&force, "point = [\"x\", \"z\"]\nfriction = 0.35\n");
+        let (_, q, v) = run(&text);
+        let a = then - 3.5f64 * f64::signum(then);
+        assert!(
+            (v[0] - 0.2 * a).abs() < 1e-10 && (q[0] - 0.02 * a).abs() < 1e-10,
+            "{q:?} {v:?}"
+        );
+    }
+    // A belt that reverses past the block: friction changes its side at once.
+    let (_, q, v) = run(&scene(
+        "0",
+        "slip = \"x' - if(t < 0.1, 0.5, -0.5)\"\nfriction = 0.3\n",
+    ));
+    let turned = 0.3 - 3.0 * 0.4;
+    let reached = 0.5 * 3.0 * 0.1f64.powi(2);
+    let stops = (0.3 + 0.5) / 3.0;
+    let way = reached + 0.3 * stops - 1.5 * stops * stops - 0.5 * (0.4 - stops);
+    assert!(
+        turned < -0.5 && (v[0] + 0.5).abs() < 1e-10 && (q[0] - way).abs() < 1e-10,
+        "{q:?} {v:?} {way}"
+    );
+}

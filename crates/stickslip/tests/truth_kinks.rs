@@ -159,26 +159,37 @@ fn a_bead_on_a_bent_wire_keeps_what_runs_along_it() {
         left / (1.0 + slope * slope).sqrt(),
         left * slope / (1.0 + slope * slope).sqrt(),
     ];
-    for (scheme, more) in [
-        ("event-driven", ""),
-        ("event-driven", "compliance_time = 0.01\n"),
-        ("moreau-jean", ""),
-    ] {
-        let sim = run(&format!(
+    let text = |scheme: &str, more: &str| {
+        format!(
             "title = \"wire\"\nscheme = \"{scheme}\"\n{more}step = 1e-2\nuntil = 1\n[system]\ncoordinates = [\"x\", \"y\"]\n\
              kinetic_energy = \"(x'^2 + y'^2)/2\"\n[initial]\nx = -1\ny = {slope}\nx_dot = 3\ny_dot = {}\n\
              [[joints]]\nname = \"wire\"\nequation = \"y - {slope}*abs(x)\"\n[[contacts]]\nname = \"far\"\ngap = \"y + 1\"\n",
             -3.0 * slope
-        ));
+        )
+    };
+    for more in ["", "compliance_time = 0.01\n"] {
+        let sim = run(&text("event-driven", more));
         let (v, q) = (&sim.state().v, &sim.state().q);
-        assert!(close(v, &after, 1e-9), "{scheme}: {v:?} and {after:?}");
-        assert!((q[1] - slope * q[0]).abs() < 1e-9, "{scheme}: {q:?}");
+        assert!(close(v, &after, 1e-9), "{more}: {v:?} and {after:?}");
+        assert!((q[1] - slope * q[0]).abs() < 1e-9, "{more}: {q:?}");
         let joints = sim.ledger().totals.joints;
         let taken = 0.5 * (left * left - speed * speed);
         assert!(
             (joints - taken).abs() < 1e-9,
-            "{scheme}: {joints} and {taken}"
+            "{more}: {joints} and {taken}"
         );
+    }
+    // Steps would turn it back on steep sides, at any length.
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        let (_, end) = run_until_it_ends(&text(scheme, ""));
+        let bends = matches!(
+            end,
+            RunEnd::Stopped {
+                outcome: StepOutcome::JointBends { joint: 0 },
+                ..
+            }
+        );
+        assert!(bends, "{scheme}: {end:?}");
     }
 }
 
@@ -311,4 +322,59 @@ fn a_gap_that_jumps_below_zero_stops_every_scheme_by_name() {
         );
         assert!(torn, "{scheme}: {end:?}");
     }
+}
+
+/// A wall of 0.1 m whose side is steep and continuous: from event to event the particle is stopped there, with cos² of the slope of its speed
+/// left; a step that ends beyond the side says so, and one that meets it computes the same.
+#[test]
+fn a_side_that_a_step_goes_over_stops_it_by_name() {
+    let text = |scheme: &str, step: f64, steep: f64| {
+        format!(
+            "title = \"wall\"\nscheme = \"{scheme}\"\nstep = {step}\nuntil = 1.1\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n[initial]\nx = -1.0037\nx_dot = 1\n\
+             [[contacts]]\nname = \"wall\"\ngap = \"y - min(0.1, {steep}*max(0, x))\"\n"
+        )
+    };
+    let mut overs = 0;
+    for steep in [300.0, 1000.0] {
+        let sim = run(&text("event-driven", 0.01, steep));
+        // It climbs a little and slides back.
+        let state = sim.state();
+        assert!(
+            state.v[0] <= 0.0 && state.v[0] > -2.0 / steep,
+            "{:?}",
+            state.v
+        );
+        assert!(
+            state.q[0].abs() < 1e-4 && state.q[1].abs() < 1e-4,
+            "{:?}",
+            state.q
+        );
+        for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+            let (sim, end) = run_until_it_ends(&text(scheme, 0.01, steep));
+            let over = matches!(
+                end,
+                RunEnd::Stopped {
+                    outcome: StepOutcome::LeaptOver { .. },
+                    ..
+                }
+            );
+            // A step may happen to end on the side.
+            let met = end == RunEnd::Finished && sim.state().q[1].abs() < 1e-3;
+            assert!(
+                over || met,
+                "{scheme}, {steep}: {end:?} {:?}",
+                sim.state().q
+            );
+            overs += usize::from(over);
+            let sim = run(&text(scheme, 2e-5, steep));
+            let state = sim.state();
+            assert!(
+                state.q[0].abs() < 1e-3 && state.q[1].abs() < 1e-3,
+                "{scheme}: {:?}",
+                state.q
+            );
+        }
+    }
+    assert!(overs >= 3, "{overs}");
 }

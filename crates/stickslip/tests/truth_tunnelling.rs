@@ -194,7 +194,7 @@ fn an_obstacle_that_a_reference_meets_stops_it_at_its_face() {
             } = run(&through(obstacle, SCHEMES[7], x));
             let side = |place: &(f64, Vec<f64>)| (obstacle.side)(place.0, &place.1);
             let what = format!("{}, x = {x}: {places:?}", obstacle.name);
-            assert!(summary.certified, "{what}");
+            assert!(summary.certified, "{what} {}", summary.reason);
             assert!(places.iter().all(|p| side(p) == side(&places[0])), "{what}");
         }
     }

@@ -123,6 +123,16 @@ pub enum StepOutcome {
         /// The contact.
         contact: ContactKey,
     },
+    /// A step went over an obstacle that rises and levels off within it.
+    LeaptOver {
+        /// The contact.
+        contact: ContactKey,
+    },
+    /// A joint has a kink where a step passed it.
+    JointBends {
+        /// Its number.
+        joint: usize,
+    },
     /// The equation of a joint jumps.
     JointJumps {
         /// Its number.
@@ -156,6 +166,8 @@ impl StepOutcome {
                 | Self::StaysAtKink { .. }
                 | Self::GapJumps { .. }
                 | Self::JointJumps { .. }
+                | Self::LeaptOver { .. }
+                | Self::JointBends { .. }
         )
     }
 

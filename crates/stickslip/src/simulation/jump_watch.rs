@@ -1,17 +1,20 @@
-//! Whether the gap of a contact or the equation of a joint jumps on the way of a step.
+//! Whether a step went where the gap of a contact or the equation of a joint is not followed: over jumps, over obstacles that rise and
+//! level off within the step, over kinks of joints.
 
 use crate::contact::ContactKey;
 use crate::records::{StepOutcome, StepRecord};
 use crate::stepping::State;
 use crate::systems::MechanicalSystem;
-use crate::systems::kink::{jumps_shut, value_jump};
+use crate::systems::kink::{jumps_shut, leapt_over, rate_jumps, value_jumps};
 
 use super::passage_watch::write_moved;
 
 /// Looks at gaps and joints whose normals may jump, and so perhaps their values (`if`, `sign`).
 ///
 /// Where a gap jumps below zero the body is inside the obstacle and met no face of it: there is no normal along which it could be struck, and a
-/// correction of the position would lift it over. One that jumps open is an edge from which a body falls, which every scheme computes.
+/// correction of the position would lift it over. One that jumps open is an edge from which a body falls, which every scheme computes. What a joint
+/// jumps of the velocity at a kink takes an impulse at that place; steps correct the position along the new row and may end on the old side again, where the
+/// body turns back.
 #[derive(Debug)]
 pub(super) struct JumpWatch {
     constraints: Vec<usize>,
@@ -68,21 +71,25 @@ impl JumpWatch {
         }
         write_moved(record, (&from.q, &self.free), &mut self.moved);
         let ends = [(from.t, &from.q[..]), (record.t, &self.free[..])];
-        let shut =
-            |&&c: &&usize| jumps_shut(system, system.constraints()[c].gap(), ends, &self.moved);
-        let torn = |&&j: &&usize| {
-            value_jump(system, system.joints()[j].function(), ends, &self.moved).is_some()
-        };
-        let gap = self
-            .constraints
-            .iter()
-            .find(shut)
-            .map(|&c| StepOutcome::GapJumps {
-                contact: ContactKey::declared(c, 0),
-            });
-        gap.or_else(|| {
-            let joint = self.joints.iter().find(torn)?;
-            Some(StepOutcome::JointJumps { joint: *joint })
-        })
+        let moved = &self.moved[..];
+        let gap = |c: usize| system.constraints()[c].gap();
+        let equation = |j: usize| system.joints()[j].function();
+        let shut = |&&c: &&usize| jumps_shut(system, gap(c), ends, moved);
+        let over = |&&c: &&usize| leapt_over(system, gap(c), ends, moved);
+        let torn = |&&j: &&usize| !value_jumps(system, equation(j), ends, moved).is_empty();
+        let bent = |&&j: &&usize| rate_jumps(system, equation(j), ends, &record.velocity);
+        let contact = |&c: &usize| ContactKey::declared(c, 0);
+        let (constraints, joints) = (|| self.constraints.iter(), || self.joints.iter());
+        if let Some(contact) = constraints().find(shut).map(contact) {
+            return Some(StepOutcome::GapJumps { contact });
+        }
+        if let Some(contact) = constraints().find(over).map(contact) {
+            return Some(StepOutcome::LeaptOver { contact });
+        }
+        if let Some(&joint) = joints().find(torn) {
+            return Some(StepOutcome::JointJumps { joint });
+        }
+        let joint = *joints().find(bent)?;
+        Some(StepOutcome::JointBends { joint })
     }
 }

@@ -52,50 +52,65 @@ pub(crate) fn rate_jumps(
 
 /// A value has jumped if the way that is left after all halvings changes it by more than this part of what its rate says of the whole.
 const JUMP: f64 = 1e-3;
+/// Parts in which it is looked at first.
+const PARTS: u32 = 4;
 /// And by more than so many units of rounding.
 const ROUNDING_UNITS: f64 = 1e3;
 
 /// What the value of a function jumps on the straight way between two configurations along the displacement `moved`, and the value
-/// that it jumps to; none where it is continuous there.
+/// that it jumps to, for every jump; none where it is continuous.
 ///
-/// Of both halves that one is halved again whose change is farther from what the rates at its ends say of it: what bends leaves an eighth, what
-/// has a kink one half, what jumps all.
-pub(crate) fn value_jump(
+/// A part of the way is halved again while its change is not what the rates at its ends say of it: halving leaves of a bend an eighth, of
+/// a kink one half, of a jump all.
+pub(crate) fn value_jumps(
     system: &dyn MechanicalSystem,
     function: &dyn ScalarFunction,
     [(t0, q0), (t1, q1)]: [(f64, &[f64]); 2],
     moved: &[f64],
-) -> Option<[f64; 2]> {
+) -> Vec<[f64; 2]> {
     if !function.has_kinks() {
-        return None;
+        return Vec::new();
     }
     let (mut q, mut row) = (vec![0.0; q0.len()], vec![0.0; moved.len()]);
     let mut at = |s: f64| {
         straight(system, (q0, q1), s, &mut q);
         let t = t0 + s * (t1 - t0);
         function.gradient(t, &q, &mut row);
-        let slope = dot(&row, moved) + (t1 - t0) * function.rate(t, &q);
+        let rate = function.rate(t, &q);
+        let slope = dot(&row, moved) + (t1 - t0) * rate;
         let size: f64 = row.iter().zip(&q).map(|(g, q)| (g * q).abs()).sum();
-        let size = size + function.magnitude(t, &q);
+        let size = size + (rate * t).abs() + function.magnitude(t, &q);
         (s, function.value(t, &q), slope, size)
     };
     type Place = (f64, f64, f64, f64);
     let unsaid = |a: Place, b: Place| b.1 - a.1 - 0.5 * (b.0 - a.0) * (a.2 + b.2);
-    let (mut a, mut b) = (at(0.0), at(1.0));
+    let (a, b) = (at(0.0), at(1.0));
     let rounding = ROUNDING_UNITS * f64::EPSILON * (a.3 + b.3 + a.1.abs() + b.1.abs());
-    let least = JUMP * (a.2.abs() + b.2.abs()) + rounding;
-    for _ in 0..HALVINGS {
-        if !(unsaid(a, b).abs() > least) {
-            return None;
-        }
+    let mut steepest = a.2.abs().max(b.2.abs());
+    let places: Vec<Place> = (0..=PARTS)
+        .map(|k| at(f64::from(k) / f64::from(PARTS)))
+        .collect();
+    let (mut jumps, mut parts) = (Vec::new(), Vec::new());
+    parts.extend(places.windows(2).rev().map(|ends| (ends[0], ends[1], 0)));
+    steepest = places
+        .iter()
+        .fold(steepest, |most, place| most.max(place.2.abs()));
+    while let Some((a, b, halvings)) = parts.pop() {
         let middle = at(0.5 * (a.0 + b.0));
-        if unsaid(a, middle).abs() >= unsaid(middle, b).abs() {
-            b = middle;
-        } else {
-            a = middle;
+        steepest = steepest.max(middle.2.abs());
+        let least = JUMP * steepest + rounding;
+        // A bend may hide a jump from its whole, and hardly from both halves as well.
+        let smooth = [(a, b), (a, middle), (middle, b)].map(|(a, b)| unsaid(a, b).abs() <= least);
+        if smooth == [true; 3] {
+            continue;
         }
+        if halvings == HALVINGS - PARTS.ilog2() {
+            jumps.push([b.1 - a.1, b.1]);
+            continue;
+        }
+        parts.extend([(middle, b, halvings + 1), (a, middle, halvings + 1)]);
     }
-    Some([b.1 - a.1, b.1])
+    jumps
 }
 
 /// Whether a gap jumps below zero on such a way: the body is then inside the obstacle and met no face of it. One that jumps open is an
@@ -106,8 +121,38 @@ pub(crate) fn jumps_shut(
     ends: [(f64, &[f64]); 2],
     moved: &[f64],
 ) -> bool {
-    value_jump(system, gap, ends, moved)
-        .is_some_and(|[size, after]| after < 1e-6 * size && size < 0.0)
+    let jumps = value_jumps(system, gap, ends, moved);
+    let shut = |[size, after]: &[f64; 2]| *after < 1e-6 * size && *size < 0.0;
+    jumps.iter().any(shut)
+}
+
+/// An obstacle that a step meets is no deeper at its end than this many times what its normal there tells of it.
+const RESOLVED: f64 = 1.5;
+
+/// Whether a way ends deeper behind a gap than the normal there can tell: what rose in between and levelled off again was not met.
+pub(crate) fn leapt_over(
+    system: &dyn MechanicalSystem,
+    gap: &dyn ScalarFunction,
+    [(t0, q0), (t1, q1)]: [(f64, &[f64]); 2],
+    moved: &[f64],
+) -> bool {
+    let depth = -gap.value(t1, q1);
+    if !(gap.has_kinks() && depth > 0.0) {
+        return false;
+    }
+    let mut mass = system.new_matrix();
+    system.mass(q0, &mut mass);
+    let weight = |k: usize| mass.get(k, k).max(f64::MIN_POSITIVE);
+    let length: f64 = moved
+        .iter()
+        .enumerate()
+        .map(|(k, x)| weight(k) * x * x)
+        .sum();
+    let mut row = vec![0.0; moved.len()];
+    gap.gradient(t1, q1, &mut row);
+    let steepness: f64 = row.iter().enumerate().map(|(k, g)| g * g / weight(k)).sum();
+    let told = (steepness * length).sqrt() + (gap.rate(t1, q1) * (t1 - t0)).abs();
+    depth > RESOLVED * (told + gap.value(t0, q0).abs())
 }
 
 #[cfg(test)]
@@ -186,22 +231,25 @@ mod tests {
         let system = system.build(&[0.0; 2]).expect("valid");
         let jump = |c: f64, height: f64, (a, b): (f64, f64)| {
             let ends = [(0.0, &[a, 0.0][..]), (0.1, &[b, 0.1][..])];
-            value_jump(&system, &Stair(c, height), ends, &[b - a, 0.1])
+            value_jumps(&system, &Stair(c, height), ends, &[b - a, 0.1])
         };
         for k in 1..100 {
             let c = 0.01 * f64::from(k);
             for height in [0.01, -0.01, 0.5] {
                 for way in [(0.0, 1.0), (1.0, 0.0)] {
                     let sign = if way.0 < way.1 { -1.0 } else { 1.0 };
-                    let [size, _] = jump(c, height, way).expect("a jump");
+                    let jumps = jump(c, height, way);
+                    let &[[size, _]] = jumps.as_slice() else {
+                        panic!("{c} {height}: {jumps:?}");
+                    };
                     assert!((size - sign * height).abs() < 1e-6, "{c} {height} {size}");
                 }
                 // Not on the way.
-                assert_eq!(jump(-c, height, (0.0, 1.0)), None);
+                assert!(jump(-c, height, (0.0, 1.0)).is_empty());
             }
-            assert_eq!(jump(c, 0.0, (0.0, 1.0)), None);
+            assert!(jump(c, 0.0, (0.0, 1.0)).is_empty());
         }
         // A body at rest beside the stair.
-        assert_eq!(jump(0.5, 0.5, (0.499, 0.499)), None);
+        assert!(jump(0.5, 0.5, (0.499, 0.499)).is_empty());
     }
 }

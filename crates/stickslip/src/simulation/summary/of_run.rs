@@ -181,6 +181,16 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              one, as a gap whose sides agree where it changes, or as a contact of its own",
             named(contact)
         ),
+        StepOutcome::LeaptOver { contact } => format!(
+            "the obstacle of contact `{}` rises and levels off within the step, which would lift the body onto it: take a \
+             step that meets its side (`--step`)",
+            named(contact)
+        ),
+        StepOutcome::JointBends { joint } => format!(
+            "joint `{}` has a kink here (`abs`, `min`, `max`, `if`), which a step does not follow: scheme = \"event-driven\" \
+             computes the impulse of the joint there",
+            simulation.system().joints()[joint].name()
+        ),
         StepOutcome::JointJumps { joint } => format!(
             "the equation of joint `{}` jumps here (`if`, `sign`): no motion satisfies it on both sides",
             simulation.system().joints()[joint].name()

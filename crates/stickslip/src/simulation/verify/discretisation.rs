@@ -59,6 +59,16 @@ impl Discretisation {
         (0.5..=1.0).contains(&theta) && self.contact_gap() >= 0.0 && self.contact_gap().is_finite()
     }
 
+    /// The same for an impact at an instant, in which nothing moves that a mean velocity could close.
+    pub(super) fn at_an_instant(mut self) -> Self {
+        if let Self::Theta { opening, .. } = &mut self
+            && *opening == Opening::MeanVelocity
+        {
+            *opening = Opening::Restitution;
+        }
+        self
+    }
+
     /// Weight of v₁ in the velocity with which the position moves.
     pub(super) fn weight(self) -> f64 {
         match self {

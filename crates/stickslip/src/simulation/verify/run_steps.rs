@@ -66,6 +66,7 @@ impl Judge<'_> {
         }
         // An impact at the initial instant is a step without length.
         if rule.at_end() || first.atom.iter().any(|&p| p != 0.0) {
+            let rule = rule.at_an_instant();
             self.close(&mut here, rule, 0.0, &first.v_left);
             self.impact_equation(&here, first, report);
             let before = MotionNode {

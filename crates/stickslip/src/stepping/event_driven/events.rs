@@ -223,11 +223,18 @@ impl Integrator {
                 first = Some((at, watch));
             }
         }
-        self.leapt = first.is_some_and(|(at, watch)| {
-            let ends = before.iter().zip(&after).find(|((w, _), _)| *w == watch);
-            let sizes = ends.map(|((_, start), stop)| start.abs().max(stop.abs()));
-            matches!(watch, Watch::Stop(..)) && self.leaps(system, watch, at, sizes.unwrap_or(0.0))
-        });
+        self.leapt = false;
+        if let Some((at, watch)) = &mut first
+            && matches!(watch, Watch::Stop(..) | Watch::Cone(..) | Watch::Normal(_))
+        {
+            let ends = before.iter().zip(&after).find(|((w, _), _)| w == watch);
+            let size = ends.map_or(0.0, |((_, start), stop)| start.abs().max(stop.abs()));
+            self.leapt = self.leaps(system, *watch, *at, size);
+            if self.leapt {
+                // What comes next is chosen by what acts beyond it.
+                *at += TIE * (self.t.abs() + *at);
+            }
+        }
         if self.probed {
             // The step that is made is in the buffer again.
             self.take(system, first.map_or(h, |(at, _)| at));

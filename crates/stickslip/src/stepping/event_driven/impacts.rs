@@ -12,36 +12,68 @@ use super::ReferenceEventKind;
 use super::events::Watch;
 use super::integrator::Integrator;
 
+/// Impacts that may follow each other at one instant.
+const ROUNDS: usize = 10_000;
+
 impl Integrator {
-    /// The impact laws act on the touching contacts that approach; bounces too low to resolve end in
-    /// contact.
+    /// The impact laws act on the touching contacts that approach, again and again: one that opened may be closed by what another is struck
+    /// with, and is struck in its turn. Bounces too low to resolve end in contact.
     pub(super) fn impacts(
         &mut self,
         system: &dyn MechanicalSystem,
         stage: &mut ContactStage,
-        before: &[f64],
         watch: Option<Watch>,
     ) -> StepOutcome {
         self.place_here(system);
-        let acc = &self.accelerations;
-        let approaching: Vec<usize> = (0..acc.layout.slots().len())
-            .filter(|&s| {
-                let speed = self.scales.speeds[acc.layout.slots()[s].start];
-                self.touches(s) && acc.normal_velocity(s) < -1e-11 * speed
-            })
-            .collect();
-        if approaching.is_empty() && !self.joints_jumped(watch) {
-            return StepOutcome::Solved;
+        let (mut struck, mut incoming): (Vec<usize>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut joints = self.joints_jumped(watch);
+        for _ in 0..ROUNDS {
+            let approaching = self.approaching();
+            if approaching.is_empty() && !joints {
+                return match struck.is_empty() {
+                    true => StepOutcome::Solved,
+                    false => self.end_of_bounces(system, &struck, &incoming),
+                };
+            }
+            joints = false;
+            for &s in &approaching {
+                if !struck.contains(&s) {
+                    struck.push(s);
+                    incoming.push(self.accelerations.normal_velocity(s));
+                }
+            }
+            let outcome = self.strike(system, stage, &approaching);
+            if outcome.is_fatal() {
+                return outcome;
+            }
+            self.place_here(system);
         }
-        let incoming: Vec<f64> = approaching
-            .iter()
-            .map(|&s| acc.normal_velocity(s))
-            .collect();
+        StepOutcome::NoProgress
+    }
+
+    /// Touching contacts that approach.
+    fn approaching(&self) -> Vec<usize> {
+        let acc = &self.accelerations;
+        let approaches = |&s: &usize| {
+            let speed = self.scales.speeds[acc.layout.slots()[s].start];
+            self.touches(s) && acc.normal_velocity(s) < -1e-11 * speed
+        };
+        (0..acc.layout.slots().len()).filter(approaches).collect()
+    }
+
+    /// One impact of all that touches.
+    fn strike(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        stage: &mut ContactStage,
+        approaching: &[usize],
+    ) -> StepOutcome {
+        let (acc, before) = (&self.accelerations, self.v().to_vec());
         let mut state = State {
             t: self.t,
             q: self.q().to_vec(),
-            v: before.to_vec(),
-            kinetic: acc.kinetic(before),
+            v: before.clone(),
+            kinetic: acc.kinetic(&before),
             potential: 0.0,
             impulses: vec![0.0; acc.reaction.len()],
         };
@@ -58,16 +90,12 @@ impl Integrator {
         }
         self.apply(&state.v, &record);
         let energy: f64 = record.contacts.iter().map(|c| c.work_law).sum();
-        for &s in &approaching {
+        for &s in approaching {
             let impulse = record.impulses[record.contacts[s].start];
-            self.record_impact(
-                Some(s),
-                ReferenceEventKind::Impact,
-                before,
-                (impulse, energy),
-            );
+            let effect = (impulse, energy);
+            self.record_impact(Some(s), ReferenceEventKind::Impact, &before, effect);
         }
-        self.end_of_bounces(system, &approaching, &incoming)
+        StepOutcome::Solved
     }
 
     /// Takes over velocity, impulses and works of an impact.

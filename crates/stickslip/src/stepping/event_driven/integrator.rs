@@ -73,7 +73,7 @@ pub(super) struct Integrator {
     pub passed: Option<(usize, f64)>,
     /// Whether other lengths of the step were tried since.
     pub(super) probed: bool,
-    /// Whether the slip that ends the step leaps past zero there.
+    /// Whether what ends the step leaps past zero there, by a force or a belt that jumps.
     pub(super) leapt: bool,
 }
 

@@ -4,7 +4,7 @@ use crate::algebra::dot;
 use crate::contact::ContactKey;
 use crate::records::StepOutcome;
 use crate::systems::MechanicalSystem;
-use crate::systems::kink::{jumps_shut, rate_jumps, value_jump};
+use crate::systems::kink::{jumps_shut, rate_jumps, value_jumps};
 
 use super::events::{TIE, Watch, Way};
 use super::integrator::Integrator;
@@ -21,7 +21,7 @@ const PIECES: usize = 32;
 
 impl Integrator {
     /// Largest velocity of a held row, of which accelerations only hold the change, as a part of its speeds: it is not zero where the
-    /// row jumped; or largest gap of a closed contact as a part of its lengths, from whose surface the body went over an edge.
+    /// row jumped; or largest gap of a closed contact as a part of its lengths, whose surface rose or fell away.
     pub(super) fn jump(&self) -> f64 {
         let acc = &self.accelerations;
         let rigid = acc.springs.is_empty();
@@ -30,7 +30,7 @@ impl Integrator {
             let start = acc.layout.slots()[s].start;
             if rigid {
                 let c = acc.layout.slots()[s].key.constraint();
-                let opened = part_of(acc.gaps[c].max(0.0), self.scales.length(c));
+                let opened = part_of(acc.gaps[c], self.scales.length(c));
                 let normal = part_of(acc.local[start], self.scales.speeds[start]);
                 largest = largest.max(normal).max(opened);
             }
@@ -175,7 +175,7 @@ impl Integrator {
                 .find(|&&c| jumps_shut(system, system.constraints()[c].gap(), ends, &moved));
             let torn = || {
                 joints.iter().find(|&&j| {
-                    value_jump(system, system.joints()[j].function(), ends, &moved).is_some()
+                    !value_jumps(system, system.joints()[j].function(), ends, &moved).is_empty()
                 })
             };
             match shut {

@@ -45,7 +45,7 @@ impl Integrator {
             self.joints_strike(system);
         }
         if rigid {
-            let outcome = self.impacts(system, stage, &before, watch);
+            let outcome = self.impacts(system, stage, watch);
             if outcome.is_fatal() {
                 return outcome;
             }
