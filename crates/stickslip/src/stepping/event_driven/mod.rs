@@ -106,7 +106,8 @@ impl EventDrivenSettings {
 /// rigid contacts hold `φ = 0` at acceleration level and are projected back after every step, compliant
 /// ones press with `k max(−φ, 0)`. Events (touching, `λ_N = 0`, end of stick, end of slip) are located by root
 /// finding on the step itself. The direction in which slip in space begins is found by Newton's method. At an event the impact laws act (those of `moreau-jean` at a step of
-/// length zero), then all combinations of modes are tried for the one that satisfies every law.
+/// length zero), again while something that touches approaches, then all combinations of modes are tried for the one that satisfies every law.
+/// What jumps the velocity of a held row is such an event too: a kink of a gap or a joint, a floor or a belt that sets off at once.
 /// Delays are handled by the method of steps on a past of degree five; steps end where a kink returns.
 ///
 /// # Source
@@ -125,13 +126,14 @@ impl EventDrivenSettings {
 /// (Painlevé) is taken where no acceleration fits and only one contact touches; with several such
 /// contacts the step reports no solution. Where the pressures of feet that slip in different directions depend on each other (a spinning table on four or more), the motion is not unique:
 /// the shares of least weighted norm are taken, other schemes may take others, and the run warns. Stiff forces cost many steps: the method is explicit.
-/// The run stops by name where modes change again and again at one instant, or bounces that have ended take up again at once, a thousand times.
+/// The run stops by name where modes change again and again at one instant, or bounces that have ended take up again at once, a thousand times;
+/// where a contact comes to rest at a kink of its gap, and where a gap jumps below zero or the equation of a joint jumps.
 ///
 /// # Cost
 /// About 7 evaluations per integration step, 60 to 150 per event.
 ///
 /// # Tested by
-/// `tests/reference_motions.rs`, `tests/truth_event_driven.rs`, `stickslip-validation/tests/reference_cases.rs`.
+/// `tests/reference_motions.rs`, `tests/truth_event_driven.rs`, `tests/truth_kinks.rs`, `stickslip-validation/tests/reference_cases.rs`.
 #[derive(Debug)]
 pub struct EventDriven {
     integrator: Integrator,
