@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::records::StepOutcome;
+use stickslip::records::{EventKind, StepOutcome};
 use stickslip::scene::{Scene, SourceText};
+use stickslip::simulation::verify::{Line, Motion};
 use stickslip::simulation::{RunEnd, Simulation};
 
 fn scene(text: &str) -> Scene {
@@ -175,6 +176,80 @@ fn a_contact_that_loses_its_normal_stops_the_run() {
             let up = q[q.len() - 1];
             assert!(up > -1e-3, "{scheme}, {gap}: fell to {up}");
         }
+    }
+}
+
+/// A ball that bounces in a bowl touches it at instants only; the ends of steps lie off the surface.
+fn bounces_in_a_bowl(scheme: &str, normal: &str) -> Scene {
+    scene(&format!(
+        "title = \"bounces\"\nscheme = \"{scheme}\"\nstep = 1e-3\nuntil = 0.7\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+         kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n[initial]\ny = 0.5\nx_dot = 1.7\n\
+         [[contacts]]\nname = \"bowl\"\ngap = \"y - x^2/2\"\npoint = [\"x\", \"y\"]\nfriction = 0.1\nrestitution = 0.8\n{normal}\n"
+    ))
+}
+
+#[test]
+fn a_foreign_normal_is_found_at_impacts_off_the_surface() {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process", "event-driven"] {
+        for right in ["", "normal = [\"-x\", 1]"] {
+            let (sim, end) = run(&bounces_in_a_bowl(scheme, right));
+            assert!(matches!(end, RunEnd::Finished), "{scheme}: {end:?}");
+            assert!(sim.events().count(EventKind::Impact) >= 1, "{scheme}");
+        }
+        // Straight up, and one that leans by some 1e-4 where it strikes.
+        for wrong in ["normal = [0, 1]", "normal = [\"-1.001*x\", 1]"] {
+            let (sim, end) = run(&bounces_in_a_bowl(scheme, wrong));
+            let RunEnd::Stopped { outcome, .. } = end else {
+                panic!("{scheme}, {wrong}: {end:?}");
+            };
+            let foreign = matches!(outcome, StepOutcome::ForeignNormal { .. });
+            assert!(foreign, "{scheme}: {outcome:?} at {:?}", sim.state().q);
+        }
+    }
+}
+
+#[test]
+fn a_foreign_normal_is_refused_at_impacts_off_the_surface() {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        let right = bounces_in_a_bowl(scheme, "");
+        let mut sim = right.simulation().unwrap_or_else(|e| panic!("{e}"));
+        let mut motion = Motion::of_run(right.discretisation().expect("a scheme of steps"))
+            .with_correction(sim.position_correction());
+        motion.push(sim.record());
+        sim.run_until(right.settings.until, |record| {
+            motion.push(record);
+            ControlFlow::Continue(())
+        });
+        let frames = |normal: &str| {
+            let judged = bounces_in_a_bowl(scheme, normal).verify(&motion, None);
+            let violations = judged.expect("a formulation").violations;
+            violations.iter().filter(|v| v.line == Line::Frame).count()
+        };
+        assert_eq!(frames(""), 0, "{scheme}");
+        assert_eq!(frames("normal = [\"-x\", 1]"), 0, "{scheme}");
+        assert!(frames("normal = [\"-1.001*x\", 1]") > 0, "{scheme}");
+    }
+}
+
+/// Digits that were rounded are told at the start; five are enough.
+#[test]
+fn rounded_digits_of_a_normal_are_told_at_the_start() {
+    let text = |normal: &str| {
+        format!(
+            "title = \"slope\"\nuntil = 1\n[system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\n\
+             [initial]\ny = 1\n[[contacts]]\nname = \"slope\"\ngap = \"y*cos(pi/6) - x*sin(pi/6)\"\npoint = [\"x\", \"y\"]\nnormal = {normal}\n"
+        )
+    };
+    let parse = |normal| Scene::parse(SourceText::new("slope.toml", text(normal)));
+    for exact in ["[-0.5, 0.86603]", "[-1, \"sqrt(3)\"]"] {
+        assert!(parse(exact).is_ok(), "{exact}");
+    }
+    for rounded in ["[-0.5, 0.866]", "[-0.50002, 0.8660254]"] {
+        let error = parse(rounded).map(|_| ()).expect_err(rounded).to_string();
+        assert!(
+            error.contains("do not belong together") && error.contains("slope.toml:"),
+            "{error}"
+        );
     }
 }
 

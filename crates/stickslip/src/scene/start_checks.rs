@@ -2,6 +2,7 @@
 
 use crate::algebra::dot;
 use crate::quantity::typed;
+use crate::systems::frame::{ANGLE, misalignment};
 
 use super::contact::{ContactModel, PointModel};
 use super::diagnostic::Diagnostic;
@@ -131,10 +132,9 @@ fn check_point(
     let (row, span) = (point.normal_row.as_ref()?, point.normal_span.as_ref()?);
     let normal = evaluate(model, row);
     let lengths = (dot(gradient, gradient) * dot(&normal, &normal)).sqrt();
-    let product = dot(gradient, &normal);
     // A point that cannot move along its normal is not held by it.
-    let apart = lengths.is_finite() && product < (1.0 - 1e-9) * lengths;
-    if apart || (lengths == 0.0 && dot(gradient, gradient) > 0.0) {
+    let off = lengths.is_finite() && !(misalignment(gradient, &normal) <= ANGLE);
+    if off && dot(gradient, gradient) > 0.0 {
         let message = format!(
             "contact `{}`: gap and normal do not belong together",
             contact.name

@@ -1,17 +1,15 @@
 //! Whether the normals of material contact points are those of their gaps, wherever a run goes.
 
 use crate::contact::ContactKey;
-use crate::records::{ContactMode, StepRecord};
+use crate::records::{ContactRecord, StepRecord};
 use crate::stepping::ContactScales;
-use crate::systems::frame::misalignment;
+use crate::systems::frame::{ANGLE, misalignment_on_obstacle};
 use crate::systems::{ContactFrame, MechanicalSystem};
 
 /// Steps between two looks at contacts that stay closed: along a motion normals turn gradually.
 const STEPS: u64 = 16;
 /// Part of the length of the run up to which a gap counts as closed: normal and gap need not agree off the obstacle.
 pub(in crate::simulation) const NEAR: f64 = 1e-7;
-/// Sine of the angle beyond which a normal is not that of its gap.
-pub(in crate::simulation) const ANGLE: f64 = 1e-5;
 
 /// Looks at the frames of contacts that carry an impulse: when one begins to, and every 16 steps.
 ///
@@ -23,8 +21,6 @@ pub(super) struct FrameWatch {
     material: Vec<usize>,
     /// How many contacts carried an impulse in the step before.
     pressed: usize,
-    gradient: Vec<f64>,
-    rows: Vec<f64>,
 }
 
 impl FrameWatch {
@@ -39,8 +35,6 @@ impl FrameWatch {
         Self {
             material: material.filter(|_| dense).collect(),
             pressed: 0,
-            gradient: vec![0.0; system.dof()],
-            rows: Vec::new(),
         }
     }
 
@@ -66,7 +60,8 @@ impl FrameWatch {
         (step, record): (u64, &StepRecord),
         scales: &ContactScales,
     ) -> Option<ContactKey> {
-        let pressed = record.active_contacts();
+        let carries = |contact: &&ContactRecord| record.impulses[contact.start] != 0.0;
+        let pressed = record.contacts.iter().filter(carries).count();
         let due = pressed != self.pressed || step.is_multiple_of(STEPS);
         self.pressed = pressed;
         if !due || pressed == 0 {
@@ -75,16 +70,10 @@ impl FrameWatch {
         let mut contacts = record.contacts.iter();
         let foreign = contacts.find(|contact| {
             let (c, point) = (contact.key.constraint(), contact.key.point());
-            let watched = contact.mode != ContactMode::Open && self.material.contains(&c);
-            watched && contact.gap.abs() <= NEAR * scales.length(c) && {
-                let constraint = &system.constraints()[c];
-                let frame = &constraint.points()[point].frame;
-                let (t, q, n) = (record.t, &record.q, self.gradient.len());
-                constraint.gap().gradient(t, q, &mut self.gradient);
-                self.rows.resize((1 + frame.tangent_count()) * n, 0.0);
-                frame.rows(t, q, &self.gradient, &mut self.rows);
-                !(misalignment(&self.gradient, &self.rows[..n]) <= ANGLE)
-            }
+            let watched = carries(contact) && self.material.contains(&c);
+            let (place, near) = ((record.t, &record.q[..]), NEAR * scales.length(c));
+            let off = || misalignment_on_obstacle(system, (c, point), place, near);
+            watched && off().is_some_and(|off| !(off <= ANGLE))
         });
         foreign.map(|contact| contact.key)
     }

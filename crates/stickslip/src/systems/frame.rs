@@ -3,6 +3,7 @@
 use crate::algebra::{Covectors, dot};
 use crate::algebra::{Jet, autodiff};
 
+use super::MechanicalSystem;
 use super::functions::{FrameRows, ScalarFunction};
 
 /// Frame at one contact point: normal row first, then the tangent rows.
@@ -200,6 +201,9 @@ impl std::fmt::Debug for ContactFrame {
     }
 }
 
+/// Sine of the angle beyond which a normal is not that of its gap.
+pub(crate) const ANGLE: f64 = 1e-5;
+
 /// Sine of the angle between the normal row of a contact and dφ; 1 where they point to different sides or one vanishes.
 ///
 /// The rows of a material point know nothing of φ: if its normal is not that of the gap, the impulse pushes along the
@@ -215,6 +219,42 @@ pub(crate) fn misalignment(gradient: &[f64], row: &[f64]) -> f64 {
         .map(|(g, r)| (r - along / square * g).powi(2))
         .sum::<f64>();
     (off / dot(row, row)).sqrt()
+}
+
+/// Steps of Newton's method to an obstacle.
+const NEWTON: usize = 8;
+
+/// [`misalignment`] at a point of a constraint where the configuration is brought to the obstacle, within `near` of it, by Newton's
+/// method along dφ; none where that does not lead there.
+pub(crate) fn misalignment_on_obstacle(
+    system: &dyn MechanicalSystem,
+    (constraint, point): (usize, usize),
+    (t, q): (f64, &[f64]),
+    near: f64,
+) -> Option<f64> {
+    let constraint = &system.constraints()[constraint];
+    let (gap, frame) = (constraint.gap(), &constraint.points()[point].frame);
+    let mut mass = system.new_matrix();
+    system.mass(q, &mut mass);
+    let (mut q, mut row) = (q.to_vec(), vec![0.0; system.dof()]);
+    for _ in 0..NEWTON {
+        let value = gap.value(t, &q);
+        gap.gradient(t, &q, &mut row);
+        if value.abs() <= near {
+            let mut rows = vec![0.0; (1 + frame.tangent_count()) * row.len()];
+            frame.rows(t, &q, &row, &mut rows);
+            return Some(misalignment(&row, &rows[..row.len()]));
+        }
+        let weighted = row.iter().enumerate();
+        let way: Vec<f64> = weighted.map(|(k, g)| g / mass.get(k, k)).collect();
+        let part = -value / dot(&row, &way);
+        if !part.is_finite() {
+            return None;
+        }
+        let from = q.clone();
+        system.displace(&from, &way, part, &mut q);
+    }
+    None
 }
 
 /// Two unit vectors that complete the unit normal `n` to a right-handed orthonormal basis.

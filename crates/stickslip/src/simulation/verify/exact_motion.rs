@@ -21,7 +21,7 @@ impl Judge<'_> {
                 (closed, closed)
             });
             self.gaps(node.t, &place, 0.0, report);
-            self.frames(node.t, &place, report);
+            self.frames(&place, node, report);
             self.joints(node, report);
             if let Some(before) = &last {
                 self.interval(k, (before, &place), report);

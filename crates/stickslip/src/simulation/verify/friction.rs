@@ -15,6 +15,8 @@ pub(super) struct Contact {
     /// What the section is measured per, where friction is stated on generalized reactions.
     pub unit: SetUnit,
     pub constraint: usize,
+    /// Which of its points.
+    pub point: usize,
     pub restitution: f64,
     /// Whether it may carry an impulse, and whether it must obey the laws of contact even without one.
     pub closed: bool,

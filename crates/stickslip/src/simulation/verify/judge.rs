@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::algebra::{CholeskyFactor, SymmetricMatrix, dot};
 use crate::laws::ImpactRule;
-use crate::simulation::frame_watch::{ANGLE, NEAR};
+use crate::simulation::frame_watch::NEAR;
 use crate::systems::MechanicalSystem;
-use crate::systems::frame::misalignment;
+use crate::systems::frame::{ANGLE, misalignment, misalignment_on_obstacle};
 
 use super::past::Past;
 use super::place::{GAP_ROUNDING, Place, force};
@@ -217,14 +217,23 @@ impl<'a> Judge<'a> {
         rounding.max(self.settings.gap_tolerance * size)
     }
 
-    /// Normals are those of the gaps, on the obstacles.
-    pub fn frames(&self, t: f64, place: &Place, report: &mut Verification) {
+    /// Normals are those of the gaps, on the obstacles: of contacts that touch there, and of those that carry an impulse.
+    pub fn frames(&self, place: &Place, node: &MotionNode, report: &mut Verification) {
         for contact in &place.contacts {
-            let c = contact.constraint;
+            let (c, t) = (contact.constraint, node.t);
             let size = self.size_of_motion(&place.gradients[c]) + place.roundings[c] / GAP_ROUNDING;
-            let row = &place.rows[contact.start];
-            let off = misalignment(&place.gradients[c], row);
-            if place.gaps[c].abs() <= NEAR * size && !(off <= ANGLE) {
+            let rows = contact.start..contact.start + contact.size;
+            let pressed = node.atom.get(rows).is_some_and(|p| p[0] != 0.0);
+            let off = if place.gaps[c].abs() <= NEAR * size {
+                misalignment(&place.gradients[c], &place.rows[contact.start])
+            } else if pressed {
+                let at = (c, contact.point);
+                let off = misalignment_on_obstacle(self.system, at, (t, &node.q), NEAR * size);
+                off.unwrap_or(0.0)
+            } else {
+                continue;
+            };
+            if !(off <= ANGLE) {
                 report.note(Line::Frame, t, off, self.name(c));
             }
         }

@@ -60,7 +60,7 @@ impl Place {
             place.roundings.push(GAP_ROUNDING * size);
             place.gaps.push(constraint.gap().value(t, q));
             place.rates.push(constraint.gap().rate(t, q));
-            for point in constraint.points() {
+            for (number, point) in constraint.points().iter().enumerate() {
                 let size = 1 + point.law.tangent_dimension();
                 let all = 1 + point.frame.tangent_count();
                 let (mut rows, mut drift) = (vec![0.0; all * n], vec![0.0; all]);
@@ -74,6 +74,7 @@ impl Place {
                     section: point.section_at(&at).unwrap_or_default(),
                     unit: rule.map_or(SetUnit::default(), |rule| rule.unit),
                     constraint: index,
+                    point: number,
                     restitution: point.law.impact().restitution(),
                     closed: false,
                     sure: false,

@@ -108,7 +108,7 @@ impl Judge<'_> {
         let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
         self.kinematics(rule, a, b, report);
         self.penetration((here, &there), (a, b), depths, report);
-        self.frames(b.t, &there, report);
+        self.frames(&there, b, report);
         self.projected(&there, b, report);
         let path = self.motion.corrected;
         let mut along = path.then(|| self.along(rule, (here, &there), (a, b), *begins));
