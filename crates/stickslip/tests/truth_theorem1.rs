@@ -1,11 +1,14 @@
 //! Theorem 1 of [Paoli2015] in the plane and in space; motions and their impulses, not lists of impulses.
 
+use std::ops::ControlFlow;
+
 use stickslip::internals::check_impact;
 use stickslip::laws::{FlowRule, GeneralizedRule, StandardImpact};
 use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
 use stickslip::simulation::studies::attainable::{Attainable, Hypothesis, Sampled, Shape};
 use stickslip::simulation::studies::branches::BranchStudy;
 use stickslip::simulation::studies::one_step_problem;
+use stickslip::simulation::{RunEnd, RunSummary};
 use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Verdict};
 use stickslip::stepping::MoreauContactDynamics;
 
@@ -343,6 +346,29 @@ fn a_grazing_or_opening_contact_is_judged_by_moreaus_own_law() {
     assert!(judged(0.1, [0.05, 0.0, 0.0], FlowRule::KineticProjection) > 0.01);
 }
 
+fn world_rod_text(scheme: &str, spin: f64) -> String {
+    format!(
+        "title = \"rod\"\nscheme = \"{scheme}\"\nstep = 1e-4\nuntil = 0.01\n[parameters]\nth = \"60*pi/180\"\n[world]\ndimension = 2\n\
+                 gravity = [0, -9.81]\n[[materials]]\nname = \"m\"\ndensity = 1\nfriction = 2\n\
+                 [[bodies]]\nname = \"floor\"\nfixed = true\nshape = {{ half_plane = [0, 1] }}\n\
+                 [[bodies]]\nname = \"rod\"\nshape = {{ capsule = {{ radius = 1e-3, length = 2 }} }}\nmass = 1\ninertia = \"1/3\"\n\
+                 position = [0, \"sin(th) + 1e-3\"]\nrotation = \"th\"\nvelocity = [\"-5 - sin(th)*({spin})\", \"cos(th)*({spin})\"]\nspin = {spin}\n"
+    )
+}
+
+fn world_rod(scheme: &str, spin: f64) -> Scene {
+    let text = SourceText::new("rod.toml", world_rod_text(scheme, spin));
+    Scene::parse(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn summary_of(scene: &Scene) -> RunSummary {
+    let mut simulation = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    let end = simulation.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    let facts = scene.facts(simulation.system());
+    let settings = scene.run_settings("test");
+    RunSummary::new(&simulation, (settings, &facts), end, 0.0)
+}
+
 /// A rod on its tip that slides and spins in a world: b = -g + l sin(theta) omega² decides between no motion without an impact and
 /// three of them, whatever the scheme of the scene.
 #[test]
@@ -355,15 +381,7 @@ fn a_spin_that_lifts_the_tip_of_a_rod_is_seen_in_worlds() {
             (1.03 * threshold, 3),
             (-5.0, 3),
         ] {
-            let text = format!(
-                "title = \"rod\"\nscheme = \"{scheme}\"\nstep = 1e-4\nuntil = 0.01\n[parameters]\nth = \"60*pi/180\"\n[world]\ndimension = 2\n\
-                 gravity = [0, -9.81]\n[[materials]]\nname = \"m\"\ndensity = 1\nfriction = 2\n\
-                 [[bodies]]\nname = \"floor\"\nfixed = true\nshape = {{ half_plane = [0, 1] }}\n\
-                 [[bodies]]\nname = \"rod\"\nshape = {{ capsule = {{ radius = 1e-3, length = 2 }} }}\nmass = 1\ninertia = \"1/3\"\n\
-                 position = [0, \"sin(th) + 1e-3\"]\nrotation = \"th\"\nvelocity = [\"-5 - sin(th)*({spin})\", \"cos(th)*({spin})\"]\nspin = {spin}\n"
-            );
-            let scene =
-                Scene::parse(SourceText::new("rod.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+            let scene = world_rod(scheme, spin);
             let settings = EnumerationSettings::default();
             let study = scene
                 .branches(1e-3, 1e-4, &settings)
@@ -374,4 +392,38 @@ fn a_spin_that_lifts_the_tip_of_a_rod_is_seen_in_worlds() {
             assert_eq!(inconsistent, motions == 1, "{scheme}, spin {spin}");
         }
     }
+}
+
+/// The same in runs: with normals at the start of a step the rod jams, with those at its end it lifts off, and both tell that there is another motion,
+/// where the spin lifts and nowhere else.
+#[test]
+fn runs_of_worlds_tell_of_a_rod_that_its_spin_may_lift_off() {
+    let threshold = (9.81 / 60f64.to_radians().sin()).sqrt();
+    for (spin, several) in [
+        (0.0, false),
+        (0.97 * threshold, false),
+        (1.03 * threshold, true),
+        (-5.0, true),
+    ] {
+        let jams = world_rod("moreau-jean", spin);
+        let summary = summary_of(&jams);
+        assert!(summary.certified, "{spin}: {}", summary.reason);
+        assert_eq!(summary.certificate.several_solutions > 0, several, "{spin}");
+        let told = summary
+            .warnings
+            .iter()
+            .any(|w| w.contains("what a spin lifts off"));
+        assert_eq!(told, several, "{spin}: {:?}", summary.warnings);
+        if several {
+            let lifts = summary_of(&world_rod("moreau", spin));
+            assert!(lifts.certificate.several_solutions > 0, "{spin}");
+        }
+    }
+    // A run that is to stop at several solutions does.
+    let text =
+        world_rod_text("moreau-jean", -5.0).replacen("step =", "on_several = \"stop\"\nstep =", 1);
+    let scene = Scene::parse(SourceText::new("rod.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    let mut sim = scene.simulation().expect("valid");
+    let end = sim.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+    assert!(matches!(end, RunEnd::Stopped { .. }), "{end:?}");
 }

@@ -20,10 +20,15 @@ pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<Str
     let mut warnings = Vec::new();
     let certificate = &summary.certificate;
     if certificate.several_solutions > 0 {
-        warnings.push(format!(
+        let mut warning = format!(
             "contact problems had several solutions in {} steps, those of contacts that only touch included; the rule {} chose one",
             certificate.several_solutions, summary.settings.several_rule
-        ));
+        );
+        if summary.world.is_some() && summary.settings.scheme == "moreau-jean" {
+            warning += " of those with normals at the start of the step; what a spin lifts off is counted too (scheme = \"moreau\" \
+                        reads normals at the end)";
+        }
+        warnings.push(warning);
     }
     if certificate.uniqueness_not_examined > 0 {
         let mut reason = format!(

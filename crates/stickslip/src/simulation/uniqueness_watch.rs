@@ -22,6 +22,9 @@ pub struct UniquenessWatch {
     delassus: Vec<f64>,
     /// What was found.
     found: Uniqueness,
+    /// Whether by looking at all motions of that problem alone.
+    #[serde(default)]
+    enumerated: bool,
     /// The last problem whose motion was proved to be unique for every free velocity.
     #[serde(default)]
     proof: Proof,
@@ -255,12 +258,34 @@ impl UniquenessWatch {
     ) -> Option<StepOutcome> {
         let found = examine(problem);
         self.found = found.motion;
+        self.enumerated = found.enumerated;
         let proved = found.motion == Uniqueness::Unique && !found.enumerated;
         self.proof.enter(problem, proved);
         enter_rank(&found, problem, t, certificate);
         let Uniqueness::Several { block } = found.motion else {
             return None;
         };
+        certificate.several_solutions += 1;
+        let contact = problem.blocks()[block].key;
+        Some(StepOutcome::SeveralSolutions { contact })
+    }
+
+    /// Whether the problem just examined may jam, as far as that is not told by several motions.
+    pub(super) fn may_jam(&self, problem: &ContactProblem) -> bool {
+        let told = matches!(self.found, Uniqueness::Several { .. });
+        !told && may_jam_of(problem, self.found, self.enumerated)
+    }
+
+    /// Looks for several motions in a problem that was not the one of the step.
+    pub(super) fn examine_ahead(
+        &mut self,
+        problem: &ContactProblem,
+        certificate: &mut Certificate,
+    ) -> Option<StepOutcome> {
+        let Uniqueness::Several { block } = examine(problem).motion else {
+            return None;
+        };
+        self.found = Uniqueness::Several { block };
         certificate.several_solutions += 1;
         let contact = problem.blocks()[block].key;
         Some(StepOutcome::SeveralSolutions { contact })
@@ -284,8 +309,13 @@ impl UniquenessWatch {
 /// where nothing is known only with a contact whose friction outweighs its normal impulse (Painlevé's region).
 pub(super) fn may_jam(problem: &ContactProblem) -> bool {
     let found = examine(problem);
-    match found.motion {
-        Uniqueness::Unique => found.enumerated,
+    may_jam_of(problem, found.motion, found.enumerated)
+}
+
+/// The same of a problem that has been examined.
+fn may_jam_of(problem: &ContactProblem, motion: Uniqueness, enumerated: bool) -> bool {
+    match motion {
+        Uniqueness::Unique => enumerated,
         Uniqueness::Several { .. } => true,
         Uniqueness::NotExamined => problem.blocks().iter().any(|block| {
             let against: Vec<f64> = (1..block.size)

@@ -130,6 +130,12 @@ pub trait TimeSteppingScheme: Send + Sync {
         None
     }
 
+    /// Makes the scheme read normals at the end of a step, or no more; false if it reads them where it did before anyway.
+    #[doc(hidden)]
+    fn look_ahead(&mut self, _on: bool) -> bool {
+        false
+    }
+
     /// What the scheme itself must find again to go on with the same bits.
     #[doc(hidden)]
     fn memory(&self) -> Option<serde_json::Value> {

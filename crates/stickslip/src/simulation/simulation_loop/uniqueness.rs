@@ -52,10 +52,35 @@ impl Simulation {
                 watch.examine(posed, self.record.t, certificate)
             }
         };
-        watch.count(certificate);
+        let found = match wanted {
+            Wanted::Nothing => None,
+            _ if solver_knows => None,
+            _ => found.or_else(|| self.examine_ahead(h)),
+        };
+        self.uniqueness.count(&mut self.stage.certificate);
         if let Some(outcome) = found.filter(|_| self.record.outcome == StepOutcome::Solved) {
             self.record.outcome = outcome;
         }
+    }
+
+    /// The same with normals at the end of the step where contacts of a small world may jam and normals are read before: what a spin lifts off is
+    /// another motion.
+    fn examine_ahead(&mut self, h: f64) -> Option<StepOutcome> {
+        let problem = &self.stage.problem;
+        let empty = problem.blocks().is_empty();
+        if self.world.is_none() || empty || !self.uniqueness.may_jam(problem) {
+            return None;
+        }
+        let memory = self.scheme.memory()?;
+        let ahead = self.scheme.look_ahead(true).then(|| {
+            let (state, scheme) = (&self.saved, self.scheme.as_mut());
+            let at = (state.t, &state.q[..], &state.v[..]);
+            touching_problem(self.system.as_ref(), scheme, at, h, &[])
+        });
+        self.scheme.look_ahead(false);
+        self.scheme.recall(&memory);
+        let certificate = &mut self.stage.certificate;
+        self.uniqueness.examine_ahead(&ahead?, certificate)
     }
 
     /// The same for a scheme that goes from event to event: contacts that touch at the start of the step are examined by

@@ -72,6 +72,8 @@ use super::projection::Projection;
 pub struct WorldStepping {
     name: &'static str,
     theta: f64,
+    /// Whether steps are posed as with θ = 0, to examine them.
+    looks_ahead: bool,
     source: Box<dyn ContactSource>,
     memory: ImpulseMemory,
     bodies: Bodies,
@@ -107,6 +109,7 @@ impl WorldStepping {
         Self {
             name,
             theta,
+            looks_ahead: false,
             source,
             memory: ImpulseMemory::default(),
             bodies: Bodies::default(),
@@ -182,7 +185,7 @@ impl WorldStepping {
         &mut self,
         world: &World,
         state: &State,
-        (h, t_end): (f64, f64),
+        (h, t_end, theta): (f64, f64, f64),
         stage: &mut ContactStage,
         times: &mut PhaseTimes,
         clock: &mut Stopwatch,
@@ -196,7 +199,7 @@ impl WorldStepping {
             at: (state.t, &state.q),
             h,
             gain: h * world.gravity_size(),
-            theta: self.theta,
+            theta,
             before: &self.before,
             free: &self.free,
         };
@@ -397,7 +400,7 @@ impl TimeSteppingScheme for WorldStepping {
         let world = system.as_world().expect("a world");
         let mut clock = Stopwatch::start();
         let mut times = PhaseTimes::default();
-        let theta = self.theta;
+        let theta = if self.looks_ahead { 0.0 } else { self.theta };
         let t_kick = state.t + (1.0 - theta) * h;
 
         // Drift to the place of the kick.
@@ -429,8 +432,14 @@ impl TimeSteppingScheme for WorldStepping {
         // Forces and contacts.
         self.bodies.whiten(world.dimension, &mut self.before);
         self.accelerate(world, h, state.t + theta * h);
-        let (outcome, residual) =
-            self.solve(world, state, (h, t_end), stage, &mut times, &mut clock);
+        let (outcome, residual) = self.solve(
+            world,
+            state,
+            (h, t_end, theta),
+            stage,
+            &mut times,
+            &mut clock,
+        );
         record.outcome = outcome;
         record.residual = residual;
         record.iterations = stage.solution.iterations;
@@ -486,6 +495,11 @@ impl TimeSteppingScheme for WorldStepping {
 
     fn meets_initial_velocity(&self) -> bool {
         true
+    }
+
+    fn look_ahead(&mut self, on: bool) -> bool {
+        self.looks_ahead = on;
+        self.theta > 0.0
     }
 
     fn memory(&self) -> Option<serde_json::Value> {
