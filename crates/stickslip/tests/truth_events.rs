@@ -450,3 +450,22 @@ fn bounces_on_a_curved_obstacle_come_to_an_end() {
         }
     }
 }
+
+/// Under Frémond's law at theta = 1/2 a block that sticks turns its velocity round from step to step, which is told; a ball whose slip an impact
+/// turns round once is no such block.
+#[test]
+fn what_alternates_from_step_to_step_does_so_for_several() {
+    for (height, friction, sticks) in [(0.0, 0.5, true), (1.0, 5.0, false), (0.0, 0.1, false)] {
+        let text = format!(
+            "title = \"block\"\nuntil = 0.6\nstep = 1e-3\nimpact = \"fremond\"\ntheta = 0.5\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y - 2*x\"\n[initial]\nx_dot = 0.5\ny = {height}\n\
+             [[contacts]]\nname = \"floor\"\ngap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = {friction}\nrestitution = {}\n",
+            if height > 0.0 { 1.0 } else { 0.0 }
+        );
+        let scene = Scene::parse(SourceText::new("block.toml", text));
+        let run = finish(&scene.unwrap_or_else(|e| panic!("{e}")));
+        assert!(run.event_counts.impacts >= u64::from(height > 0.0));
+        let told = run.warnings.iter().any(|w| w.contains("alternate"));
+        assert_eq!(told, sticks, "{height} {friction}: {:?}", run.warnings);
+    }
+}

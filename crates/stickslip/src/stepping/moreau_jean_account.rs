@@ -28,7 +28,7 @@ impl MoreauJean {
             record.stick_jitter = 0.0;
             self.assembly.fill_open(record);
         } else {
-            record.stick_jitter = self.sliding_velocities(frame, stage);
+            record.stick_jitter = self.sliding_velocities(frame, stage, &state.impulses);
             self.assembly.fill_record(
                 &stage.problem,
                 &self.phases.impulse,
@@ -69,8 +69,9 @@ impl MoreauJean {
         record.potential = potential;
     }
 
-    /// Sliding velocity of every problem row: what the law read, u_{k+1} or u_{k+θ}.
-    fn sliding_velocities(&mut self, frame: &StepFrame, stage: &ContactStage) -> f64 {
+    /// Sliding velocity of every problem row: what the law read, u_{k+1} or u_{k+θ}; `last` holds the impulses of the last step.
+    /// Returns the largest tangential velocity that only alternates.
+    fn sliding_velocities(&mut self, frame: &StepFrame, stage: &ContactStage, last: &[f64]) -> f64 {
         let problem = &stage.problem;
         self.sliding.clear();
         self.sliding.extend(
@@ -86,8 +87,10 @@ impl MoreauJean {
             for i in block.start + 1..block.start + block.size {
                 let (before, after) = (self.assembly.before[i], self.sliding[i]);
                 self.sliding[i] = (1.0 - frame.theta) * before + frame.theta * after;
-                // A stuck contact that reverses its tangential velocity.
+                // A contact that stays stuck and reverses its tangential velocity.
+                let slot = self.assembly.layout.slots()[contact.slot];
                 if self.phases.impulse[block.start] > 0.0
+                    && last[slot.start] > 0.0
                     && before * after < 0.0
                     && self.sliding[i].abs() < 1e-6 * after.abs()
                 {
