@@ -27,6 +27,8 @@ JUDGES = [
     "Simulation::examine_uniqueness",
     "Simulation::watch_passages",
     "PositionWatch::observe",
+    "FrameWatch::look",
+    "JumpWatch::look",
 ]
 STEP = "Simulation::step_towards"
 MARK = 10.0
