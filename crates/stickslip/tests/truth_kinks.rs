@@ -378,3 +378,148 @@ fn a_side_that_a_step_goes_over_stops_it_by_name() {
     }
     assert!(overs >= 3, "{overs}");
 }
+
+/// A kink at the origin, on a floor at y = 0, where nothing has a size but the motion, met at a record or between two: a continuous gap does not jump.
+#[test]
+fn kinks_where_coordinates_vanish_are_no_jumps() {
+    for slope in [0.5f64, 3.0, 1000.0] {
+        for (g, step) in [(0.0, 0.1), (9.81, 0.1), (0.0, 0.037), (9.81, 0.25)] {
+            let sim = run(&format!(
+                "title = \"ramp\"\nscheme = \"event-driven\"\nstep = {step}\nuntil = 0.5001\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+                 kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"{g}*y\"\n[initial]\nx = -0.5\nx_dot = 1\n\
+                 [[contacts]]\nname = \"floor\"\ngap = \"y - {slope}*max(0, x)\"\n"
+            ));
+            let left = 1.0 / (1.0 + slope * slope);
+            let pull = 1e-4 * g * slope * left;
+            let expected = [left - pull, (left - pull) * slope];
+            let found = &sim.state().v;
+            assert!(
+                close(found, &expected, 1e-9),
+                "{slope}, {g}, {step}: {found:?} and {expected:?}"
+            );
+        }
+    }
+}
+
+/// Smooth valleys with a wall far away, and slopes as steep as steps can resolve beside a kink that is never met, stop nothing.
+#[test]
+fn kinks_that_are_never_met_stop_nothing() {
+    for scheme in SCHEMES {
+        for valley in [
+            "1 - cos(x)",
+            "cosh(x) - 1",
+            "sqrt(1 + x^2) - 1",
+            "1.5 - sqrt(2.25 - x^2)",
+        ] {
+            let sim = run(&format!(
+                "title = \"valley\"\nscheme = \"{scheme}\"\nstep = 1e-2\nuntil = 12\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+                 kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\nforces = {{ x = \"-4*x'\", y = \"-4*y'\" }}\n\
+                 [initial]\nx = 0.5\ny = 0.3\n[[contacts]]\nname = \"valley\"\ngap = \"y - ({valley}) - 2*max(0, abs(x) - 1)\"\n"
+            ));
+            let q = &sim.state().q;
+            assert!(
+                q[0].abs() < 1e-3 && q[1].abs() < 1e-3,
+                "{scheme}, {valley}: {q:?}"
+            );
+        }
+        let sim = run(&format!(
+            "title = \"step\"\nscheme = \"{scheme}\"\nstep = 1e-4\nuntil = 0.4\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n[initial]\nx = -0.2037\nx_dot = 1\n\
+             [[contacts]]\nname = \"step\"\ngap = \"y - 0.05*(1 + tanh(200*x)) - 0.3*max(0, -2 - x)\"\n"
+        ));
+        // 0.5 J do not lift it over 0.1 m; it turns back.
+        let v = &sim.state().v;
+        assert!(v[0] < 0.0, "{scheme}: {v:?}");
+    }
+}
+
+/// A rod as a joint whose equation has its kink far away comes to rest under damping: what is left of its motion is rounding.
+#[test]
+fn a_joint_that_comes_to_rest_does_not_bend() {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        let sim = run(&format!(
+            "title = \"rod\"\nscheme = \"{scheme}\"\nstep = 1e-2\nuntil = 20\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"8*y - 6*x\"\nforces = {{ x = \"-6*x'\", y = \"-6*y'\" }}\n\
+             [initial]\nx = 1\n[[joints]]\nname = \"rod\"\nequation = \"max(x^2 + y^2, 0.1) - 1\"\n[[contacts]]\nname = \"far\"\ngap = \"y + 3\"\n"
+        ));
+        assert!(
+            close(&sim.state().q, &[0.6, -0.8], 1e-9),
+            "{scheme}: {:?}",
+            sim.state().q
+        );
+    }
+}
+
+/// A spring whose mass turns round at a record: the velocity is zero there and says nothing of the way before.
+#[test]
+fn a_spring_that_turns_at_a_record_does_not_jump() {
+    let sim = run(
+        "title = \"spring\"\nscheme = \"event-driven\"\nstep = 0.5\nuntil = 1.5\ncompliance_time = 1\n[system]\ncoordinates = [\"y\"]\n\
+         kinetic_energy = \"y'^2/2\"\npotential = \"-y\"\n[initial]\ny_dot = -1\n[[contacts]]\nname = \"spring\"\ngap = \"max(y, -10)\"\nstiffness = 1e-6\n",
+    );
+    // Free fall upwards but for the spring of a millionth.
+    let (t, state) = (1.5, sim.state());
+    assert!((state.q[0] - (0.5 * t * t - t)).abs() < 1e-5 && (state.v[0] - (t - 1.0)).abs() < 1e-5);
+}
+
+/// Walls as low as half of what a step makes, with steep sides, and smooth ones without any kink: a run either meets the side or stops; none is lifted
+/// onto the top, where it would have energy that it never had.
+#[test]
+fn no_step_lifts_a_particle_over_a_side_it_never_met() {
+    let walls = [
+        "min(0.014, 1000*max(0, x))",
+        "min(0.0099, 1000*max(0, x))",
+        "min(0.005, 1000*max(0, x))",
+        "0.05*(1 + tanh(1000*x))",
+    ];
+    let mut stopped = 0;
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        for wall in walls {
+            for k in 0..8 {
+                let x = -0.2 - 0.00125 * f64::from(k);
+                let (sim, end) = run_until_it_ends(&format!(
+                    "title = \"wall\"\nscheme = \"{scheme}\"\nstep = 1e-2\nuntil = 0.4\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+                     kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n[initial]\nx = {x}\nx_dot = 1\n\
+                     [[contacts]]\nname = \"wall\"\ngap = \"y - {wall}\"\n"
+                ));
+                let over = matches!(
+                    end,
+                    RunEnd::Stopped {
+                        outcome: StepOutcome::LeaptOver { .. },
+                        ..
+                    }
+                );
+                stopped += usize::from(over);
+                let (q, v) = (&sim.state().q, &sim.state().v);
+                let energy = 0.5 * (v[0] * v[0] + v[1] * v[1]) + 9.81 * q[1];
+                assert!(
+                    over || energy < 0.51,
+                    "{scheme}, {wall}, {x}: {end:?} {q:?} {v:?}"
+                );
+            }
+        }
+    }
+    assert!(stopped > 40, "{stopped}");
+}
+
+/// The tip of a cone is a kink where `hypot` and roots vanish: what runs across the other side is lost there, as at the bottom of a valley of `abs`.
+#[test]
+fn the_tip_of_a_funnel_takes_what_runs_across_it() {
+    let slope = 0.8f64;
+    let left = 3.0 * (1.0 + slope * slope).sqrt() * (2.0 * slope.atan()).cos();
+    for scheme in SCHEMES {
+        for cone in ["hypot(x, z)", "sqrt(x^2 + z^2)", "(x^2 + z^2)^0.5"] {
+            let sim = run(&format!(
+                "title = \"funnel\"\nscheme = \"{scheme}\"\nstep = 1e-3\nuntil = 0.5\n[system]\ncoordinates = [\"x\", \"z\", \"y\"]\n\
+                 kinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n[initial]\nx = -1.00037\ny = 0.800296\nx_dot = 3\ny_dot = -2.4\n\
+                 [[contacts]]\nname = \"funnel\"\ngap = \"y - {slope}*{cone}\"\n"
+            ));
+            let v = &sim.state().v;
+            let speed = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+            assert!(
+                v[0] > 0.0 && (speed - left).abs() < 1e-3,
+                "{scheme}, {cone}: {v:?}, {speed} and {left}"
+            );
+        }
+    }
+}

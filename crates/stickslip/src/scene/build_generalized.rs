@@ -308,6 +308,7 @@ fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
     SceneScalar {
         affine,
         kinks: graph.has_kinks(function),
+        jumps: graph.has_jumps(function),
         turning: Program::compile(graph, &[turning], n),
         value: Program::compile(graph, &[function], n),
         gradient: Program::compile(graph, &gradient, n),

@@ -291,11 +291,16 @@ pub(super) struct SceneScalar {
     pub affine: bool,
     /// Whether the gradient jumps somewhere.
     pub kinks: bool,
+    /// Whether the value may jump.
+    pub jumps: bool,
 }
 
 impl ScalarFunction for SceneScalar {
     fn has_kinks(&self) -> bool {
         self.kinks
+    }
+    fn has_jumps(&self) -> bool {
+        self.jumps
     }
     fn is_affine(&self) -> bool {
         self.affine

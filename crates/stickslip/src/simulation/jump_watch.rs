@@ -5,11 +5,13 @@ use crate::contact::ContactKey;
 use crate::records::{StepOutcome, StepRecord};
 use crate::stepping::State;
 use crate::systems::MechanicalSystem;
+use crate::systems::functions::ScalarFunction;
 use crate::systems::kink::{jumps_shut, leapt_over, rate_jumps, value_jumps};
 
 use super::passage_watch::write_moved;
+use super::positions::PositionWatch;
 
-/// Looks at gaps and joints whose normals may jump, and so perhaps their values (`if`, `sign`).
+/// Looks at gaps that may jump (`if`, `sign`), at curved gaps and at joints whose rows may jump.
 ///
 /// Where a gap jumps below zero the body is inside the obstacle and met no face of it: there is no normal along which it could be struck, and a
 /// correction of the position would lift it over. One that jumps open is an edge from which a body falls, which every scheme computes. What a joint
@@ -17,26 +19,48 @@ use super::passage_watch::write_moved;
 /// body turns back.
 #[derive(Debug)]
 pub(super) struct JumpWatch {
-    constraints: Vec<usize>,
+    /// Constraints whose gaps may jump, and those that are not flat.
+    torn: Vec<usize>,
+    curved: Vec<usize>,
+    /// Joints that have kinks.
     joints: Vec<usize>,
+    /// Masses of the velocities at the start.
+    weights: Vec<f64>,
     free: Vec<f64>,
     moved: Vec<f64>,
 }
 
+/// Square of the part of its way by which a step that went over something was corrected, or is deep: less is not looked at.
+const CORRECTED: f64 = 1e-4;
+
 impl JumpWatch {
-    /// Watches the gaps and joints of a system that are not known to be smooth.
-    pub fn new(system: &dyn MechanicalSystem) -> Self {
+    /// Watches the gaps of a system that are not flat and the joints that are not known to be smooth; those of meshes are built of flat
+    /// surfaces.
+    pub fn new(system: &dyn MechanicalSystem, q: &[f64]) -> Self {
+        let dense = system.sparsity().is_none();
         let constraints = system.constraints().iter().enumerate();
+        let gaps: Vec<_> = constraints
+            .filter(|_| dense)
+            .map(|(c, constraint)| (c, constraint.gap()))
+            .collect();
+        let of = |wanted: fn(&dyn ScalarFunction) -> bool| {
+            let found = gaps.iter().filter(|(_, gap)| wanted(*gap));
+            found.map(|(c, _)| *c).collect::<Vec<_>>()
+        };
+        let (torn, curved) = (of(|gap| gap.has_jumps()), of(|gap| !gap.is_affine()));
         let joints = system.joints().iter().enumerate();
+        let joints = joints.filter(|(_, j)| j.function().has_kinks());
+        let mut weights = Vec::new();
+        if !curved.is_empty() {
+            let mut mass = system.new_matrix();
+            system.mass(q, &mut mass);
+            weights.extend((0..system.dof()).map(|i| mass.get(i, i)));
+        }
         Self {
-            constraints: constraints
-                .filter(|(_, c)| c.gap().has_kinks())
-                .map(|(c, _)| c)
-                .collect(),
-            joints: joints
-                .filter(|(_, j)| j.function().has_kinks())
-                .map(|(j, _)| j)
-                .collect(),
+            torn,
+            curved,
+            joints: joints.map(|(j, _)| j).collect(),
+            weights,
             free: Vec::new(),
             moved: Vec::new(),
         }
@@ -47,22 +71,34 @@ impl JumpWatch {
     pub fn observe(
         &mut self,
         system: &dyn MechanicalSystem,
-        record: &StepRecord,
-        from: &State,
+        (record, from): (&StepRecord, &State),
+        positions: &PositionWatch,
     ) -> Option<StepOutcome> {
-        let idle = self.constraints.is_empty() && self.joints.is_empty();
+        let idle = self.curved.is_empty() && self.joints.is_empty();
         if idle || record.located.is_some() || !(record.h > 0.0) {
             return None;
         }
-        self.look(system, record, from)
+        if self.torn.is_empty() && self.joints.is_empty() && !self.is_deep(record) {
+            return None;
+        }
+        self.look(system, (record, from), positions)
+    }
+
+    /// Whether the end of a step was corrected by a part of its way, or left uncorrected below a surface.
+    #[inline(never)] // What judges a step is counted by its name.
+    fn is_deep(&self, record: &StepRecord) -> bool {
+        let moved = self.weights.iter().zip(&record.projection);
+        let corrected: f64 = moved.map(|(w, x)| w * x * x).sum();
+        let way = 2.0 * record.kinetic * record.h * record.h;
+        corrected > CORRECTED * way || record.contacts.iter().any(|contact| contact.gap < 0.0)
     }
 
     #[cold]
     fn look(
         &mut self,
         system: &dyn MechanicalSystem,
-        record: &StepRecord,
-        from: &State,
+        (record, from): (&StepRecord, &State),
+        positions: &PositionWatch,
     ) -> Option<StepOutcome> {
         // The end of the step before its position was corrected.
         self.free.clone_from(&record.q);
@@ -74,22 +110,23 @@ impl JumpWatch {
         let moved = &self.moved[..];
         let gap = |c: usize| system.constraints()[c].gap();
         let equation = |j: usize| system.joints()[j].function();
-        let shut = |&&c: &&usize| jumps_shut(system, gap(c), ends, moved);
-        let over = |&&c: &&usize| leapt_over(system, gap(c), ends, moved);
-        let torn = |&&j: &&usize| !value_jumps(system, equation(j), ends, moved).is_empty();
+        let least = |function| positions.least(system, function, ends[1]);
+        let shut = |&&c: &&usize| jumps_shut(system, gap(c), ends, least(gap(c)));
+        let over = |&&c: &&usize| leapt_over(system, gap(c), ends, moved, least(gap(c)));
+        let torn =
+            |&&j: &&usize| !value_jumps(system, equation(j), ends, least(equation(j))).is_empty();
         let bent = |&&j: &&usize| rate_jumps(system, equation(j), ends, &record.velocity);
         let contact = |&c: &usize| ContactKey::declared(c, 0);
-        let (constraints, joints) = (|| self.constraints.iter(), || self.joints.iter());
-        if let Some(contact) = constraints().find(shut).map(contact) {
+        if let Some(contact) = self.torn.iter().find(shut).map(contact) {
             return Some(StepOutcome::GapJumps { contact });
         }
-        if let Some(contact) = constraints().find(over).map(contact) {
+        if let Some(contact) = self.curved.iter().find(over).map(contact) {
             return Some(StepOutcome::LeaptOver { contact });
         }
-        if let Some(&joint) = joints().find(torn) {
+        if let Some(&joint) = self.joints.iter().find(torn) {
             return Some(StepOutcome::JointJumps { joint });
         }
-        let joint = *joints().find(bent)?;
+        let joint = *self.joints.iter().find(bent)?;
         Some(StepOutcome::JointBends { joint })
     }
 }

@@ -19,6 +19,9 @@ use super::passage_watch::{Crossing, PassageWatch, ROUNDING_UNITS, WayLength, gr
 /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
 pub const DRIFT_LIMIT: f64 = 1e-6;
 
+/// Part of the size of the motion below which a jump of a gap or a joint is none.
+const LEAST: f64 = 1e-9;
+
 /// Largest angle by which a step of a certified run turns a body, where its orientation matters: half a turn, beyond which the
 /// ends of the step are those of a smaller turn the other way.
 pub const TURN_LIMIT: f64 = std::f64::consts::PI;
@@ -230,6 +233,17 @@ impl PositionWatch {
             .filter(|contact| contact.gap > 0.0 && contact.mode == ContactMode::Open);
         let constraints = open.map(|contact| contact.key.constraint());
         constraints.filter(|&c| self.falling.get(c) == Some(&true))
+    }
+
+    /// A part of the size of the motion in the unit of a function, beyond its rounding, by which nothing moves that matters.
+    pub fn least(
+        &self,
+        system: &dyn MechanicalSystem,
+        function: &dyn ScalarFunction,
+        at: (f64, &[f64]),
+    ) -> f64 {
+        let (size, rounding) = self.size(system, function, at);
+        LEAST * size + rounding
     }
 
     /// Asks once what the system is like, and makes room at the first record of a run.

@@ -172,7 +172,7 @@ impl Simulation {
             .as_world()
             .map(|world| (WorldAccounts::default(), WorldMonitors::new(world)));
         let frames = FrameWatch::new(system.as_ref());
-        let jumps = JumpWatch::new(system.as_ref());
+        let jumps = JumpWatch::new(system.as_ref(), q);
         let mut simulation = Self {
             system,
             scheme,
@@ -381,8 +381,9 @@ impl Simulation {
                 self.state.clone_from(&self.saved);
                 self.record.outcome = StepOutcome::ForeignNormal { contact };
             }
-            let (record, from) = (&self.record, &self.saved);
-            if let Some(outcome) = self.jumps.observe(self.system.as_ref(), record, from) {
+            let step = (&self.record, &self.saved);
+            let (system, positions) = (self.system.as_ref(), &self.positions);
+            if let Some(outcome) = self.jumps.observe(system, step, positions) {
                 self.state.clone_from(&self.saved);
                 self.record.outcome = outcome;
             }

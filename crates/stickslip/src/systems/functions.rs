@@ -81,6 +81,10 @@ pub trait ScalarFunction: Send + Sync {
     fn has_kinks(&self) -> bool {
         false
     }
+    /// Whether φ itself may jump, as where `if` or `sign` change.
+    fn has_jumps(&self) -> bool {
+        self.has_kinks()
+    }
     /// Whether a motion whose velocities obey the constraint can leave it, so that positions must be corrected. Nodes of a
     /// mesh are not moved off flat obstacles, nor off the surface of another mesh, where a correction would load both; what
     /// they drift there the run tells.

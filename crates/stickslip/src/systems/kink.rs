@@ -7,8 +7,10 @@ use crate::algebra::dot;
 
 /// Halvings of a way: what is left of a smooth turn after them is a ten-millionth of it.
 const HALVINGS: u32 = 24;
-/// A jump is at least this part of what the rate changes on the way.
+/// A jump is at least this part of what the rate changes on the way,
 const PART: f64 = 0.1;
+/// and this part of what cancels in it, which is rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// Whether the rate of a gap for the velocity `v` jumps on the straight way between two configurations.
 ///
@@ -28,16 +30,20 @@ pub(crate) fn rate_jumps(
         straight(system, (q0, q1), s, &mut q);
         let t = t0 + s * (t1 - t0);
         gap.gradient(t, &q, &mut row);
-        row.iter().zip(v).map(|(g, v)| g * v).sum::<f64>() + gap.rate(t, &q)
+        let parts = row.iter().zip(v).map(|(g, v)| g * v);
+        let size = parts.clone().map(f64::abs).sum::<f64>();
+        let drift = gap.rate(t, &q);
+        (parts.sum::<f64>() + drift, size + drift.abs())
     };
-    let (mut a, mut b) = ((0.0, rate(0.0)), (1.0, rate(1.0)));
+    let (first, last) = (rate(0.0), rate(1.0));
+    let (mut a, mut b) = ((0.0, first.0), (1.0, last.0));
     let least = PART * (b.1 - a.1).abs();
-    if !(least > 0.0) {
+    if !(least > PART * ROUNDING * (first.1 + last.1)) {
         return false;
     }
     for _ in 0..HALVINGS {
         let s = 0.5 * (a.0 + b.0);
-        let middle = (s, rate(s));
+        let middle = (s, rate(s).0);
         if (middle.1 - a.1).abs() >= (b.1 - middle.1).abs() {
             b = middle;
         } else {
@@ -54,11 +60,11 @@ pub(crate) fn rate_jumps(
 const JUMP: f64 = 1e-3;
 /// Parts in which it is looked at first.
 const PARTS: u32 = 4;
-/// And by more than so many units of rounding.
-const ROUNDING_UNITS: f64 = 1e3;
+/// Parts that are looked at in all: what is rougher than that tells no jumps.
+const PARTS_MAX: usize = 4096;
 
-/// What the value of a function jumps on the straight way between two configurations along the displacement `moved`, and the value
-/// that it jumps to, for every jump; none where it is continuous.
+/// What the value of a function jumps on the straight way between two configurations, and the value that it jumps to, for every jump by
+/// more than `least`; none where it is continuous, nor in systems whose velocities are not the rates of their coordinates.
 ///
 /// A part of the way is halved again while its change is not what the rates at its ends say of it: halving leaves of a bend an eighth, of
 /// a kink one half, of a jump all.
@@ -66,39 +72,37 @@ pub(crate) fn value_jumps(
     system: &dyn MechanicalSystem,
     function: &dyn ScalarFunction,
     [(t0, q0), (t1, q1)]: [(f64, &[f64]); 2],
-    moved: &[f64],
+    least: f64,
 ) -> Vec<[f64; 2]> {
-    if !function.has_kinks() {
+    if !function.has_jumps() || q0.len() != system.dof() {
         return Vec::new();
     }
+    let moved: Vec<f64> = q1.iter().zip(q0).map(|(b, a)| b - a).collect();
     let (mut q, mut row) = (vec![0.0; q0.len()], vec![0.0; moved.len()]);
     let mut at = |s: f64| {
         straight(system, (q0, q1), s, &mut q);
         let t = t0 + s * (t1 - t0);
         function.gradient(t, &q, &mut row);
-        let rate = function.rate(t, &q);
-        let slope = dot(&row, moved) + (t1 - t0) * rate;
-        let size: f64 = row.iter().zip(&q).map(|(g, q)| (g * q).abs()).sum();
-        let size = size + (rate * t).abs() + function.magnitude(t, &q);
-        (s, function.value(t, &q), slope, size)
+        let slope = dot(&row, &moved) + (t1 - t0) * function.rate(t, &q);
+        (s, function.value(t, &q), slope)
     };
-    type Place = (f64, f64, f64, f64);
+    type Place = (f64, f64, f64);
     let unsaid = |a: Place, b: Place| b.1 - a.1 - 0.5 * (b.0 - a.0) * (a.2 + b.2);
-    let (a, b) = (at(0.0), at(1.0));
-    let rounding = ROUNDING_UNITS * f64::EPSILON * (a.3 + b.3 + a.1.abs() + b.1.abs());
-    let mut steepest = a.2.abs().max(b.2.abs());
     let places: Vec<Place> = (0..=PARTS)
         .map(|k| at(f64::from(k) / f64::from(PARTS)))
         .collect();
+    let mut steepest = places.iter().fold(0.0f64, |most, p| most.max(p.2.abs()));
     let (mut jumps, mut parts) = (Vec::new(), Vec::new());
     parts.extend(places.windows(2).rev().map(|ends| (ends[0], ends[1], 0)));
-    steepest = places
-        .iter()
-        .fold(steepest, |most, place| most.max(place.2.abs()));
+    let mut looks = 0;
     while let Some((a, b, halvings)) = parts.pop() {
+        looks += 1;
+        if looks > PARTS_MAX {
+            return Vec::new();
+        }
         let middle = at(0.5 * (a.0 + b.0));
         steepest = steepest.max(middle.2.abs());
-        let least = JUMP * steepest + rounding;
+        let least = least.max(JUMP * steepest);
         // A bend may hide a jump from its whole, and hardly from both halves as well.
         let smooth = [(a, b), (a, middle), (middle, b)].map(|(a, b)| unsaid(a, b).abs() <= least);
         if smooth == [true; 3] {
@@ -119,40 +123,43 @@ pub(crate) fn jumps_shut(
     system: &dyn MechanicalSystem,
     gap: &dyn ScalarFunction,
     ends: [(f64, &[f64]); 2],
-    moved: &[f64],
+    least: f64,
 ) -> bool {
-    let jumps = value_jumps(system, gap, ends, moved);
-    let shut = |[size, after]: &[f64; 2]| *after < 1e-6 * size && *size < 0.0;
+    let jumps = value_jumps(system, gap, ends, least);
+    let shut = |[size, after]: &[f64; 2]| *after < -least && *size < 0.0;
     jumps.iter().any(shut)
 }
 
-/// An obstacle that a step meets is no deeper at its end than this many times what its normal there tells of it.
+/// An obstacle that a step meets is no deeper at its end than this many times what the step approached along the normal there,
 const RESOLVED: f64 = 1.5;
+/// and this part of the way of the step: what rounds off within it is deeper by a part of the angle.
+const ROUNDED: f64 = 0.1;
 
-/// Whether a way ends deeper behind a gap than the normal there can tell: what rose in between and levelled off again was not met.
+/// Whether a way ends deeper behind a gap than its approach along the normal there: what rose in between and levelled off again was not met.
+/// Lengths are kinetic, by the masses of the coordinates alone.
 pub(crate) fn leapt_over(
     system: &dyn MechanicalSystem,
     gap: &dyn ScalarFunction,
     [(t0, q0), (t1, q1)]: [(f64, &[f64]); 2],
     moved: &[f64],
+    least: f64,
 ) -> bool {
     let depth = -gap.value(t1, q1);
-    if !(gap.has_kinks() && depth > 0.0) {
+    if !(depth > least) {
         return false;
     }
     let mut mass = system.new_matrix();
     system.mass(q0, &mut mass);
     let weight = |k: usize| mass.get(k, k).max(f64::MIN_POSITIVE);
-    let length: f64 = moved
-        .iter()
-        .enumerate()
-        .map(|(k, x)| weight(k) * x * x)
-        .sum();
+    let way = moved.iter().enumerate();
+    let length: f64 = way.map(|(k, x)| weight(k) * x * x).sum();
     let mut row = vec![0.0; moved.len()];
     gap.gradient(t1, q1, &mut row);
-    let steepness: f64 = row.iter().enumerate().map(|(k, g)| g * g / weight(k)).sum();
-    let told = (steepness * length).sqrt() + (gap.rate(t1, q1) * (t1 - t0)).abs();
-    depth > RESOLVED * (told + gap.value(t0, q0).abs())
+    let slopes = row.iter().enumerate();
+    let steepness: f64 = slopes.map(|(k, g)| g * g / weight(k)).sum();
+    let along = (dot(&row, moved) + gap.rate(t1, q1) * (t1 - t0)).abs();
+    let told = along + gap.value(t0, q0).abs();
+    depth > RESOLVED * told + ROUNDED * (steepness * length).sqrt()
 }
 
 #[cfg(test)]
@@ -231,7 +238,7 @@ mod tests {
         let system = system.build(&[0.0; 2]).expect("valid");
         let jump = |c: f64, height: f64, (a, b): (f64, f64)| {
             let ends = [(0.0, &[a, 0.0][..]), (0.1, &[b, 0.1][..])];
-            value_jumps(&system, &Stair(c, height), ends, &[b - a, 0.1])
+            value_jumps(&system, &Stair(c, height), ends, 1e-9)
         };
         for k in 1..100 {
             let c = 0.01 * f64::from(k);

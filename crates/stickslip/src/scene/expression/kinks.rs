@@ -42,6 +42,29 @@ impl Graph {
         }
     }
 
+    /// Whether a root, a power below 1 or a length (`hypot`) has its kink where an expression vanishes: the tip of a cone.
+    pub(super) fn vanishes_at_a_tip(&self, expression: Expression) -> bool {
+        let tip = |part: &Expression| {
+            let power = |n: Expression| self.constant_value(n).is_none_or(|n| n < 1.0);
+            match self.node(*part) {
+                Node::Unary(Unary::Sqrt | Unary::Asin | Unary::Acos, _)
+                | Node::Binary(Binary::Hypot, ..) => true,
+                Node::Binary(Binary::Power, _, n) => power(n),
+                _ => false,
+            }
+        };
+        let mut parts = self.reachable(&[expression]);
+        parts.retain(tip);
+        if parts.is_empty() {
+            return false;
+        }
+        let (mut graph, mut kinks) = (self.clone(), Vec::new());
+        for part in parts {
+            graph.kinks_of(part, &mut kinks);
+        }
+        (kinks.iter()).any(|kink| graph.is_kink_of_surface(&kink.switch, expression))
+    }
+
     fn kinks_of(&mut self, part: Expression, kinks: &mut Vec<Kink>) {
         let mut add = |word, switch| kinks.push(Kink { word, switch });
         match self.node(part) {

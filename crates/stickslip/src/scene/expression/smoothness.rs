@@ -90,7 +90,7 @@ impl Graph {
         }
     }
 
-    /// Whether the gradient of an expression jumps along some line or surface.
+    /// Whether the gradient of an expression jumps along some line or surface, or where roots and lengths vanish with the expression.
     #[must_use]
     pub fn has_kinks(&self, expression: Expression) -> bool {
         let kink = |part: &Expression| match self.node(*part) {
@@ -100,7 +100,20 @@ impl Graph {
             Node::Sampled(function, order, _) => order + 1 >= self.degree(function),
             _ => false,
         };
-        self.reachable(&[expression]).iter().any(kink)
+        self.reachable(&[expression]).iter().any(kink) || self.vanishes_at_a_tip(expression)
+    }
+
+    /// Whether the value of an expression may jump.
+    #[must_use]
+    pub fn has_jumps(&self, expression: Expression) -> bool {
+        let jump = |part: &Expression| match self.node(*part) {
+            Node::Unary(Unary::Sign | Unary::Tan, _)
+            | Node::Binary(Binary::Atan2, ..)
+            | Node::Select(..) => true,
+            Node::Sampled(function, order, _) => order >= self.degree(function),
+            _ => self.is_condition(*part),
+        };
+        self.reachable(&[expression]).iter().any(jump)
     }
 
     fn is_condition(&self, expression: Expression) -> bool {

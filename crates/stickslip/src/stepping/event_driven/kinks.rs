@@ -9,6 +9,7 @@ use crate::systems::kink::{jumps_shut, rate_jumps, value_jumps};
 use super::events::{TIE, Watch, Way};
 use super::integrator::Integrator;
 use super::modes::Friction;
+use super::scales::TOUCHING;
 
 /// A held row whose velocity is more than this part of its speeds in the run has jumped: accelerations that hold it keep it to the tolerance of the integration.
 const JUMPED: f64 = 1e-9;
@@ -134,10 +135,10 @@ impl Integrator {
         watch: Option<Watch>,
     ) -> Option<StepOutcome> {
         let gaps: Vec<usize> = (0..system.constraints().len())
-            .filter(|&c| system.constraints()[c].gap().has_kinks())
+            .filter(|&c| system.constraints()[c].gap().has_jumps())
             .collect();
         let joints: Vec<usize> = (0..system.joints().len())
-            .filter(|&j| system.joints()[j].function().has_kinks())
+            .filter(|&j| system.joints()[j].function().has_jumps())
             .collect();
         if gaps.is_empty() && joints.is_empty() {
             return None;
@@ -166,23 +167,34 @@ impl Integrator {
             ));
             self.take(system, h);
         }
-        let v = &end[nq..nq + self.n];
+        let lengths = self.scales.lengths(system);
+        let mut row = vec![0.0; self.n];
+        // What the run could move in the unit of the equation of a joint, and a part of that by which a jump is none.
+        let mut least = |j: usize| {
+            system.joints()[j]
+                .function()
+                .gradient(self.t, &end[..nq], &mut row);
+            let size = row.iter().zip(&lengths).map(|(g, x)| (g * x).abs());
+            TOUCHING * size.sum::<f64>()
+        };
+        let joints: Vec<(usize, f64)> = joints.into_iter().map(|j| (j, least(j))).collect();
         ways.iter().find_map(|(t0, q0, t1, q1)| {
-            let moved: Vec<f64> = v.iter().map(|v| v * (t1 - t0)).collect();
             let ends = [(*t0, &q0[..]), (*t1, &q1[..])];
+            let gap = |c: usize| system.constraints()[c].gap();
             let shut = gaps
                 .iter()
-                .find(|&&c| jumps_shut(system, system.constraints()[c].gap(), ends, &moved));
+                .find(|&&c| jumps_shut(system, gap(c), ends, self.scales.touching[c]));
             let torn = || {
-                joints.iter().find(|&&j| {
-                    !value_jumps(system, system.joints()[j].function(), ends, &moved).is_empty()
-                })
+                let joint = joints.iter().find(|&&(j, least)| {
+                    !value_jumps(system, system.joints()[j].function(), ends, least).is_empty()
+                });
+                joint.map(|&(joint, _)| StepOutcome::JointJumps { joint })
             };
             match shut {
                 Some(&c) => Some(StepOutcome::GapJumps {
                     contact: ContactKey::declared(c, 0),
                 }),
-                None => torn().map(|&joint| StepOutcome::JointJumps { joint }),
+                None => torn(),
             }
         })
     }

@@ -63,7 +63,7 @@ impl Default for EventDrivenSettings {
             step_max: f64::INFINITY,
             bounce_min: 1e-15,
             compliance: None,
-            steps_max: 1_000_000,
+            steps_max: 10_000_000,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::systems::MechanicalSystem;
 use super::accelerations::{Accelerations, extent};
 
 /// A gap below this part of the lengths of the run counts as touching where an impact or a release is decided.
-const TOUCHING: f64 = 1e-9;
+pub(super) const TOUCHING: f64 = 1e-9;
 /// A slip in several tangents below this part of the speeds of the run has stopped.
 pub(super) const STOPPED: f64 = 1e-9;
 /// A slip in several tangents that begins from rest goes along its acceleration up to this part of the speeds of the run. It lags behind its true
