@@ -37,7 +37,8 @@ impl JumpWatch {
     /// Watches the gaps of a system that are not flat and the joints that are not known to be smooth; those of meshes are built of flat
     /// surfaces.
     pub fn new(system: &dyn MechanicalSystem, q: &[f64]) -> Self {
-        let dense = system.sparsity().is_none();
+        // Of bodies that turn no straight way is known.
+        let dense = system.sparsity().is_none() && system.coordinate_count() == system.dof();
         let constraints = system.constraints().iter().enumerate();
         let gaps: Vec<_> = constraints
             .filter(|_| dense)
@@ -74,7 +75,7 @@ impl JumpWatch {
         (record, from): (&StepRecord, &State),
         positions: &PositionWatch,
     ) -> Option<StepOutcome> {
-        let idle = self.curved.is_empty() && self.joints.is_empty();
+        let idle = self.curved.is_empty() && self.joints.is_empty() && self.torn.is_empty();
         if idle || record.located.is_some() || !(record.h > 0.0) {
             return None;
         }
@@ -112,7 +113,8 @@ impl JumpWatch {
         let equation = |j: usize| system.joints()[j].function();
         let least = |function| positions.least(system, function, ends[1]);
         let shut = |&&c: &&usize| jumps_shut(system, gap(c), ends, least(gap(c)));
-        let over = |&&c: &&usize| leapt_over(system, gap(c), ends, moved, least(gap(c)));
+        let way = (ends, &record.q[..]);
+        let over = |&&c: &&usize| leapt_over(system, gap(c), way, moved, least(gap(c)));
         let torn =
             |&&j: &&usize| !value_jumps(system, equation(j), ends, least(equation(j))).is_empty();
         let bent = |&&j: &&usize| rate_jumps(system, equation(j), ends, &record.velocity);

@@ -130,17 +130,20 @@ pub(crate) fn jumps_shut(
     jumps.iter().any(shut)
 }
 
-/// An obstacle that a step meets is no deeper at its end than this many times what the step approached along the normal there,
+/// An obstacle that a step meets is no deeper at its end than this many times what the normal tells of it,
 const RESOLVED: f64 = 1.5;
-/// and this part of the way of the step: what rounds off within it is deeper by a part of the angle.
+/// and with kinks this part of the way of the step: what is rounded off within it is deeper by a part of the angle.
 const ROUNDED: f64 = 0.1;
+/// Cosine of the angle by which the normal of a smooth surface may turn within a step that begins and ends on it: a sixth of a circle.
+const TURNED: f64 = 0.5;
 
-/// Whether a way ends deeper behind a gap than its approach along the normal there: what rose in between and levelled off again was not met.
-/// Lengths are kinetic, by the masses of the coordinates alone.
+/// Whether a way ends deeper behind a gap than its normal tells: what rose in between and levelled off again was not met. Of a gap with kinks
+/// that is its approach along the normal at the end; of a smooth one, whose normal turns, the whole way along the normal at `back`, the place to which
+/// the end was brought back, unless it turns too far along the surface. Lengths are kinetic, by the masses of the coordinates alone.
 pub(crate) fn leapt_over(
     system: &dyn MechanicalSystem,
     gap: &dyn ScalarFunction,
-    [(t0, q0), (t1, q1)]: [(f64, &[f64]); 2],
+    ([(t0, q0), (t1, q1)], back): ([(f64, &[f64]); 2], &[f64]),
     moved: &[f64],
     least: f64,
 ) -> bool {
@@ -154,12 +157,27 @@ pub(crate) fn leapt_over(
     let way = moved.iter().enumerate();
     let length: f64 = way.map(|(k, x)| weight(k) * x * x).sum();
     let mut row = vec![0.0; moved.len()];
-    gap.gradient(t1, q1, &mut row);
+    let kinks = gap.has_kinks();
+    let place = if kinks { q1 } else { back };
+    gap.gradient(t1, place, &mut row);
     let slopes = row.iter().enumerate();
     let steepness: f64 = slopes.map(|(k, g)| g * g / weight(k)).sum();
-    let along = (dot(&row, moved) + gap.rate(t1, q1) * (t1 - t0)).abs();
-    let told = along + gap.value(t0, q0).abs();
-    depth > RESOLVED * told + ROUNDED * (steepness * length).sqrt()
+    let (whole, drift) = ((steepness * length).sqrt(), gap.rate(t1, place) * (t1 - t0));
+    let before = gap.value(t0, q0).abs();
+    if kinks {
+        let along = (dot(&row, moved) + drift).abs();
+        depth > RESOLVED * (along + before) + ROUNDED * whole
+    } else {
+        let on_it = before < ROUNDED * whole && depth > ROUNDED * whole;
+        let mut first = vec![0.0; moved.len()];
+        gap.gradient(t0, q0, &mut first);
+        let products = |a: &[f64], b: &[f64]| {
+            let both = a.iter().zip(b).enumerate();
+            both.map(|(k, (a, b))| a * b / weight(k)).sum::<f64>()
+        };
+        let cosine = products(&first, &row) / (products(&first, &first) * steepness).sqrt();
+        on_it && cosine < TURNED || depth > RESOLVED * (whole + drift.abs() + before)
+    }
 }
 
 #[cfg(test)]

@@ -182,8 +182,8 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
             named(contact)
         ),
         StepOutcome::LeaptOver { contact } => format!(
-            "the obstacle of contact `{}` rises and levels off within the step, which would lift the body onto it: take a \
-             step that meets its side (`--step`)",
+            "the obstacle of contact `{}` rises within the step more than the step can see, which would lift the body onto it: \
+             take a shorter step, which meets its side (`--step`)",
             named(contact)
         ),
         StepOutcome::JointBends { joint } => format!(
