@@ -123,7 +123,7 @@ pub enum StepOutcome {
         /// The contact.
         contact: ContactKey,
     },
-    /// A step went over an obstacle that rises and levels off within it.
+    /// A step went over an obstacle that rises or turns within it more than the step can see.
     LeaptOver {
         /// The contact.
         contact: ContactKey,
