@@ -29,6 +29,7 @@ JUDGES = [
     "PositionWatch::observe",
     "FrameWatch::look",
     "JumpWatch::look",
+    "JumpWatch::is_deep",
 ]
 STEP = "Simulation::step_towards"
 MARK = 10.0

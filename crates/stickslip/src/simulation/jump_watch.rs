@@ -2,8 +2,8 @@
 //! level off within the step, over kinks of joints.
 
 use crate::contact::ContactKey;
-use crate::records::{StepOutcome, StepRecord};
-use crate::stepping::State;
+use crate::records::{ContactRecord, StepOutcome, StepRecord};
+use crate::stepping::{ContactScales, State};
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 use crate::systems::kink::{jumps_shut, leapt_over, rate_jumps, value_jumps};
@@ -30,8 +30,10 @@ pub(super) struct JumpWatch {
     moved: Vec<f64>,
 }
 
-/// Square of the part of its way by which a step that went over something was corrected, or is deep: less is not looked at.
+/// Square of the part of its way by which a step that went over something was corrected: less is not looked at.
 const CORRECTED: f64 = 1e-4;
+/// The same of the depth at its end, as a part of the length of the run.
+const DEEP: f64 = 1e-6;
 
 impl JumpWatch {
     /// Watches the gaps of a system that are not flat and the joints that are not known to be smooth; those of meshes are built of flat
@@ -73,13 +75,13 @@ impl JumpWatch {
         &mut self,
         system: &dyn MechanicalSystem,
         (record, from): (&StepRecord, &State),
-        positions: &PositionWatch,
+        (positions, scales): (&PositionWatch, &ContactScales),
     ) -> Option<StepOutcome> {
         let idle = self.curved.is_empty() && self.joints.is_empty() && self.torn.is_empty();
         if idle || record.located.is_some() || !(record.h > 0.0) {
             return None;
         }
-        if self.torn.is_empty() && self.joints.is_empty() && !self.is_deep(record) {
+        if self.torn.is_empty() && self.joints.is_empty() && !self.is_deep(record, scales) {
             return None;
         }
         self.look(system, (record, from), positions)
@@ -87,11 +89,14 @@ impl JumpWatch {
 
     /// Whether the end of a step was corrected by a part of its way, or left uncorrected below a surface.
     #[inline(never)] // What judges a step is counted by its name.
-    fn is_deep(&self, record: &StepRecord) -> bool {
+    fn is_deep(&self, record: &StepRecord, scales: &ContactScales) -> bool {
         let moved = self.weights.iter().zip(&record.projection);
         let corrected: f64 = moved.map(|(w, x)| w * x * x).sum();
         let way = 2.0 * record.kinetic * record.h * record.h;
-        corrected > CORRECTED * way || record.contacts.iter().any(|contact| contact.gap < 0.0)
+        let deep = |contact: &ContactRecord| {
+            contact.gap < 0.0 && contact.gap < -DEEP * scales.length(contact.key.constraint())
+        };
+        corrected > CORRECTED * way || record.contacts.iter().any(deep)
     }
 
     #[cold]

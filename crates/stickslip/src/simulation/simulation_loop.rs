@@ -382,8 +382,8 @@ impl Simulation {
                 self.record.outcome = StepOutcome::ForeignNormal { contact };
             }
             let step = (&self.record, &self.saved);
-            let (system, positions) = (self.system.as_ref(), &self.positions);
-            if let Some(outcome) = self.jumps.observe(system, step, positions) {
+            let (system, sizes) = (self.system.as_ref(), (&self.positions, &self.stage.scales));
+            if let Some(outcome) = self.jumps.observe(system, step, sizes) {
                 self.state.clone_from(&self.saved);
                 self.record.outcome = outcome;
             }
