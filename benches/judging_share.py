@@ -29,7 +29,6 @@ JUDGES = [
     "PositionWatch::observe",
     "FrameWatch::look",
     "JumpWatch::look",
-    "JumpWatch::is_deep",
 ]
 STEP = "Simulation::step_towards"
 MARK = 10.0

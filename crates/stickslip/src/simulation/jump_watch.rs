@@ -24,21 +24,17 @@ pub(super) struct JumpWatch {
     curved: Vec<usize>,
     /// Joints that have kinks.
     joints: Vec<usize>,
-    /// Masses of the velocities at the start.
-    weights: Vec<f64>,
     free: Vec<f64>,
     moved: Vec<f64>,
 }
 
-/// Square of the part of its way by which a step that went over something was corrected: less is not looked at.
-const CORRECTED: f64 = 1e-4;
-/// The same of the depth at its end, as a part of the length of the run.
+/// Part of the length of the run to which a step that went over something is deep at its end: less is not looked at.
 const DEEP: f64 = 1e-6;
 
 impl JumpWatch {
     /// Watches the gaps of a system that are not flat and the joints that are not known to be smooth; those of meshes are built of flat
     /// surfaces.
-    pub fn new(system: &dyn MechanicalSystem, q: &[f64]) -> Self {
+    pub fn new(system: &dyn MechanicalSystem) -> Self {
         // Of bodies that turn no straight way is known.
         let dense = system.sparsity().is_none() && system.coordinate_count() == system.dof();
         let constraints = system.constraints().iter().enumerate();
@@ -53,17 +49,10 @@ impl JumpWatch {
         let (torn, curved) = (of(|gap| gap.has_jumps()), of(|gap| !gap.is_affine()));
         let joints = system.joints().iter().enumerate();
         let joints = joints.filter(|(_, j)| j.function().has_kinks());
-        let mut weights = Vec::new();
-        if !curved.is_empty() {
-            let mut mass = system.new_matrix();
-            system.mass(q, &mut mass);
-            weights.extend((0..system.dof()).map(|i| mass.get(i, i)));
-        }
         Self {
             torn,
             curved,
             joints: joints.map(|(j, _)| j).collect(),
-            weights,
             free: Vec::new(),
             moved: Vec::new(),
         }
@@ -81,22 +70,15 @@ impl JumpWatch {
         if idle || record.located.is_some() || !(record.h > 0.0) {
             return None;
         }
-        if self.torn.is_empty() && self.joints.is_empty() && !self.is_deep(record, scales) {
+        // Deep is what is more than rounding in the length of the run.
+        let deep =
+            |contact: &ContactRecord| contact.gap < -DEEP * scales.length(contact.key.constraint());
+        let (corrected, below) = positions.corrected_or_below();
+        let always = !self.torn.is_empty() || !self.joints.is_empty();
+        if !(always || corrected || below && record.contacts.iter().any(deep)) {
             return None;
         }
         self.look(system, (record, from), positions)
-    }
-
-    /// Whether the end of a step was corrected by a part of its way, or left uncorrected below a surface.
-    #[inline(never)] // What judges a step is counted by its name.
-    fn is_deep(&self, record: &StepRecord, scales: &ContactScales) -> bool {
-        let moved = self.weights.iter().zip(&record.projection);
-        let corrected: f64 = moved.map(|(w, x)| w * x * x).sum();
-        let way = 2.0 * record.kinetic * record.h * record.h;
-        let deep = |contact: &ContactRecord| {
-            contact.gap < 0.0 && contact.gap < -DEEP * scales.length(contact.key.constraint())
-        };
-        corrected > CORRECTED * way || record.contacts.iter().any(deep)
     }
 
     #[cold]

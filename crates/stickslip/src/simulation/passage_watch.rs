@@ -17,6 +17,8 @@ use super::positions::Largest;
 /// Drift and depth within this many units of the rounding of their function are none.
 pub(super) const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
 
+/// A projection below this part of the way of its step lifts nothing over an obstacle.
+const CORRECTED: f64 = 1e-2;
 /// A projection below this part of the way of its step leaves it the way of a contact that slides.
 const BESIDE: f64 = 0.05;
 
@@ -121,6 +123,8 @@ pub(super) struct WayLength {
     step: f64,
     /// Whether the projection leaves it the way of a contact that slides.
     slides: bool,
+    /// Whether it is a part of the way that may have lifted a body over something.
+    pub corrected: bool,
 }
 
 /// What the gradients at both ends of a way tell of it.
@@ -169,6 +173,7 @@ impl PassageWatch {
             // Forth and back.
             step: length + 2.0 * projection,
             slides: projection <= BESIDE * length,
+            corrected: projection > CORRECTED * length,
         })
     }
 

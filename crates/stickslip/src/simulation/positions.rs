@@ -60,6 +60,11 @@ pub struct PositionWatch {
     /// Whether any did.
     #[serde(default)]
     falls: bool,
+    /// Whether the last step was corrected by a good part of its way, and whether a gap is negative after it.
+    #[serde(skip)]
+    corrected: bool,
+    #[serde(skip)]
+    below: bool,
     /// Per constraint: whether its gap is affine, once the system was asked.
     #[serde(skip)]
     flat: Vec<bool>,
@@ -106,6 +111,8 @@ impl PositionWatch {
             }
         }
         let length = self.passages.begin(record, &from.q);
+        self.corrected = length.as_ref().is_some_and(|length| length.corrected);
+        self.below = false;
         if self.falls {
             self.falling.fill(false);
             self.falls = false;
@@ -171,6 +178,7 @@ impl PositionWatch {
             }
             return;
         }
+        self.below = true;
         // Forces speed a contact up within the step in which it closes.
         let mut approach = 0.0;
         if before >= 0.0 && before - contact.gap > approach {
@@ -233,6 +241,12 @@ impl PositionWatch {
             .filter(|contact| contact.gap > 0.0 && contact.mode == ContactMode::Open);
         let constraints = open.map(|contact| contact.key.constraint());
         constraints.filter(|&c| self.falling.get(c) == Some(&true))
+    }
+
+    /// Whether the last step was corrected by a good part of its way, and whether a gap is negative after it.
+    #[inline]
+    pub fn corrected_or_below(&self) -> (bool, bool) {
+        (self.corrected, self.below)
     }
 
     /// A part of the size of the motion in the unit of a function, beyond its rounding, by which nothing moves that matters.

@@ -172,7 +172,7 @@ impl Simulation {
             .as_world()
             .map(|world| (WorldAccounts::default(), WorldMonitors::new(world)));
         let frames = FrameWatch::new(system.as_ref());
-        let jumps = JumpWatch::new(system.as_ref(), q);
+        let jumps = JumpWatch::new(system.as_ref());
         let mut simulation = Self {
             system,
             scheme,
@@ -375,6 +375,8 @@ impl Simulation {
             if self.positions.may_pass() {
                 self.watch_passages();
             }
+            self.positions
+                .observe(self.system.as_ref(), &self.record, &self.saved);
             let made = (self.step, &self.record);
             let scales = &self.stage.scales;
             if let Some(contact) = self.frames.observe(self.system.as_ref(), made, scales) {
@@ -427,8 +429,6 @@ impl Simulation {
             self.events.enter_tangential_pair(&self.record, contact);
         }
         self.painleve.observe(&self.record);
-        self.positions
-            .observe(self.system.as_ref(), &self.record, &self.saved);
         if let Some(entry) = &self.record.momentum {
             self.momentum.enter(self.record.t, entry);
         }
