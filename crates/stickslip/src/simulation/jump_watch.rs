@@ -109,7 +109,9 @@ impl JumpWatch {
         if let Some(contact) = self.torn.iter().find(shut).map(contact) {
             return Some(StepOutcome::GapJumps { contact });
         }
-        if let Some(contact) = self.curved.iter().find(over).map(contact) {
+        // What was crossed is told as such.
+        let over = self.curved.iter().find(over).map(contact);
+        if let Some(contact) = over.filter(|_| !positions.crossed()) {
             return Some(StepOutcome::LeaptOver { contact });
         }
         if let Some(&joint) = self.joints.iter().find(torn) {

@@ -65,6 +65,9 @@ pub struct PositionWatch {
     corrected: bool,
     #[serde(skip)]
     below: bool,
+    /// Crossings before the last step.
+    #[serde(skip)]
+    crossings: u64,
     /// Per constraint: whether its gap is affine, once the system was asked.
     #[serde(skip)]
     flat: Vec<bool>,
@@ -110,6 +113,7 @@ impl PositionWatch {
                 *path += record.h * v.abs();
             }
         }
+        self.crossings = self.passages.crossings;
         let length = self.passages.begin(record, &from.q);
         self.corrected = length.as_ref().is_some_and(|length| length.corrected);
         self.below = false;
@@ -247,6 +251,11 @@ impl PositionWatch {
     #[inline]
     pub fn corrected_or_below(&self) -> (bool, bool) {
         (self.corrected, self.below)
+    }
+
+    /// Whether the last step crossed an obstacle.
+    pub fn crossed(&self) -> bool {
+        self.passages.crossings > self.crossings
     }
 
     /// A part of the size of the motion in the unit of a function, beyond its rounding, by which nothing moves that matters.

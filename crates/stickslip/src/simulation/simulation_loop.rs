@@ -375,6 +375,8 @@ impl Simulation {
             if self.positions.may_pass() {
                 self.watch_passages();
             }
+        }
+        if !self.record.outcome.is_fatal() {
             self.positions
                 .observe(self.system.as_ref(), &self.record, &self.saved);
             let made = (self.step, &self.record);
