@@ -109,7 +109,10 @@ fn position_warnings(summary: &RunSummary) -> Vec<String> {
     let mut warnings = Vec::new();
     let cure = match summary.settings.projection.as_str() {
         "combined" => "a smaller step makes this smaller",
-        _ if summary.settings.scheme == "event-driven" => "a smaller step makes this smaller",
+        // Schemes that have no projection.
+        _ if ["event-driven", "penalty"].contains(&summary.settings.scheme.as_str()) => {
+            "a smaller step makes this smaller"
+        }
         _ => "projection = \"combined\" corrects positions",
     };
     if !(positions.drift.value <= positions.limit) {
