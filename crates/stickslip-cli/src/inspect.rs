@@ -65,7 +65,7 @@ pub fn run(args: &InspectArgs) -> ExitCode {
     for block in problem.blocks() {
         let constraint = &system.constraints()[block.key.constraint()];
         let name = format!("{} point {}", constraint.name(), block.key.point());
-        show_contact(&problem, block, &name);
+        show_contact(&problem, block, (&name, system.velocity_names()));
     }
     impact_map(&named.scene, system.as_ref(), problem, args.samples);
     ExitCode::SUCCESS
@@ -89,7 +89,7 @@ fn inspect_world(scene: &Scene, world: &World, (q, v): (&[f64], &[f64])) -> Exit
         if let Some(block) = block {
             say!("  place           {}", list(&contact.place));
             say!("  normal          {}", list(&contact.normal));
-            show_contact(&problem, block, &name);
+            show_contact(&problem, block, (&name, world.velocity_names()));
         }
     }
     ExitCode::SUCCESS
@@ -125,8 +125,12 @@ fn move_to(
     Ok(())
 }
 
-/// Rows, W and velocity of one contact.
-fn show_contact(problem: &ContactProblem, block: &ContactBlock, name: &str) {
+/// Rows, W and velocity of one contact, with the names of the velocities that its rows are over.
+fn show_contact(
+    problem: &ContactProblem,
+    block: &ContactBlock,
+    (name, velocities): (&str, &[String]),
+) {
     let (range, n) = (block.range(), block.size);
     let w: Vec<f64> = (0..n * n)
         .map(|e| problem.w(range.start + e / n, range.start + e % n))
@@ -134,9 +138,12 @@ fn show_contact(problem: &ContactProblem, block: &ContactBlock, name: &str) {
     say!("\n{name}:");
     // Rows over the bodies of a world have no coordinates of their own.
     if !matches!(problem.delassus(), Delassus::Bodies(_)) {
-        say!("  normal row      {}", list(problem.row(range.start)));
+        say!(
+            "  normal row      {}",
+            row(problem, range.start, velocities)
+        );
         for i in range.start + 1..range.end {
-            say!("  tangent row     {}", list(problem.row(i)));
+            say!("  tangent row     {}", row(problem, i, velocities));
         }
     }
     for row in w.chunks(n) {
@@ -272,6 +279,20 @@ fn impact_map(
         };
         say!("  {condition:<46} {verdict}");
     }
+}
+
+/// A row of Hᵀ: all numbers, or those of a mesh that are not zero with the velocities that they belong to.
+fn row(problem: &ContactProblem, i: usize, velocities: &[String]) -> String {
+    let rows = problem.rows();
+    if !rows.is_sparse() {
+        return list(problem.row(i));
+    }
+    let (index, value) = rows.sparse(i);
+    let entries = index.iter().zip(value).filter(|(_, x)| **x != 0.0);
+    let words: Vec<String> = entries
+        .map(|(&j, x)| format!("{} {x:.6}", velocities[j as usize]))
+        .collect();
+    words.join("  ")
 }
 
 fn list(values: &[f64]) -> String {

@@ -16,6 +16,18 @@ fn inspect_shows_sets_and_judges_the_impact_map() {
     folder.expect(1, &["inspect", "painleve-bar", "--at", "nothing=1"]);
 }
 
+/// Every scene has a configuration to look at; rows of a mesh tell the velocities that they hold.
+#[test]
+fn inspect_shows_every_scene_of_the_gallery() {
+    let folder = Folder::new("inspect-gallery");
+    for scene in stickslip::scene::gallery() {
+        folder.expect(0, &["inspect", scene.name, "--samples", "5"]);
+    }
+    let (out, _) = folder.expect(0, &["inspect", "elastic-two-blocks", "--gap", "1e-3"]);
+    let normal = out.lines().find(|line| line.contains("normal row"));
+    assert!(normal.is_some_and(|row| row.contains("y-")), "{out}");
+}
+
 #[test]
 fn branches_lists_separation_jam_and_slide() {
     let folder = Folder::new("branches");
