@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use stickslip::laws::{ContactLaw, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
-use stickslip::scene::{Changes, Scene, find_in_gallery};
+use stickslip::scene::{Changes, Scene, SourceText, find_in_gallery};
 use stickslip::simulation::{BodyAccount, ElasticLedger, RunEnd, Simulation, SimulationSettings};
 use stickslip::solvers::GaussSeidel;
 use stickslip::stepping::{InternalForce, MoreauJean, MoreauJeanSettings};
@@ -610,4 +610,96 @@ fn explicit_steps_beyond_the_fastest_mode_are_refused() {
         let now = run.record().kinetic + run.record().potential;
         assert!(now < 1.05 * start, "{scheme}: {start} {now}");
     }
+}
+
+const SET_DOWN: &str = r#"
+title = "block set on a block"
+law = "frictionless"
+step = 5e-4
+until = 0.0015
+[elastic]
+[[elastic.meshes]]
+name = "lower"
+shape = "rectangle"
+size = [0.6, 0.2]
+cells = [5, 1]
+[[elastic.meshes]]
+name = "upper"
+shape = "rectangle"
+size = [0.3, 0.2]
+cells = [2, 1]
+at = [0.13, 0.2]
+velocity = ["-0.4", "-1"]
+[[elastic.regions]]
+model = "plane-strain"
+young = 1e5
+density = 500
+[[elastic.supports]]
+group = "lower-bottom"
+hold = ["x", "y"]
+[[contacts]]
+name = "joint"
+surface = "upper-bottom"
+against = "lower-top"
+"#;
+
+/// Sum of the normal impulses of each step, and the deepest gap.
+fn pressed(text: &str, scheme: &str) -> (Vec<f64>, f64) {
+    let source = SourceText::new(
+        "blocks.toml",
+        text.replace("step =", &format!("scheme = \"{scheme}\"\nstep =")),
+    );
+    let scene = Scene::parse(source).expect("a scene");
+    let mut run = scene.simulation().expect("a simulation");
+    let (mut sums, mut deepest) = (Vec::new(), 0.0f64);
+    run.run_until(scene.settings.until, |record| {
+        let normals = record.contacts.iter().map(|c| record.impulses[c.start]);
+        sums.push(normals.sum());
+        deepest = record.contacts.iter().fold(deepest, |m, c| m.min(c.gap));
+        ControlFlow::Continue(())
+    });
+    (sums, deepest)
+}
+
+/// A node whose gap is rounding is pressed along the normal of its facet, not along what rounding left between them: blocks that touch
+/// move as those a tenth of a nanometre apart do.
+#[test]
+fn a_block_set_on_a_block_is_held_by_its_normals() {
+    let apart = SET_DOWN.replace("0.13, 0.2]", "0.13, 0.2000000001]");
+    let (on, above) = (
+        pressed(SET_DOWN, "moreau-jean"),
+        pressed(&apart, "moreau-jean"),
+    );
+    for (a, b) in on.0.iter().zip(&above.0) {
+        assert!(*a > 0.0 && (a - b).abs() < 1e-5 * b, "{a} {b}");
+    }
+    assert!((on.1 - above.1).abs() < 1e-9, "{} {}", on.1, above.1);
+    // Contacts of the sweeping process are those that touch at the start of a step: all of them do, and none sinks in after.
+    let (sums, deepest) = pressed(SET_DOWN, "sweeping-process");
+    assert!(sums[0] > 0.5 * on.0[0], "{sums:?} {:?}", on.0);
+    // A fiftieth of the 0.5 mm that it would move in a step: that is what facets bend by meanwhile.
+    assert!(deepest > -1e-5, "{deepest}");
+}
+
+/// The gallery's pair of blocks, whose nodes lie on each other to rounding.
+#[test]
+fn a_pair_of_blocks_does_not_know_a_tenth_of_a_nanometre() {
+    let text = find_in_gallery("elastic-two-blocks").expect("a scene").text;
+    let run = |at: &str| {
+        let text = text.replace("at = [0.2, 0.3]", at);
+        let scene = Scene::parse(SourceText::new("blocks.toml", text)).expect("a scene");
+        let mut run = scene.simulation().expect("a simulation");
+        let (mut first, mut largest) = (None, 0.0f64);
+        run.run_until(5.0 * scene.settings.step, |record| {
+            let normals = record.contacts.iter().map(|c| record.impulses[c.start]);
+            first.get_or_insert(normals.sum::<f64>());
+            largest = record.contacts.iter().fold(0.0, |m, c| m.max(c.gap.abs()));
+            ControlFlow::Continue(())
+        });
+        (first.expect("a step"), largest)
+    };
+    let (on, above) = (run("at = [0.2, 0.3]"), run("at = [0.2, 0.3000000001]"));
+    // The upper block weighs 0.0235 N s in a step, which comes to the joint only as both deform.
+    assert!((on.0 - above.0).abs() < 2e-4, "{on:?} {above:?}");
+    assert!(on.1 < 1e-8 && above.1 < 1e-8, "{on:?} {above:?}");
 }

@@ -7,6 +7,9 @@ use super::nodes::{NONE, NodeMap};
 /// Pieces in a leaf of the tree.
 const LEAF: usize = 4;
 
+/// Rounding of a vector between two places in units of their coordinates.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
@@ -23,6 +26,8 @@ pub(crate) struct MasterSurface {
     pieces: Vec<[u32; 3]>,
     /// Deepest penetration that still counts as contact.
     depth: f64,
+    /// Largest coordinate of the surface at rest.
+    reach: f64,
     /// Free degrees of freedom of the surface.
     dofs: Vec<u32>,
     /// Whether nodes move in a given way, so that time matters besides q.
@@ -100,6 +105,8 @@ impl MasterSurface {
             .collect();
         members.sort_unstable();
         members.dedup();
+        let places = members.iter().flat_map(|&n| nodes.reference(n));
+        let reach = places.fold(0.0, |m: f64, x| m.max(x.abs()));
         let components = |n: u32| (0..nodes.space).map(move |k| (n, k));
         let all = members.iter().flat_map(|&n| components(n));
         let dofs: Vec<u32> = all
@@ -112,6 +119,7 @@ impl MasterSurface {
             nodes,
             pieces,
             depth,
+            reach,
             dofs,
             driven,
             branches: Vec::new(),
@@ -121,6 +129,12 @@ impl MasterSurface {
             surface.divide(0, surface.order.len());
         }
         surface
+    }
+
+    /// Length below which a vector from the surface to `x` has no direction but that of rounding.
+    fn rounding(&self, x: [f64; 3]) -> f64 {
+        let largest = x.iter().fold(self.reach, |m, x| m.max(x.abs()));
+        ROUNDING * largest
     }
 
     fn corners(&self, piece: u32) -> impl Iterator<Item = u32> + '_ {
@@ -204,11 +218,12 @@ impl MasterSurface {
     /// Pieces that may hold the nearest point of `x` or share it, in their order.
     fn candidates(&self, t: f64, q: &[f64], x: [f64; 3]) -> Vec<u32> {
         let fitted = self.fitted(t, q);
+        let rounding = self.rounding(x);
         let mut best = f64::INFINITY;
         let mut out: Vec<(f64, u32)> = Vec::new();
         let mut stack = vec![0u32];
         while let Some(branch) = stack.pop() {
-            if fitted.bounds[branch as usize].distance(x) > widened(best) {
+            if fitted.bounds[branch as usize].distance(x) > widened(best, rounding) {
                 continue;
             }
             match self.branches[branch as usize] {
@@ -229,7 +244,7 @@ impl MasterSurface {
         }
         let mut pieces: Vec<u32> = out
             .into_iter()
-            .filter(|(distance, _)| *distance <= widened(best))
+            .filter(|(distance, _)| *distance <= widened(best, rounding))
             .map(|(_, piece)| piece)
             .collect();
         pieces.sort_unstable();
@@ -282,7 +297,8 @@ impl MasterSurface {
             weights: [(0, 0.0); 3],
             count: 0,
         };
-        let mut alignment = 0.0;
+        let rounding = self.rounding(x);
+        let (mut alignment, mut touched, mut normals) = (0.0, 0, [0.0; 3]);
         for &piece in pieces {
             let Measured {
                 count,
@@ -292,16 +308,24 @@ impl MasterSurface {
                 distance,
             } = self.measure(t, q, x, piece);
             let height = dot(d, normal);
+            let touches = distance <= rounding;
+            if touches {
+                touched += 1;
+                (0..3).for_each(|k| normals[k] += normal[k]);
+            }
             // At a shared edge both pieces are equally near: the one faced more directly decides.
-            let tie = best.is_finite() && (distance - best).abs() <= 1e-12 * (distance + best);
+            let near = (distance - best).abs() <= 1e-12 * (distance + best);
+            let tie = best.is_finite() && (near || (touches && best <= rounding));
             if (tie && height.abs() > alignment) || (!tie && distance < best) {
                 best = distance.min(best);
                 alignment = height.abs();
+                // What is left of d along the piece is rounding where the foot of x is inside it.
+                let along: [f64; 3] = std::array::from_fn(|k| d[k] - height * normal[k]);
                 let interior = (distance - height.abs()).abs() <= 1e-9 * distance
-                    || distance <= f64::MIN_POSITIVE;
+                    || dot(along, along).sqrt() <= rounding;
                 let sign = if height < 0.0 { -1.0 } else { 1.0 };
                 hit.gap = sign * distance;
-                hit.normal = if interior || distance == 0.0 {
+                hit.normal = if interior {
                     normal
                 } else {
                     d.map(|d| sign * d / distance)
@@ -311,6 +335,12 @@ impl MasterSurface {
                     hit.weights[k] = (self.pieces[piece as usize][k], weights[k]);
                 }
             }
+        }
+        // On an edge or a corner there is no direction to it: the middle of the normals that meet there is one of those that
+        // places just above it have.
+        let length = dot(normals, normals).sqrt();
+        if touched > 1 && length > 1e-9 {
+            hit.normal = normals.map(|n| n / length);
         }
         if hit.gap < -self.depth {
             // Behind the surface altogether: not a contact of this side.
@@ -330,8 +360,8 @@ struct Measured {
 }
 
 /// A distance with room for pieces that count as equally near.
-fn widened(distance: f64) -> f64 {
-    distance * (1.0 + 1e-9) + f64::MIN_POSITIVE
+fn widened(distance: f64, rounding: f64) -> f64 {
+    distance * (1.0 + 1e-9) + rounding
 }
 
 fn sub(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
@@ -405,6 +435,78 @@ mod tests {
         assert_eq!(w, [1.0, 0.0, 0.0]);
         let (w, _) = nearest_on_triangle([1.0, 1.0, 0.0], p);
         assert_eq!(w, [0.0, 0.5, 0.5]);
+    }
+
+    /// A node on a face has the normal of that face whatever rounding left between them, on an edge and a corner one of those between
+    /// the faces that meet there, and just above them the same within a rounding.
+    #[test]
+    fn a_node_on_the_surface_has_the_normal_of_its_faces() {
+        let surface = |x: Vec<[f64; 3]>, pieces: Vec<[u32; 3]>, space: usize| {
+            let count = x.len();
+            let nodes = Arc::new(NodeMap {
+                space,
+                x,
+                first: (0..=count as u32).map(|k| space as u32 * k).collect(),
+                free: (0..(space * count) as u32).collect(),
+                motion: vec![NONE; space * count],
+                motions: Vec::new(),
+                free_count: space * count,
+            });
+            MasterSurface::new(nodes, pieces, 0.5)
+        };
+        // The top of a block in five facets, from right to left, with its body below.
+        let top = (0..=5).map(|k| [0.6 - 0.12 * f64::from(k), 0.2, 0.0]);
+        let pieces = (0..5).map(|k| [k, k + 1, NONE]).collect();
+        let block = surface(top.collect(), pieces, 2);
+        let q = vec![0.0; 12];
+        for x in [0.0, 0.06, 0.12, 0.13, 0.24, 0.43, 0.6] {
+            for off in [0.0, 5.6e-17, -5.6e-17] {
+                for height in [-5.6e-17, 0.0, 2.8e-17, 1e-14, 1e-9] {
+                    let hit = block.nearest(0.0, &q, [x + off, 0.2 + height, 0.0]);
+                    assert!((hit.normal[1] - 1.0).abs() < 1e-15, "{x} {off} {height}");
+                    assert!((hit.gap - height).abs() < 1e-15);
+                }
+            }
+        }
+        // A roof of two right angles: its ridge leans to neither side.
+        let x = vec![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]];
+        let roof = surface(x, vec![[0, 1, NONE], [1, 2, NONE]], 2);
+        for height in [0.0, 1e-17, 1e-3] {
+            let hit = roof.nearest(0.0, &[0.0; 6], [0.0, 1.0 + height, 0.0]);
+            assert!((hit.normal[1] - 1.0).abs() < 1e-15, "{height}");
+        }
+        // The corner of a cube with its three faces.
+        let x = vec![
+            [1.0, 1.0, 1.0],
+            [0.0, 1.0, 1.0],
+            [0.0, 0.0, 1.0],
+            [1.0, 0.0, 1.0],
+            [1.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [0.0, 1.0, 0.0],
+        ];
+        let faces = [
+            [0, 1, 2],
+            [0, 2, 3],
+            [0, 3, 4],
+            [0, 4, 5],
+            [0, 5, 6],
+            [0, 6, 1],
+        ];
+        let cube = surface(x, faces.to_vec(), 3);
+        let q = vec![0.0; 21];
+        let normal = |x: [f64; 3]| cube.nearest(0.0, &q, x).normal;
+        for up in [0.0, 1.1e-16, -1.1e-16, 1e-9] {
+            let inside = normal([0.3, 0.7, 1.0 + up]);
+            assert!((inside[2] - 1.0).abs() < 1e-15, "{inside:?}");
+            let edge = normal([1.0 + up, 0.3, 1.0 + up]);
+            let half = 0.5f64.sqrt();
+            let off = (edge[0] - half).abs() + edge[1].abs() + (edge[2] - half).abs();
+            // Above the edge rounding is a part of the height.
+            assert!(off < 1e-15 + 1e-15 / (up.abs().max(1e-9)), "{up} {edge:?}");
+        }
+        let corner = normal([1.0; 3]);
+        assert!(corner.iter().all(|&n| n > 0.3), "{corner:?}");
     }
 
     #[test]
