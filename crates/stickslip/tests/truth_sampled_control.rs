@@ -197,7 +197,7 @@ fn mistakes_of_controllers_are_told() {
 /// Newton's law with e = 1/2 turns an approach of 2 m/s at the initial instant into 1 m/s, whatever a controller holds.
 #[test]
 fn an_impact_at_the_start_happens_under_a_controller_too() {
-    for scheme in ["moreau-jean", "moreau"] {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process", "event-driven"] {
         let text = format!(
             r#"
             title = "thrown down"
@@ -227,5 +227,49 @@ fn an_impact_at_the_start_happens_under_a_controller_too() {
         assert!((record.impulses[0] - 3.0).abs() < 1e-14, "{scheme}");
         // The controller reads the velocity after it.
         assert!((record.accounts[0] + 10.81).abs() < 1e-14, "{scheme}");
+    }
+}
+
+const THROWN: &str = r#"
+title = "first sample at an initial impact"
+until = 0.1
+step = 1e-4
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+forces = { x = "u" }
+[[contacts]]
+name = "floor"
+gap = "y"
+slip = ["x'"]
+friction = 0.5
+[[controllers]]
+name = "c"
+period = 0.05
+output = { u = "-10*x'" }
+[initial]
+x_dot = 2
+y_dot = -1
+"#;
+
+/// Friction takes μ of the impulse that stops an approach: x' = 2 - 0.5 is what the first sample reads, whatever the scheme.
+#[test]
+fn the_first_sample_reads_the_velocity_after_an_impact_under_every_scheme() {
+    for scheme in ["moreau-jean", "moreau", "sweeping-process", "event-driven"] {
+        let text = THROWN.replace("until", &format!("scheme = \"{scheme}\"\nuntil"));
+        let mut run = simulation(&text);
+        let held = |run: &Simulation| run.record().accounts[0];
+        assert!((held(&run) + 15.0).abs() < 1e-9, "{scheme}: {}", held(&run));
+        run.run_until(0.01, |_| ControlFlow::Continue(()));
+        assert!((held(&run) + 15.0).abs() < 1e-9, "{scheme}: {}", held(&run));
+        // It goes on as it began: x'' = -15 - μ g.
+        let expected = 1.5 - 0.01 * (15.0 + 0.5 * 9.81);
+        let found = run.state().v[0];
+        assert!(
+            (found - expected).abs() < 1e-9,
+            "{scheme}: {found} {expected}"
+        );
+        assert!(run.ledger().is_closed(), "{scheme}");
     }
 }

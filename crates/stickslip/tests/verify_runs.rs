@@ -629,6 +629,56 @@ fn impulses_of_rounding_press_nothing() {
     }
 }
 
+/// A first row whose velocity an impact is still to come after is not what a controller may read.
+#[test]
+fn a_sample_before_the_impact_at_the_start_is_refused() {
+    let text = r#"
+        title = "first sample at an initial impact"
+        scheme = "sweeping-process"
+        until = 0.01
+        step = 1e-4
+        every = 1
+        [system]
+        coordinates = ["x", "y"]
+        kinetic_energy = "(x'^2 + y'^2)/2"
+        potential = "9.81*y"
+        forces = { x = "u" }
+        [[contacts]]
+        gap = "y"
+        slip = ["x'"]
+        friction = 0.5
+        [[controllers]]
+        period = 0.05
+        output = { u = "-10*x'" }
+        [initial]
+        x_dot = 2
+        y_dot = -1
+    "#;
+    let scene = parse(text);
+    let path = std::env::temp_dir().join(format!("stickslip-sample-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    let mut run = SceneRun::start("sample", scene.clone(), &path).unwrap();
+    let end = run.advance(|_| ControlFlow::Continue(())).unwrap();
+    run.finish(end).unwrap();
+    let (report, _) = scene.verify_folder(&path, None).unwrap();
+    assert!(report.accepted(), "{:?}", report.violations);
+    // The velocity of the first row becomes the given one, which still approaches.
+    let file = path.join("trajectory.npy");
+    let (columns, values) = table(&file);
+    let k = columns.iter().position(|c| c == "v_y").expect("a column");
+    let mut bytes = fs::read(&file).unwrap();
+    let start = bytes.len() - 8 * values.len() + 8 * k;
+    bytes[start..start + 8].copy_from_slice(&(-1.0f64).to_le_bytes());
+    fs::write(&file, bytes).unwrap();
+    let (report, _) = scene.verify_folder(&path, None).unwrap();
+    let told = report
+        .violations
+        .iter()
+        .any(|v| v.line == Line::ControlRecord);
+    fs::remove_dir_all(&path).unwrap();
+    assert!(told, "{:?}", report.violations);
+}
+
 /// Accounts of elastic bodies and surfaces are closed and add up to that of the run, and kinetic energies are those of the velocities,
 /// whatever digests say.
 #[test]

@@ -10,6 +10,7 @@ use crate::simulation::verify::{Line, MotionSourceError, Verification};
 use crate::simulation::{Checkpoint, ControlLoop, FileMark};
 use crate::stepping::ContactLayout;
 use crate::systems::constraint::ContactPoint;
+use crate::systems::functions::ScalarFunction;
 use crate::systems::{
     ElasticScratch, ElastodynamicSystem, Instant, MechanicalSystem, UnilateralConstraint,
 };
@@ -19,6 +20,9 @@ use super::run_nodes::boxed;
 
 /// Numbers that are sums of others may differ from them by this part of the sizes that were summed.
 const ROUNDING: f64 = 1e-9;
+
+/// What a controller reads, and holds, is known to this part.
+const HELD: f64 = 1e-6;
 
 /// Judges every row of the trajectory in a folder; `every` step of the run was kept.
 pub(super) fn judge_records(
@@ -307,7 +311,29 @@ impl<'a> RecordJudge<'a> {
         }
     }
 
-    /// Outputs of controllers are those of their samples.
+    /// Whether a velocity is one that an impact comes after: what touches approaches, or a joint moves.
+    fn is_met_by_an_impact(&self, t: f64, (q, v): (&[f64], &[f64])) -> bool {
+        let mut gradient = vec![0.0; v.len()];
+        let mut rate = |function: &dyn ScalarFunction| {
+            function.gradient(t, q, &mut gradient);
+            let sum = |parts: &[f64]| -> f64 {
+                gradient.iter().zip(parts).map(|(g, x)| (g * x).abs()).sum()
+            };
+            let (length, speed) = (sum(q) + function.magnitude(t, q), sum(v));
+            (dot(&gradient, v) + function.rate(t, q), speed, length)
+        };
+        let approaches = self.system.constraints().iter().any(|constraint| {
+            let (rate, speed, length) = rate(constraint.gap());
+            constraint.gap().value(t, q) <= 1e-3 * ROUNDING * length && rate < -HELD * speed
+        });
+        approaches
+            || self.system.joints().iter().any(|joint| {
+                let (rate, speed, _) = rate(joint.function());
+                rate.abs() > HELD * speed
+            })
+    }
+
+    /// Outputs of controllers are those of their samples, which read velocities after an impact.
     fn controllers(
         &mut self,
         row: &[f64],
@@ -321,6 +347,9 @@ impl<'a> RecordJudge<'a> {
                 let places = control.columns().iter().filter_map(place).collect();
                 (control, places)
             });
+            if self.control.is_some() && self.is_met_by_an_impact(row[0], (q, v)) {
+                report.note(Line::ControlRecord, row[0], f64::INFINITY, None);
+            }
             return;
         }
         let Some((control, places)) = &mut self.control else {
@@ -328,7 +357,7 @@ impl<'a> RecordJudge<'a> {
         };
         for (held, &place) in control.held().iter().zip(&*places) {
             let off = (held - row[place]).abs();
-            if !(off <= 1e-6 * held.abs()) {
+            if !(off <= HELD * held.abs()) {
                 report.note(Line::ControlRecord, row[0], off, None);
             }
         }

@@ -215,7 +215,14 @@ impl Integrator {
             [speed / acceleration; 2]
         };
         let known = times.into_iter().filter(|t| *t > 0.0 && t.is_finite());
-        known.map(|t| 0.01 * t).fold(interval, f64::min)
+        // A record of the initial instant itself sets no bound.
+        let room = if interval > 0.0 {
+            interval
+        } else {
+            f64::INFINITY
+        };
+        let h = known.map(|t| 0.01 * t).fold(room, f64::min);
+        if h.is_finite() { h } else { interval }
     }
 
     /// First modes, with the impact at the initial instant if there is one.
