@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::{RunEnd, Simulation};
+use stickslip::solvers::enumeration::{EnumerationError, EnumerationSettings};
 
 const MASS: f64 = 2.0;
 const PERIOD: f64 = 0.01;
@@ -272,4 +273,87 @@ fn the_first_sample_reads_the_velocity_after_an_impact_under_every_scheme() {
         );
         assert!(run.ledger().is_closed(), "{scheme}");
     }
+}
+
+/// `branches` poses the step that the run makes: the controller has sampled, in the plane as in a contact that also rolls.
+#[test]
+fn branches_know_what_a_controller_holds() {
+    let settings = EnumerationSettings::default();
+    let parse = |text: &str| {
+        Scene::parse(SourceText::new("pushed.toml", text)).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let pushed = r#"
+        title = "block with controller"
+        law = "coulomb"
+        [system]
+        coordinates = ["x", "y"]
+        kinetic_energy = "(x'^2 + y'^2)/2"
+        potential = "9.81*y"
+        forces = { x = "u" }
+        [[contacts]]
+        gap = "y"
+        slip = ["x'"]
+        friction = 0.3
+        [[controllers]]
+        period = 0.01
+        output = { u = "5" }
+    "#;
+    let scene = parse(pushed);
+    let h = scene.settings.step;
+    let study = scene.branches(1e-9, h, &settings).unwrap().unwrap();
+    assert_eq!(study.velocities.len(), 1);
+    let expected = h * (5.0 - 0.3 * 9.81);
+    assert!((study.velocities[0][0] - expected).abs() < 1e-12 * expected.abs().max(1.0));
+    // With a rolling resistance the problem is one of space.
+    let drilled = pushed
+        .replace("[\"x\", \"y\"]", "[\"x\", \"y\", \"c\"]")
+        .replace("y'^2)/2", "y'^2)/2 + c'^2/2")
+        .replace(
+            "friction = 0.3",
+            "friction = 0.3\nrolling = \"c'\"\nrolling_friction = 0.01",
+        );
+    let study = parse(&drilled)
+        .branches(1e-9, h, &settings)
+        .unwrap()
+        .unwrap();
+    assert!(!study.velocities.is_empty());
+    for v in &study.velocities {
+        assert!((v[0] - expected).abs() < 1e-8, "{v:?}");
+    }
+    // At a thrown block the sample is that after the impact, as in the run.
+    let thrown = parse(&THROWN.replace("step = 1e-4", "step = 1e-4\nlaw = \"coulomb\""));
+    let study = thrown.branches(1e-9, 1e-4, &settings).unwrap().unwrap();
+    let expected = 2.0 - 0.5 * (1.0 + 9.81e-4) - 15e-4;
+    assert!(
+        (study.velocities[0][0] - expected).abs() < 1e-9,
+        "{:?}",
+        study.velocities
+    );
+}
+
+/// What is no number is an error by name, not a list without solutions.
+#[test]
+fn a_problem_that_is_not_finite_is_no_list_of_motions() {
+    let text = r#"
+        title = "force without a value at the start"
+        law = "coulomb"
+        [system]
+        coordinates = ["x", "y"]
+        kinetic_energy = "(x'^2 + y'^2)/2"
+        potential = "9.81*y"
+        forces = { x = "sqrt(-1 - x^2)" }
+        [[contacts]]
+        gap = "y"
+        slip = ["x'"]
+        friction = 0.3
+    "#;
+    let Ok(scene) = Scene::parse(SourceText::new("nothing.toml", text)) else {
+        return;
+    };
+    let found = scene.branches(1e-9, 1e-3, &EnumerationSettings::default());
+    let error = found.unwrap().expect_err("not a number");
+    assert!(
+        matches!(error, EnumerationError::NotFinite { block: 0 }),
+        "{error}"
+    );
 }

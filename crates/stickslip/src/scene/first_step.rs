@@ -5,6 +5,8 @@ use crate::simulation::studies::branches::BranchStudy;
 use crate::simulation::studies::one_step_problem;
 use crate::solvers::enumeration::{EnumerationError, EnumerationSettings};
 use crate::stepping::{MoreauContactDynamics, TimeSteppingScheme, WorldStepping};
+use crate::systems::MechanicalSystem;
+use crate::systems::past_motion::SystemWithPast;
 
 use super::{Scene, SceneError};
 
@@ -21,10 +23,10 @@ impl Scene {
 
     /// The contact problem of the first step, of length `h`.
     pub fn first_problem(&self, gap: f64, h: f64) -> Result<ContactProblem, SceneError> {
-        let (system, mut scheme) = (self.system()?, self.one_step_scheme(gap)?);
+        let mut scheme = self.one_step_scheme(gap)?;
         let (q, v) = self.initial_state();
         let at = (0.0, &q[..], &v[..]);
-        Ok(one_step_problem(system.as_ref(), scheme.as_mut(), at, h))
+        self.of_first_sample(|system| one_step_problem(system, scheme.as_mut(), at, h))
     }
 
     /// All solutions of the first step, of length `h`; the inner error is that of a problem that cannot be enumerated.
@@ -34,15 +36,29 @@ impl Scene {
         h: f64,
         settings: &EnumerationSettings,
     ) -> Result<Result<BranchStudy, EnumerationError>, SceneError> {
-        let (system, mut scheme) = (self.system()?, self.one_step_scheme(gap)?);
+        let mut scheme = self.one_step_scheme(gap)?;
         let (q, v) = self.initial_state();
         let at = (0.0, &q[..], &v[..]);
-        Ok(BranchStudy::of_step(
-            system.as_ref(),
-            scheme.as_mut(),
-            at,
-            h,
-            settings,
-        ))
+        self.of_first_sample(|system| {
+            BranchStudy::of_step(system, scheme.as_mut(), at, h, settings)
+        })
+    }
+
+    /// What a study says of the system whose controllers hold what a run has them hold in its first step: their sample at the
+    /// start, which reads the velocity after an impact there.
+    fn of_first_sample<T>(
+        &self,
+        study: impl FnOnce(&dyn MechanicalSystem) -> T,
+    ) -> Result<T, SceneError> {
+        let system = self.system()?;
+        if system.controllers().is_empty() {
+            return Ok(study(system.as_ref()));
+        }
+        let run = self.simulation()?;
+        Ok(study(&SystemWithPast {
+            system: system.as_ref(),
+            past: None,
+            held: run.held(),
+        }))
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 pub use crate::simulation::studies::sweep::SweepAxis as MapAxis;
 use crate::simulation::studies::sweep::{Sweep, SweepError, SweepPoint};
 use crate::simulation::{RunEnd, RunSummary};
-use crate::solvers::enumeration::{EnumerationSettings, Verdict};
+use crate::solvers::enumeration::{EnumerationError, EnumerationSettings, Verdict};
 use crate::solvers::one_contact::gamma;
 
 use super::scene_sweep::NOT_CERTIFIED;
@@ -271,8 +271,10 @@ impl Scene {
 
     fn regime(&self, gap: f64) -> Result<String, SceneError> {
         let h = self.settings.step.min(REGIME_STEP);
-        let Ok(study) = self.branches(gap, h, &EnumerationSettings::default())? else {
-            return Ok("not of Coulomb's law".to_string());
+        let study = match self.branches(gap, h, &EnumerationSettings::default())? {
+            Ok(study) => study,
+            Err(EnumerationError::NotFinite { .. }) => return Ok("not finite".to_string()),
+            Err(_) => return Ok("not of Coulomb's law".to_string()),
         };
         let jams = study.impulsive.iter().any(|&x| x);
         let word = match (study.verdict, jams) {

@@ -175,6 +175,12 @@ pub trait MechanicalSystem: Send + Sync {
         out.copy_from_slice(v);
     }
 
+    /// Outputs that the controllers hold, where whoever makes a step tells them.
+    #[doc(hidden)]
+    fn held(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Controllers in discrete time whose outputs the forces find in [`Instant::held`], in this order.
     fn controllers(&self) -> &[Arc<dyn SampledController>] {
         &[]

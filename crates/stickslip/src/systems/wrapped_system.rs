@@ -37,6 +37,11 @@ pub trait WrappedSystem: Send + Sync {
         self.system().controllers()
     }
 
+    /// As [`MechanicalSystem::held`].
+    fn held(&self) -> Option<&[f64]> {
+        self.system().held()
+    }
+
     /// As [`MechanicalSystem::past`].
     fn past(&self) -> Option<&PastMotion> {
         self.system().past()
@@ -118,6 +123,9 @@ impl<S: WrappedSystem> MechanicalSystem for S {
     }
     fn controllers(&self) -> &[Arc<dyn SampledController>] {
         WrappedSystem::controllers(self)
+    }
+    fn held(&self) -> Option<&[f64]> {
+        WrappedSystem::held(self)
     }
     fn turns(&self) -> bool {
         self.system().turns()

@@ -27,6 +27,11 @@ impl Simulation {
         &self.state
     }
 
+    /// Outputs that controllers hold; empty where there are none.
+    pub(crate) fn held(&self) -> &[f64] {
+        self.control.as_ref().map_or(&[], ControlLoop::held)
+    }
+
     /// The last record.
     pub fn record(&self) -> &StepRecord {
         &self.record

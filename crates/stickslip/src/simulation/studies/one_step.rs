@@ -2,8 +2,10 @@
 
 use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
 use crate::records::StepRecord;
+use crate::simulation::ControlLoop;
 use crate::stepping::{ContactLayout, ContactStage, State, TimeSteppingScheme};
 use crate::systems::MechanicalSystem;
+use crate::systems::past_motion::SystemWithPast;
 
 /// Leaves the problem as it is; the step then ends without moving the state.
 struct Unsolved;
@@ -21,7 +23,7 @@ impl ContactSolver for Unsolved {
 }
 
 /// The problem that `scheme` poses for a step of length `h` from (t, q, v). With h = 0 it is that of an
-/// impact at the instant; without active contacts it has no blocks.
+/// impact at the instant; without active contacts it has no blocks. Controllers sample the state that is given.
 ///
 /// ```
 /// use stickslip::prelude::*;
@@ -43,7 +45,19 @@ pub fn one_step_problem(
     (t, q, v): (f64, &[f64], &[f64]),
     h: f64,
 ) -> ContactProblem {
-    touching_problem(system, scheme, (t, q, v), h, &[])
+    let control = match system.held() {
+        None => ControlLoop::start(system, (t, q, v)),
+        Some(_) => None,
+    };
+    let Some(control) = control else {
+        return touching_problem(system, scheme, (t, q, v), h, &[]);
+    };
+    let sampled = SystemWithPast {
+        system,
+        past: system.past(),
+        held: control.held(),
+    };
+    touching_problem(&sampled, scheme, (t, q, v), h, &[])
 }
 
 /// The same with further constraints that take part whatever the forecast.

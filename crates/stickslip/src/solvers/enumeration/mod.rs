@@ -32,6 +32,14 @@ pub enum EnumerationError {
         /// Index of the block.
         block: usize,
     },
+    /// A number of the problem is none: a force or a contact has no value there.
+    #[error(
+        "the contact problem of the step is not finite in block {block}: a force, a mass or a gap has no value there"
+    )]
+    NotFinite {
+        /// Index of the block.
+        block: usize,
+    },
     /// The friction section is unbounded.
     #[error("the friction section of block {block} is unbounded")]
     Unbounded {
@@ -96,6 +104,13 @@ pub fn enumerate(
         if !block.section.is_bounded() {
             return Err(EnumerationError::Unbounded { block: index });
         }
+    }
+    let finite = |i: usize| {
+        let w = (0..problem.size()).all(|j| problem.w(i, j).is_finite());
+        w && problem.free()[i].is_finite()
+    };
+    if let Some(block) = problem.blocks().iter().position(|b| !b.range().all(finite)) {
+        return Err(EnumerationError::NotFinite { block });
     }
     if problem.blocks().iter().all(|block| block.size <= 2) {
         Ok(planar::enumerate(problem, settings))

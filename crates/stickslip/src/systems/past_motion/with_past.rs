@@ -36,6 +36,9 @@ impl WrappedSystem for SystemWithPast<'_> {
     fn force_derivatives(&self, at: &Instant, dq: &mut [f64], dv: &mut [f64]) -> bool {
         self.system.force_derivatives(&self.reading(at), dq, dv)
     }
+    fn held(&self) -> Option<&[f64]> {
+        Some(self.held)
+    }
     fn past(&self) -> Option<&PastMotion> {
         self.past
     }
