@@ -629,6 +629,35 @@ fn impulses_of_rounding_press_nothing() {
     }
 }
 
+const DOUBLE_PENDULUM: &str = r#"
+title = "Double pendulum"
+step = 0.004
+theta = 0.6
+until = 1
+internal_force = "discrete-gradient"
+[definitions]
+xa = "0.4*sin(p)"
+ya = "-0.4*cos(p)"
+xb = "xa + 0.3*sin(q)"
+yb = "ya - 0.3*cos(q)"
+[system]
+coordinates = ["p", "q"]
+kinetic_energy = "(xa'^2 + ya'^2)/2 + 1.3*(xb'^2 + yb'^2)/2"
+potential = "10*ya + 10*yb"
+[initial]
+p_dot = -3
+q_dot = 0.8
+"#;
+
+/// The discrete gradient is corrected in the metric of the step, M at the mean place.
+#[test]
+fn a_discrete_gradient_is_judged_in_the_metric_of_its_step() {
+    for theta in ["0.5", "0.6", "0.9"] {
+        let text = DOUBLE_PENDULUM.replace("theta = 0.6", &format!("theta = {theta}"));
+        assert_accepted("double-pendulum", &parse(&text));
+    }
+}
+
 /// A first row whose velocity an impact is still to come after is not what a controller may read.
 #[test]
 fn a_sample_before_the_impact_at_the_start_is_refused() {

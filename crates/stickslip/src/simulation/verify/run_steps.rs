@@ -282,10 +282,14 @@ impl Judge<'_> {
             Discretisation::StartOfStep { .. } => (a.t, &a.q, &a.v_right),
             Discretisation::Theta { .. } => (step.ends.0.t + theta * h, &q, &middle),
         };
+        let mut mass = place.mass.clone();
+        if rule.implicit() && !system.mass_is_constant() {
+            system.mass(q, &mut mass);
+        }
         let force_at = |t: f64| {
             if rule.discrete_gradient() {
                 let end = self.before_projection(b);
-                let gradient = discrete_gradient(system, place, (&a.q, q, &end), &middle, h);
+                let gradient = discrete_gradient(system, &mass, (&a.q, q, &end), &middle, h);
                 force_beside(system, (t, q, v), &gradient)
             } else {
                 force(system, t, q, v)
@@ -302,10 +306,6 @@ impl Judge<'_> {
             let mut covariant = vec![0.0; n];
             system.covariant_force(q, v, &mut covariant);
             force.iter_mut().zip(covariant).for_each(|(f, c)| *f -= c);
-        }
-        let mut mass = place.mass.clone();
-        if rule.implicit() && !system.mass_is_constant() {
-            system.mass(q, &mut mass);
         }
         // How far momentum, force and impulse are from balance beyond rounding, in parts of the momentum at hand.
         let defect = |to: &[f64], from: &[f64], h: f64, impulse: &[f64]| -> f64 {
@@ -454,10 +454,10 @@ pub(super) struct Step<'a> {
 }
 
 /// A gradient whose work over a step from q₀ to q₁ is the change of the potential: the system's own, or that at the
-/// mean place, corrected along the displacement in the kinetic metric.
+/// mean place, corrected along the displacement in the kinetic metric, whose mass is that of the step.
 fn discrete_gradient(
     system: &dyn MechanicalSystem,
-    place: &Place,
+    mass: &SymmetricMatrix,
     (q0, q, q1): (&[f64], &[f64], &[f64]),
     v: &[f64],
     h: f64,
@@ -473,7 +473,7 @@ fn discrete_gradient(
     }
     let moved: Vec<f64> = v.iter().map(|v| h * v).collect();
     let mut momentum = vec![0.0; n];
-    place.mass.multiply(&moved, &mut momentum);
+    mass.multiply(&moved, &mut momentum);
     let (before, after) = (system.potential(q0), system.potential(q1));
     let (along, length) = (dot(&moved, &gradient), dot(&moved, &momentum));
     let missing = after - before - along;
