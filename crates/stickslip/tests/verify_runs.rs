@@ -629,6 +629,44 @@ fn impulses_of_rounding_press_nothing() {
     }
 }
 
+const SET_POINTS: &str = r#"
+title = "Body on two points of one gap"
+until = 0.2
+[system]
+coordinates = ["x", "y", "z", "p"]
+kinetic_energy = "2.5097*(x'^2 + y'^2 + z'^2)/2 + 0.3*p'^2/2"
+potential = "20*z"
+[[contacts]]
+gap = "z"
+[[contacts.points]]
+[[contacts.points]]
+[initial]
+z = 0.01
+"#;
+
+const TWO_POINTS: &str = r#"
+title = "Body on a rough and a smooth point of one gap"
+until = 0.1
+[system]
+coordinates = ["x", "y", "z", "p"]
+kinetic_energy = "0.49*(x'^2 + y'^2 + z'^2)/2 + 0.05*p'^2/2"
+potential = "4.8*z"
+[[contacts]]
+gap = "z"
+[[contacts.points]]
+point = ["x - 0.3*cos(p) - 0.2*sin(p)", "y - 0.3*sin(p) + 0.2*cos(p)", "z"]
+friction = { ellipse = [0.5, 0.9] }
+[[contacts.points]]
+"#;
+
+/// Points that share a gap share its velocity: one of them holds the body, the others are open or not, and each may tell the velocity.
+#[test]
+fn points_of_one_gap_may_all_tell_its_velocity() {
+    for text in [SET_POINTS, TWO_POINTS] {
+        assert_accepted("points", &parse(text));
+    }
+}
+
 const DOUBLE_PENDULUM: &str = r#"
 title = "Double pendulum"
 step = 0.004

@@ -30,8 +30,8 @@ impl Judge<'_> {
         let points = self.system.constraints().iter().flat_map(|c| c.points());
         let mut last = None;
         for (contact, point) in place.contacts.iter().zip(points) {
-            // One normal velocity stands for all points of a constraint.
-            let shares = last == Some(contact.constraint);
+            // One normal velocity stands for all points of a constraint, or each of them tells it.
+            let shares = last == Some(contact.constraint) && b.sliding[contact.start] == 0.0;
             last = Some(contact.constraint);
             let mean = matches!(point.law.impact(), ImpactLaw::Fremond { .. });
             let weight = match rule {
@@ -53,12 +53,7 @@ impl Judge<'_> {
             } else {
                 worst(1.0).min(worst(0.0))
             };
-            let normal = if shares {
-                b.sliding[contact.start].abs()
-            } else {
-                0.0
-            };
-            if !(size <= ROUNDING && normal == 0.0) {
+            if !(size <= ROUNDING) {
                 report.note(
                     Line::ContactRecord,
                     b.t,
