@@ -135,6 +135,7 @@ fn judged(
         formulation,
         settings,
         speed: survey.speed,
+        impulse: survey.impulse,
         spans: survey.spans(),
     };
     judge.initial_condition(first, &survey.range, &mut report);
@@ -155,6 +156,8 @@ pub(super) struct Judge<'a> {
     /// Largest speed of the motion in the kinetic metric, or what the forces of a step give if that is more. By the
     /// inequality of Cauchy and Schwarz it bounds every row: |u_i| ≤ √W_ii speed, |M v|_i ≤ √M_ii speed.
     pub speed: f64,
+    /// Largest impulse of the motion.
+    pub impulse: f64,
     /// How far each velocity moves the configuration.
     pub spans: Vec<f64>,
 }
@@ -356,6 +359,7 @@ struct Survey<'a> {
     first: Option<MotionNode>,
     last: Option<MotionNode>,
     speed: f64,
+    impulse: f64,
     /// Least and largest value of each coordinate after the first node.
     range: Vec<(f64, f64)>,
 }
@@ -373,6 +377,7 @@ impl<'a> Survey<'a> {
             first: None,
             last: None,
             speed: f64::MIN_POSITIVE,
+            impulse: 0.0,
             range: Vec::new(),
         }
     }
@@ -453,6 +458,8 @@ impl<'a> Survey<'a> {
             system.mass(&node.q, &mut self.mass);
             self.factored = self.factor.factor(&self.mass).is_ok();
         }
+        let impulses = node.atom.iter().chain(&node.smooth);
+        self.impulse = impulses.fold(self.impulse, |m, p| m.max(p.abs()));
         for v in [&node.v_left, &node.v_right] {
             self.speed = self.speed.max(self.mass.bilinear(v, v).max(0.0).sqrt());
         }

@@ -6,6 +6,10 @@ use super::judge::Judge;
 use super::place::Place;
 use super::{Formulation, Line, Verification};
 
+/// Contact problems are solved to this part of the tolerance of a judgement: reactions as small beside those of the motion say
+/// nothing of their laws.
+const SOLVED: f64 = 1e-2;
+
 /// A reaction with the local velocities that its laws read.
 pub(super) struct Reaction<'a> {
     pub t: f64,
@@ -28,6 +32,9 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
+        if largest(p) <= SOLVED * self.settings.tolerance * self.impulse {
+            return;
+        }
         let size = self.reaction_size(place, p);
         let slack = self.settings.tolerance * size;
         for contact in &place.contacts {
