@@ -735,6 +735,39 @@ fn impulses_of_the_precision_of_a_run_have_no_direction() {
     }
 }
 
+/// A particle in polar coordinates that comes to a wall along which friction holds as much as it has to one way: accepted in metres
+/// and in millimetres.
+#[test]
+fn friction_without_end_does_not_know_the_unit_of_length() {
+    for (length, mass) in [(1.0, 1.2413), (1e3, 1241.3)] {
+        let text = format!(
+            r#"
+            title = "Particle at a wall in polar coordinates"
+            law = "generalized"
+            step = 0.004
+            until = 0.2
+            [system]
+            coordinates = ["r", "p"]
+            kinetic_energy = "{mass}*(r'^2 + r^2*p'^2)/2"
+            potential = "-{weight}*r*cos(p)"
+            [[contacts]]
+            gap = "-0.07 - p"
+            point = ["r*sin(p)", "-r*cos(p)"]
+            friction = {{ interval = ["-inf", 0.2] }}
+            [initial]
+            r = {r}
+            p = -0.2
+            r_dot = {r_dot}
+            p_dot = 1.7007
+            "#,
+            weight = 9.81 * mass * length,
+            r = 0.8759 * length,
+            r_dot = -1.5279 * length,
+        );
+        assert_accepted("polar", &parse(&text));
+    }
+}
+
 /// A first row whose velocity an impact is still to come after is not what a controller may read.
 #[test]
 fn a_sample_before_the_impact_at_the_start_is_refused() {

@@ -348,11 +348,14 @@ impl<Unit> GeneralizedSet<Unit> {
 
 impl GeneralizedSet<PerGradient> {
     /// Set of a Coulomb cone with section D, from the row-major block W of the contact, normal
-    /// first ([CharlesBallard2016], 6.1).
+    /// first ([CharlesBallard2016], 6.1). A coupling of rounding is none: it would bound an unbounded section, at a place that the
+    /// units tell.
     pub fn from_cone(w: &[f64], section: FrictionSection) -> Self {
         let m = 1 + section.dimension();
         assert_eq!(w.len(), m * m, "W has one row per direction");
-        let tilt = w[1..m].iter().map(|x| x / w[0]).collect();
+        let coupled = |i: usize| w[i].abs() > CRITICAL * (w[0] * w[i * m + i]).sqrt();
+        let tilt = |i: usize| if coupled(i) { w[i] / w[0] } else { 0.0 };
+        let tilt = (1..m).map(tilt).collect();
         Self::new(section, tilt)
     }
 

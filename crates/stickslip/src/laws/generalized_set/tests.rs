@@ -28,6 +28,23 @@ fn set_of_the_two_coordinate_bar_has_the_ends_of_the_paper() {
     assert!((unit.per_gradient(norm).ends().unwrap().1 - upper).abs() < 1e-15);
 }
 
+/// A coupling that is rounding leaves the infinite end of an interval infinite, in every unit of length.
+#[test]
+fn a_coupling_of_rounding_does_not_bound_an_unbounded_set() {
+    let interval = FrictionSection::interval(f64::NEG_INFINITY, 0.2).unwrap();
+    for unit in [1e-3, 1.0, 1e3] {
+        for coupling in [-1e-17, 0.0, 1e-17] {
+            let w = [0.8, coupling * unit, coupling * unit, 0.7 * unit * unit];
+            let set = GeneralizedSet::from_cone(&w, interval.clone());
+            assert_eq!(
+                set.ends(),
+                Some((f64::NEG_INFINITY, 0.2)),
+                "{unit} {coupling}"
+            );
+        }
+    }
+}
+
 /// Support by duality against maximisation over many directions of the boundary.
 #[test]
 fn support_by_duality_is_the_maximum_over_the_boundary() {
