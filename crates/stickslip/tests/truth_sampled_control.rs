@@ -331,25 +331,24 @@ fn branches_know_what_a_controller_holds() {
     );
 }
 
-/// What is no number is an error by name, not a list without solutions.
+/// What is no number is an error by name, not a list without solutions: a force that has a value at the start and none at the end of
+/// the step.
 #[test]
 fn a_problem_that_is_not_finite_is_no_list_of_motions() {
     let text = r#"
-        title = "force without a value at the start"
+        title = "force without a value after the start"
         law = "coulomb"
         [system]
         coordinates = ["x", "y"]
         kinetic_energy = "(x'^2 + y'^2)/2"
         potential = "9.81*y"
-        forces = { x = "sqrt(-1 - x^2)" }
+        forces = { x = "sqrt(-t)" }
         [[contacts]]
         gap = "y"
         slip = ["x'"]
         friction = 0.3
     "#;
-    let Ok(scene) = Scene::parse(SourceText::new("nothing.toml", text)) else {
-        return;
-    };
+    let scene = Scene::parse(SourceText::new("ends.toml", text)).expect("a scene");
     let found = scene.branches(1e-9, 1e-3, &EnumerationSettings::default());
     let error = found.unwrap().expect_err("not a number");
     assert!(
