@@ -84,7 +84,7 @@ pub trait TimeSteppingScheme: Send + Sync {
     }
 
     /// Whether the step itself meets an initial velocity that violates its constraints, so that no
-    /// step of length zero precedes it.
+    /// step of length zero precedes it but where a controller reads the velocity after it.
     #[doc(hidden)]
     fn meets_initial_velocity(&self) -> bool {
         false

@@ -49,7 +49,8 @@ use super::{ContactStage, PositionCorrection, Projection, State, StepLimit, Time
 /// Order 1. Contact is tested at the position reached, so it is discovered at most one step late and
 /// the penetration reached then is kept: 0.02 m in a fall at 5 m/s with h = 6.5 ms. Friction acts already at
 /// the initial instant: a particle that starts on the plane loses μ g h in the first update. The
-/// initial velocity is `v_{−1}`, a left velocity; the first step meets it. A delayed spring feeds energy
+/// initial velocity is `v_{−1}`, a left velocity; the first step meets it, or a step of length zero before it where controllers
+/// read what it leaves. A delayed spring feeds energy
 /// in (like negative damping −k τ): the ledger books it as external work. Bare, the scheme drifts off curved
 /// obstacles; with [`Projection::Combined`] every new position is projected, but where restitution is to
 /// answer an impact below the surface or has done so, and what the normal turns from the middle of
