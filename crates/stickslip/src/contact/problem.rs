@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::algebra::sparse_cholesky::SparseCholesky;
 use crate::algebra::{
-    CholeskyFactor, Compliance, Covectors, add_scaled, assign, assign_zeros, copy,
+    CholeskyFactor, Compliance, Covectors, add_scaled, assign, assign_zeros, copy, largest_size,
 };
 use crate::laws::{FlowRule, FrictionSection, GeneralizedRule};
 use crate::parallel::{Part, share};
@@ -13,7 +13,7 @@ use crate::parallel::{Part, share};
 #[cfg(doc)]
 use super::delassus::BodyOperator;
 use super::delassus::{BodyRows, ByContact, Delassus, DenseDelassus};
-use super::{BlockKind, ContactBlock, ContactKey, NormalStage};
+use super::{BlockKind, ContactBlock, ContactKey, NormalStage, SPEED_ROUNDING};
 
 /// A coupling of normal and tangent below this part of their own entries is rounding (of arms far from the origin, too).
 const UNCOUPLED: f64 = 1e-11;
@@ -56,6 +56,8 @@ pub struct ContactProblem {
     delassus: Delassus,
     blocks: Vec<ContactBlock>,
     normal_stage: NormalStage,
+    /// Velocities up to this are rounding of the speeds that the run of the problem has seen, or what its solver leaves of them; zero where nothing is known of one.
+    noise: f64,
 }
 
 /// Some blocks of a problem over bodies, for writing.
@@ -217,6 +219,26 @@ impl ContactProblem {
         self.blocks.clear();
         if !matches!(self.normal_stage, NormalStage::Inelastic) {
             self.normal_stage = NormalStage::Inelastic;
+        }
+    }
+
+    /// Tells up to which velocity nothing moves in the run.
+    pub(crate) fn set_noise(&mut self, velocity: f64) {
+        self.noise = velocity;
+    }
+
+    /// Velocities up to this are zero: those that are none in the run, or rounding of its own free velocities.
+    pub(crate) fn noise(&self) -> f64 {
+        self.noise
+            .max(SPEED_ROUNDING * largest_size(0.0, &self.free))
+    }
+
+    /// Free velocities without rounding.
+    pub(crate) fn heard_free(&self) -> impl Fn(usize) -> f64 + '_ {
+        let noise = self.noise();
+        move |row| {
+            let free = self.free[row];
+            if free.abs() <= noise { 0.0 } else { free }
         }
     }
 

@@ -24,6 +24,12 @@ pub trait ContactSolver: Send + Sync {
         None
     }
 
+    /// Whether the solver lists the solutions of a problem and takes one of them: contacts that touch and are not forecast to close then take
+    /// part in every step, so that the list lacks none.
+    fn lists_solutions(&self) -> bool {
+        false
+    }
+
     /// Name for records and messages.
     fn name(&self) -> &str;
 }

@@ -28,7 +28,8 @@
 //!
 //! # Behaviour to know
 //!
-//! Solutions whose local velocities differ by less than 1e-7 of the largest are one motion.
+//! Solutions whose local velocities differ by less than 1e-7 of the largest are one motion. Velocities up to the resting speed of the run
+//! are zero, and what starts from rest without forces stays at rest: `p·W p = p·w ≤ 0`.
 //!
 //! # Cost
 //!
@@ -45,7 +46,7 @@ use crate::algebra::PivotedCholesky;
 use crate::contact::{BlockKind, ContactBlock, ContactProblem};
 use crate::laws::{FlowRule, FrictionSection};
 
-use super::enumeration::{EnumerationSettings, Method, enumerate};
+use super::enumeration::{EnumerationSettings, FoundSolution, Method, enumerate};
 
 /// Most contacts in the plane of a component that is enumerated.
 pub const PLANAR: usize = 6;
@@ -89,6 +90,8 @@ pub struct Examination {
     pub dependent_normals: bool,
     /// Whether a component was too large for its rank to be measured.
     pub rank_not_measured: bool,
+    /// Whether the motion of a component is unique because nothing moves it yet.
+    pub at_rest: bool,
 }
 
 /// Examines a problem; see the page of the module.
@@ -108,6 +111,7 @@ pub fn examine(problem: &ContactProblem) -> Examination {
             Some(known) => known,
             None => {
                 found.enumerated = true;
+                found.at_rest |= part.is_at_rest();
                 part.enumerated(blocks[0])
             }
         };
@@ -214,6 +218,11 @@ pub(crate) struct Component {
 }
 
 impl Component {
+    /// Whether nothing moves without impulses; then the only motion is rest ([`FoundSolution::at_rest`]).
+    pub fn is_at_rest(&self) -> bool {
+        self.problem.free().iter().all(|&q| q == 0.0)
+    }
+
     /// Whether its solutions are enumerated where no proof spares that.
     pub fn is_small(&self) -> bool {
         let blocks = self.problem.blocks();
@@ -235,10 +244,13 @@ impl Component {
         let entries = rows
             .iter()
             .flat_map(|&i| rows.iter().map(move |&j| problem.w(i, j)));
-        let free = rows.iter().map(|&i| problem.free()[i]).collect();
-        let mut problem = ContactProblem::from_dense(entries.collect(), free, blocks);
-        problem.unify_flow_rules();
-        Self { problem }
+        // The last digits of a body at rest make no motions.
+        let heard = problem.heard_free();
+        let free = rows.iter().map(|&i| heard(i)).collect();
+        let mut part = ContactProblem::from_dense(entries.collect(), free, blocks);
+        part.set_noise(problem.noise());
+        part.unify_flow_rules();
+        Self { problem: part }
     }
 
     /// Rows minus rank of some rows of W; none if they are too many.
@@ -391,6 +403,9 @@ impl Component {
     }
 
     fn enumerated(&self, first: usize) -> Uniqueness {
+        if self.is_at_rest() {
+            return Uniqueness::Unique;
+        }
         let settings = EnumerationSettings {
             nodes_max: 200_000,
             starts: STARTS,
@@ -407,17 +422,13 @@ impl Component {
             .flat_map(|u| u.iter().enumerate().map(|(i, x)| x.abs() / scale(i)))
             .fold(0.0, f64::max);
         let mut others = velocities().skip(1);
+        let noise = self.problem.noise();
         let differs = |u: &[f64]| {
             let base = &found.solutions[0].local_velocity;
-            let parts = u.iter().zip(base).enumerate();
-            parts
-                .map(|(i, (a, b))| (a - b).abs() / scale(i))
-                .fold(0.0, f64::max)
-                > 1e-7 * fastest
+            let mut parts = u.iter().zip(base).map(|(a, b)| (a - b).abs()).enumerate();
+            parts.any(|(i, apart)| apart > noise && apart / scale(i) > 1e-7 * fastest)
         };
-        let moves = |s: &super::enumeration::FoundSolution| {
-            s.continuum.as_ref().is_some_and(|c| c.moves_velocity)
-        };
+        let moves = |s: &FoundSolution| s.continuum.as_ref().is_some_and(|c| c.moves_velocity);
         if found.solutions.iter().any(moves) || others.any(differs) {
             return Uniqueness::Several { block: first };
         }

@@ -23,7 +23,8 @@ pub struct ContactStage {
     pub solution: ContactSolution,
     /// Worst residuals so far.
     pub certificate: Certificate,
-    /// Constraints that take part in the step although it does not forecast them to close; none in a step of a run.
+    /// Constraints that take part in the step although it does not forecast them to close; none in a step of a run whose solver does not list
+    /// solutions.
     pub also: Vec<bool>,
     /// The motion begins with this step: no chord leads to its start.
     pub begins: bool,
@@ -65,6 +66,11 @@ impl ContactStage {
         RESTING * self.certificate.speed
     }
 
+    /// Whether the solver lists the solutions of a problem.
+    pub(crate) fn lists_solutions(&self) -> bool {
+        self.solver.lists_solutions()
+    }
+
     /// Name of the solver.
     pub fn solver_name(&self) -> &str {
         self.solver.name()
@@ -77,6 +83,8 @@ impl ContactStage {
             self.problem.unify_flow_rules();
         }
         if !self.problem.blocks().is_empty() {
+            self.problem
+                .set_noise(SPEED_ROUNDING * self.certificate.speed);
             self.solver.solve(&self.problem, &mut self.solution);
         }
     }

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
 use crate::solvers::GaussSeidel;
-use crate::solvers::enumeration::{EnumerationSettings, FoundSolution, Method, Mode, enumerate};
+use crate::solvers::enumeration::{
+    EnumerationSettings, FoundSolution, Method, Mode, enumerate, is_enumerable,
+};
 use crate::solvers::uniqueness::{Component, components, may_be_taken_apart};
 
 /// Named rules that choose one of several solutions.
@@ -23,16 +25,16 @@ pub enum ChoiceRule {
 
 impl ChoiceRule {
     /// Index of the chosen solution; sums over components, so that the choice of each is that of all.
-    fn choose(self, problem: &ContactProblem, found: &[FoundSolution]) -> usize {
+    fn choose(self, problem: &ContactProblem, bias: &[f64], found: &[FoundSolution]) -> usize {
+        let free = problem.free();
         let key = |s: &FoundSolution| match self {
             Self::TakeOffFirst => 0.0,
-            // ½ p·(w + q): the energy up to a constant.
-            Self::LeastEnergy => s
-                .impulse
-                .iter()
-                .zip(s.local_velocity.iter().zip(problem.free()))
-                .map(|(p, (w, q))| p * (w + q))
-                .sum(),
+            // ½ p·(w + q) without the bias of both: the energy up to a constant.
+            Self::LeastEnergy => {
+                let work =
+                    |(i, p): (usize, &f64)| p * (s.local_velocity[i] + free[i] - 2.0 * bias[i]);
+                s.impulse.iter().enumerate().map(work).sum()
+            }
             Self::SmallestImpulse => s.impulse.iter().map(|p| p * p).sum(),
         };
         let mut best = 0;
@@ -137,6 +139,8 @@ struct Listed {
     found: Vec<FoundSolution>,
     /// The one that the rule takes.
     ruled: usize,
+    /// Whether nothing moves it, whatever the modes.
+    at_rest: bool,
 }
 
 impl EnumeratingSolver {
@@ -170,20 +174,29 @@ impl EnumeratingSolver {
         let count = components.len();
         let listed = components.iter().filter_map(|blocks| {
             let part = Component::new(problem, blocks);
-            let enumeration = match part.is_small() {
-                true => enumerate(&part.problem, &self.settings).ok()?,
-                false => return None,
-            };
-            // A search that finds nothing proves nothing.
-            if enumeration.solutions.is_empty() && enumeration.method != Method::Exact {
+            if !part.is_small() {
                 return None;
             }
             let rows = blocks.iter().flat_map(|&b| problem.blocks()[b].range());
+            let rows: Vec<usize> = rows.collect();
+            let at_rest = part.is_at_rest() && is_enumerable(&part.problem).is_ok();
+            let found = if at_rest {
+                vec![FoundSolution::at_rest(&part.problem)]
+            } else {
+                let enumeration = enumerate(&part.problem, &self.settings).ok()?;
+                // A search that finds nothing proves nothing.
+                if enumeration.solutions.is_empty() && enumeration.method != Method::Exact {
+                    return None;
+                }
+                enumeration.solutions
+            };
+            let bias: Vec<f64> = rows.iter().map(|&i| problem.bias()[i]).collect();
             Some(Listed {
                 first: blocks[0],
-                rows: rows.collect(),
-                ruled: self.rule.choose(&part.problem, &enumeration.solutions),
-                found: enumeration.solutions,
+                ruled: self.rule.choose(&part.problem, &bias, &found),
+                rows,
+                found,
+                at_rest,
             })
         });
         let listed: Vec<Listed> = listed.collect();
@@ -224,6 +237,9 @@ fn usual(listed: &[Listed], modes: &[Mode]) -> Option<Vec<usize>> {
         let count = part.found[0].modes.len();
         let own = left.get(..count)?;
         left = &left[count..];
+        if part.at_rest {
+            return Some(0);
+        }
         part.found.iter().position(|s| s.modes == own)
     };
     let chosen: Option<Vec<usize>> = listed.iter().map(position).collect();
@@ -233,6 +249,10 @@ fn usual(listed: &[Listed], modes: &[Mode]) -> Option<Vec<usize>> {
 impl ContactSolver for EnumeratingSolver {
     fn name(&self) -> &str {
         "enumeration"
+    }
+
+    fn lists_solutions(&self) -> bool {
+        true
     }
 
     fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
@@ -264,9 +284,9 @@ impl ContactSolver for EnumeratingSolver {
             let taken = &part.found[k];
             for (r, &i) in part.rows.iter().enumerate() {
                 solution.impulse[i] = taken.impulse[r];
-                solution.local_velocity[i] = taken.local_velocity[r];
             }
         }
+        problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
         self.control.tell(count, index);
         let several = listed.iter().find(|part| part.found.len() > 1);
         if let (Some(part), SolveStatus::Converged) = (several, &solution.status) {

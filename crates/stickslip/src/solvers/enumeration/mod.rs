@@ -94,6 +94,16 @@ pub fn enumerate(
     problem: &ContactProblem,
     settings: &EnumerationSettings,
 ) -> Result<Enumeration, EnumerationError> {
+    is_enumerable(problem)?;
+    if problem.blocks().iter().all(|block| block.size <= 2) {
+        Ok(planar::enumerate(problem, settings))
+    } else {
+        Ok(spatial::search(problem, settings))
+    }
+}
+
+/// Whether every block has a law whose solutions are listed.
+pub(crate) fn is_enumerable(problem: &ContactProblem) -> Result<(), EnumerationError> {
     for (index, block) in problem.blocks().iter().enumerate() {
         if block.flow_rule != FlowRule::Coulomb {
             return Err(EnumerationError::OtherLaw { block: index });
@@ -112,11 +122,7 @@ pub fn enumerate(
     if let Some(block) = problem.blocks().iter().position(|b| !b.range().all(finite)) {
         return Err(EnumerationError::NotFinite { block });
     }
-    if problem.blocks().iter().all(|block| block.size <= 2) {
-        Ok(planar::enumerate(problem, settings))
-    } else {
-        Ok(spatial::search(problem, settings))
-    }
+    Ok(())
 }
 
 #[cfg(test)]

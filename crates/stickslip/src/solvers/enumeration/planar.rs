@@ -113,8 +113,9 @@ pub fn enumerate(problem: &ContactProblem, settings: &EnumerationSettings) -> En
     let truncated = parts.iter().any(|part| part.2);
     effort += parts.iter().map(|part| part.1).sum::<usize>();
     let found = parts.into_iter().flat_map(|part| part.0).collect();
+    let same = (1e-9 * free_speed(problem)).max(problem.noise());
     Enumeration {
-        solutions: Enumeration::distinct(found, impulse_floor(problem), 1e-9 * free_speed(problem)),
+        solutions: Enumeration::distinct(found, impulse_floor(problem), same),
         method: if truncated {
             Method::Truncated
         } else {

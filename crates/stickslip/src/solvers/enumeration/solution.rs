@@ -107,6 +107,13 @@ pub struct FoundSolution {
 }
 
 impl FoundSolution {
+    /// Rest, the only motion of a problem whose free velocity is zero: Coulomb's law takes work from a motion, W gives it
+    /// none, `p·W p = p·w ≤ 0`.
+    pub(crate) fn at_rest(problem: &ContactProblem) -> Self {
+        let modes = vec![Mode::Open; problem.blocks().len()];
+        Self::certified(problem, vec![0.0; problem.size()], modes, None)
+    }
+
     pub(super) fn certified(
         problem: &ContactProblem,
         impulse: Vec<f64>,

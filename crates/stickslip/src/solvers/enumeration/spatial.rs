@@ -79,7 +79,9 @@ pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enume
     // to rounding, and never by the free velocity.
     let largest = |size: &dyn Fn(&FoundSolution) -> f64| found.iter().map(size).fold(0.0, f64::max);
     let told = TOLD * largest(&|s| rounding(problem, &s.impulse));
-    let same = told.max(1e-8 * largest(&|s| reach(problem, &s.impulse)));
+    let same = told
+        .max(1e-8 * largest(&|s| reach(problem, &s.impulse)))
+        .max(problem.noise());
     let floor = 1e6 * told / stiffest(problem);
     let mut near: Vec<FoundSolution> = Vec::new();
     for solution in found {
@@ -230,8 +232,9 @@ fn one_disc(problem: &ContactProblem) -> Option<Enumeration> {
         })
         .filter(|solution| solution.residual <= 1e-9)
         .collect();
+    let same = (1e-9 * free_speed(problem)).max(problem.noise());
     Some(Enumeration {
-        solutions: Enumeration::distinct(found, impulse_floor(problem), 1e-9 * free_speed(problem)),
+        solutions: Enumeration::distinct(found, impulse_floor(problem), same),
         method: Method::Exact,
         effort: 1,
     })
