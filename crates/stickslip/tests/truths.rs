@@ -22,6 +22,7 @@ mod truth_positions;
 mod truth_rigid_body;
 mod truth_sampled_control;
 mod truth_sections;
+mod truth_several_at_start;
 mod truth_sliding_and_bouncing;
 mod truth_slip_friction;
 mod truth_stiff_forces;

@@ -20,9 +20,17 @@ pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<Str
     let mut warnings = Vec::new();
     let certificate = &summary.certificate;
     if certificate.several_solutions > 0 {
+        let settings = &summary.settings;
+        // Solutions are listed, and chosen by name, where that is asked for.
+        let listed = settings.several_rule != "take-off-first" || settings.on_several != "choose";
+        let chose = match (settings.scheme.as_str(), listed) {
+            ("event-driven", _) => "the scheme chose between modes itself".to_owned(),
+            (_, true) => format!("the rule {} chose one", settings.several_rule),
+            (_, false) => "the run took the one that its solver found".to_owned(),
+        };
         let mut warning = format!(
-            "contact problems had several solutions in {} steps, those of contacts that only touch included; the rule {} chose one",
-            certificate.several_solutions, summary.settings.several_rule
+            "contact problems had several solutions in {} steps, an impact at the start and those of contacts that only touch included; {chose}",
+            certificate.several_solutions
         );
         if summary.world.is_some() && summary.settings.scheme == "moreau-jean" {
             warning += " of those with normals at the start of the step; what a spin lifts off is counted too (scheme = \"moreau\" \
@@ -40,7 +48,8 @@ pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<Str
         }
         warnings.push(format!(
             "in {} of {} steps it was not examined whether the motion is unique: {reason}",
-            certificate.uniqueness_not_examined, summary.steps
+            certificate.uniqueness_not_examined,
+            summary.steps.max(certificate.uniqueness_not_examined)
         ));
     }
     if let Some(rows) = &certificate.dependent_rows {

@@ -20,11 +20,11 @@ use super::frame_watch::FrameWatch;
 use super::gap_zero::passed_through;
 use super::jump_watch::JumpWatch;
 use super::positions::PositionWatch;
-use super::simulation_settings::{OnSeveral, RunEnd, SimulationError, SimulationSettings};
+use super::simulation_settings::{RunEnd, SimulationError, SimulationSettings};
 use super::step_control::{CoordinateSizes, StepControl};
 use super::uniqueness_watch::{StepStart, UniquenessWatch};
 use super::world_monitors::WorldMonitors;
-use super::{ControlLoop, ElasticLedger, WorldAccounts};
+use super::{Checkpoint, ControlLoop, ElasticLedger, WorldAccounts};
 
 /// Buffers of trial steps, which leave no trace.
 #[derive(Default)]
@@ -64,6 +64,8 @@ pub struct Simulation {
     state: State,
     saved: State,
     spare: Spare,
+    /// The state before the impact at the initial instant, where a run may have to make it again.
+    origin: Option<Box<Checkpoint>>,
     record: StepRecord,
     ledger: EnergyLedger,
     events: EventLog,
@@ -182,6 +184,7 @@ impl Simulation {
             past,
             saved: state.clone(),
             spare: Spare::default(),
+            origin: None,
             record: StepRecord::default(),
             ledger: EnergyLedger::new(state.kinetic + state.potential),
             state,
@@ -255,17 +258,16 @@ impl Simulation {
 
     /// Record of the initial instant, with the impact that happens there if there is one.
     fn start(&mut self) {
-        let t = self.state.t;
         // What the first step of a scheme meets comes before it where a controller reads the velocity after it.
         let met_by_step = self.scheme.meets_initial_velocity()
             && (self.control.is_none() || self.scheme.is_compliant());
         let impact = self.settings.initial_impact && !met_by_step && self.violates_at_start();
         if impact {
-            let before = self.state.v.clone();
-            self.advance(0.0, t);
-            // Joints that the given velocity violates answer in the impact, not before it.
-            self.record.velocity_left = before;
-            self.ledger.enter(&self.record);
+            self.origin = self
+                .stage
+                .lists_solutions()
+                .then(|| Box::new(self.checkpoint()));
+            self.strike_at_start();
         }
         if !impact || self.record.outcome.is_fatal() {
             self.fill_initial_record();
@@ -277,6 +279,55 @@ impl Simulation {
         self.painleve.observe(&self.record);
         self.positions
             .observe(self.system.as_ref(), &self.record, &self.state);
+    }
+
+    /// The impact at the initial instant, a step of no length, examined like every other.
+    fn strike_at_start(&mut self) {
+        // What touches is told by the state before it.
+        self.fill_initial_record();
+        self.positions
+            .observe(self.system.as_ref(), &self.record, &self.state);
+        self.saved.clone_from(&self.state);
+        self.admit_touching();
+        self.advance(0.0, self.state.t);
+        if !self.record.outcome.is_fatal() {
+            self.examine_uniqueness(0.0);
+            self.stop_at_several();
+        }
+        // Joints that the given velocity violates answer in the impact, not before it.
+        self.record.velocity_left.clone_from(&self.saved.v);
+        if !self.record.outcome.is_fatal() {
+            self.ledger.enter(&self.record);
+        }
+    }
+
+    /// Whether the run was stopped at its first instant.
+    fn is_stopped_at_start(&self) -> bool {
+        let stopped = matches!(self.record.outcome, StepOutcome::StoppedAtSeveral { .. });
+        self.step == 0 && stopped
+    }
+
+    /// Makes the impact at the initial instant again, if there was one and its solutions were listed; false if not.
+    pub(crate) fn begin_again(&mut self) -> bool {
+        let Some(origin) = self.origin.clone() else {
+            return false;
+        };
+        let elastic = self.elastic_accounts().cloned();
+        let mut origin = *origin;
+        origin.elastic = elastic;
+        if self.restore(origin).is_err() {
+            return false;
+        }
+        self.start();
+        let State { t, q, v, .. } = &self.state;
+        self.control = ControlLoop::start(self.system.as_ref(), (*t, q, v));
+        self.write_accounts();
+        true
+    }
+
+    /// Whether the run is at its first instant, behind an impact whose solutions were listed.
+    pub(crate) fn has_struck_at_start(&self) -> bool {
+        self.step == 0 && self.origin.is_some()
     }
 
     /// Whether a touching constraint approaches or a joint moves at the start.
@@ -356,6 +407,9 @@ impl Simulation {
     /// One step of the scheme towards `t_end`; the record tells how it went. After a fatal outcome
     /// the state is that before the step.
     pub fn step_towards(&mut self, t_end: f64) -> &StepRecord {
+        if self.is_stopped_at_start() {
+            return &self.record;
+        }
         // Steps end where a controller samples.
         let sample = self.control.as_ref().map(ControlLoop::next_sample);
         let t_end = sample.map_or(t_end, |sample| sample.min(t_end));
@@ -364,6 +418,7 @@ impl Simulation {
         self.closing = None;
         let declared = self.world.is_none();
         self.saved.clone_from(&self.state);
+        self.admit_touching();
         self.advance(h, t_next);
         if !self.record.outcome.is_fatal() {
             let (watch, step) = (&self.uniqueness, (&self.stage.problem, &self.record));
@@ -393,12 +448,7 @@ impl Simulation {
                 self.record.outcome = outcome;
             }
         }
-        if self.settings.on_several == OnSeveral::Stop
-            && let StepOutcome::SeveralSolutions { contact } = self.record.outcome
-        {
-            self.state.clone_from(&self.saved);
-            self.record.outcome = StepOutcome::StoppedAtSeveral { contact };
-        }
+        self.stop_at_several();
         if self.record.outcome.is_fatal() {
             return &self.record;
         }
@@ -507,6 +557,7 @@ impl Simulation {
             std::mem::take(&mut self.stage.solution),
         );
         let certificate = self.stage.certificate.clone();
+        self.stage.also.clear();
         let (past, control) = (self.past.as_ref(), self.control.as_ref());
         let mut with_past = None;
         let system = handed(self.system.as_ref(), past, control, &mut with_past);

@@ -249,7 +249,7 @@ impl UniquenessWatch {
         }
     }
 
-    /// Examines a problem and enters what was found; the outcome tells of several motions.
+    /// Examines a problem and enters what was found but the count; the outcome tells of several motions.
     pub(super) fn examine(
         &mut self,
         problem: &ContactProblem,
@@ -262,10 +262,13 @@ impl UniquenessWatch {
         let proved = found.motion == Uniqueness::Unique && !found.enumerated;
         self.proof.enter(problem, proved);
         enter_rank(&found, problem, t, certificate);
+        if found.at_rest {
+            // What sets off is examined again, whatever its modes.
+            self.signature.clear();
+        }
         let Uniqueness::Several { block } = found.motion else {
             return None;
         };
-        certificate.several_solutions += 1;
         let contact = problem.blocks()[block].key;
         Some(StepOutcome::SeveralSolutions { contact })
     }
@@ -277,16 +280,11 @@ impl UniquenessWatch {
     }
 
     /// Looks for several motions in a problem that was not the one of the step.
-    pub(super) fn examine_ahead(
-        &mut self,
-        problem: &ContactProblem,
-        certificate: &mut Certificate,
-    ) -> Option<StepOutcome> {
+    pub(super) fn examine_ahead(&mut self, problem: &ContactProblem) -> Option<StepOutcome> {
         let Uniqueness::Several { block } = examine(problem).motion else {
             return None;
         };
         self.found = Uniqueness::Several { block };
-        certificate.several_solutions += 1;
         let contact = problem.blocks()[block].key;
         Some(StepOutcome::SeveralSolutions { contact })
     }

@@ -1,9 +1,10 @@
 //! Other motions than the one a step took: several solutions, impacts without collision.
 
-use crate::contact::ContactKey;
+use crate::contact::{ContactKey, ContactProblem};
 use crate::records::{StepOutcome, StepRecord};
 use crate::stepping::MoreauContactDynamics;
 
+use super::super::simulation_settings::OnSeveral;
 use super::super::studies::touching_problem;
 use super::super::uniqueness_watch::{UniquenessWatch, Wanted, may_jam};
 use super::{Simulation, step_start};
@@ -11,10 +12,19 @@ use super::{Simulation, step_start};
 /// Part of the distance of two records that stands for an instant of a scheme from event to event.
 const SHORT: f64 = 1e-3;
 
+/// A problem that was posed beside the run, in which velocities up to `resting` are none.
+fn heard(mut problem: ContactProblem, resting: f64) -> ContactProblem {
+    problem.set_noise(resting);
+    problem
+}
+
 impl Simulation {
     /// Looks for other motions than the one taken, where the contacts, their modes or their couplings changed.
     #[inline(never)] // What judges a step is counted by its name.
     pub(super) fn examine_uniqueness(&mut self, h: f64) {
+        // What the solver left of a velocity moves nothing.
+        let resting = self.stage.resting_speed();
+        self.stage.problem.set_noise(resting);
         let (problem, watch) = (&self.stage.problem, &mut self.uniqueness);
         let certificate = &mut self.stage.certificate;
         if self.world.is_some() && !UniquenessWatch::takes_world(problem) {
@@ -28,10 +38,7 @@ impl Simulation {
         }
         let start = step_start(&self.positions, &self.saved);
         let wanted = watch.wanted((problem, &self.record), &start);
-        // What the solver found by itself is counted already.
-        let solver_knows = matches!(self.record.outcome, StepOutcome::SeveralSolutions { .. });
         let found = match wanted {
-            _ if solver_knows => None,
             Wanted::Nothing => None,
             Wanted::Problem => watch.examine(problem, self.record.t, certificate),
             Wanted::Touching => {
@@ -46,6 +53,7 @@ impl Simulation {
                         &touching,
                     )
                 });
+                let posed = posed.map(|problem| heard(problem, resting));
                 // A past that has gone on with the step cannot be read at its start again.
                 certificate.uniqueness_not_examined += u64::from(posed.is_none());
                 let posed = posed.as_ref().unwrap_or(problem);
@@ -54,12 +62,42 @@ impl Simulation {
         };
         let found = match wanted {
             Wanted::Nothing => None,
-            _ if solver_knows => None,
             _ => found.or_else(|| self.examine_ahead(h)),
         };
-        self.uniqueness.count(&mut self.stage.certificate);
-        if let Some(outcome) = found.filter(|_| self.record.outcome == StepOutcome::Solved) {
+        self.tell_of_several(found);
+    }
+
+    /// Counts what was found, and tells of it in the record.
+    fn tell_of_several(&mut self, found: Option<StepOutcome>) {
+        let certificate = &mut self.stage.certificate;
+        self.uniqueness.count(certificate);
+        // What the solver found by itself is counted already.
+        let solver_knows = matches!(self.record.outcome, StepOutcome::SeveralSolutions { .. });
+        let Some(outcome) = found.filter(|_| !solver_knows) else {
+            return;
+        };
+        certificate.several_solutions += 1;
+        if self.record.outcome == StepOutcome::Solved {
             self.record.outcome = outcome;
+        }
+    }
+
+    /// Stops before a step with several solutions where that is asked for.
+    pub(super) fn stop_at_several(&mut self) {
+        if self.settings.on_several == OnSeveral::Stop
+            && let StepOutcome::SeveralSolutions { contact } = self.record.outcome
+        {
+            self.state.clone_from(&self.saved);
+            self.record.outcome = StepOutcome::StoppedAtSeveral { contact };
+        }
+    }
+
+    /// Contacts that touch at the start of the step take part in it where the solver lists solutions.
+    pub(super) fn admit_touching(&mut self) {
+        self.stage.also.clear();
+        if self.world.is_none() && self.stage.lists_solutions() {
+            let start = step_start(&self.positions, &self.saved);
+            self.stage.also.extend(start.touching());
         }
     }
 
@@ -79,13 +117,14 @@ impl Simulation {
         });
         self.scheme.look_ahead(false);
         self.scheme.recall(&memory);
-        let certificate = &mut self.stage.certificate;
-        self.uniqueness.examine_ahead(&ahead?, certificate)
+        let ahead = heard(ahead?, self.stage.resting_speed());
+        self.uniqueness.examine_ahead(&ahead)
     }
 
     /// The same for a scheme that goes from event to event: contacts that touch at the start of the step are examined by
     /// the problem that a short time step poses there; those that met within it are not.
     fn examine_between_events(&mut self, h: f64) {
+        let resting = self.stage.resting_speed();
         let watch = &mut self.uniqueness;
         let certificate = &mut self.stage.certificate;
         let start = step_start(&self.positions, &self.saved);
@@ -107,6 +146,7 @@ impl Simulation {
             SHORT * h,
             &touching,
         );
+        let posed = heard(posed, resting);
         let found = match watch.wanted((&posed, &self.record), &start) {
             Wanted::Nothing => None,
             Wanted::Problem => watch.examine(&posed, self.record.t, certificate),
@@ -115,10 +155,7 @@ impl Simulation {
                 None
             }
         };
-        watch.count(certificate);
-        if let Some(outcome) = found.filter(|_| self.record.outcome == StepOutcome::Solved) {
-            self.record.outcome = outcome;
-        }
+        self.tell_of_several(found);
     }
 
     /// The contact whose impulse in the step of length `h` just made does not shrink with the step though nothing hit

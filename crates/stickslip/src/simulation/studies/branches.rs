@@ -12,7 +12,7 @@ use crate::solvers::enumeration::{
 use crate::stepping::TimeSteppingScheme;
 use crate::systems::MechanicalSystem;
 
-use super::one_step_problem;
+use super::{one_step_problem, touching_problem};
 
 pub use super::choice::{BranchControl, ChoiceRule, EnumeratingSolver};
 
@@ -95,7 +95,8 @@ impl BranchStudy {
 impl BranchStudy {
     /// Finds all solutions of the step of length h from (t, q, v) under Coulomb's law.
     ///
-    /// In a world the scheme is its own, and all contacts that it finds within reach take part.
+    /// All contacts take part that an impact at the instant has, opening or not. In a world the scheme is its own, and all contacts that it finds
+    /// within reach take part.
     ///
     /// The verdict is *inconsistent without impact* where no contact approaches and yet every solution has an impulse that
     /// does not shrink with the step (seen by comparing h with h/2).
@@ -106,15 +107,16 @@ impl BranchStudy {
         h: f64,
         settings: &EnumerationSettings,
     ) -> Result<Self, EnumerationError> {
-        let problem = one_step_problem(system, scheme, (t, q, v), h);
+        let instant = one_step_problem(system, scheme, (t, q, v), 0.0);
+        let touching = touching(system, &instant);
+        let problem = touching_problem(system, scheme, (t, q, v), h, &touching);
         let enumeration = enumerate(&problem, settings)?;
-        let half = one_step_problem(system, scheme, (t, q, v), 0.5 * h);
+        let half = touching_problem(system, scheme, (t, q, v), 0.5 * h, &touching);
         let impulsive: Vec<bool> = enumeration
             .solutions
             .iter()
             .map(|s| is_impulsive(s, &half))
             .collect();
-        let instant = one_step_problem(system, scheme, (t, q, v), 0.0);
         let scale = instant.free().iter().fold(0.0f64, |s, x| s.max(x.abs()));
         let approaches = instant
             .blocks()
@@ -180,6 +182,18 @@ impl BranchStudy {
     }
 }
 
+/// The constraints of an impact at the instant: contacts that touch take part in the step, too, though they may be forecast to open.
+fn touching(system: &dyn MechanicalSystem, instant: &ContactProblem) -> Vec<bool> {
+    let mut touching = vec![false; system.constraints().len()];
+    // Contacts of a world are those that its step finds.
+    if !touching.is_empty() && system.as_world().is_none() {
+        for block in instant.blocks() {
+            touching[block.key.constraint()] = true;
+        }
+    }
+    touching
+}
+
 /// Whether an impulse stays finite as the step shrinks: at half the step it is nearer to a solution than its half. A
 /// continuum does only if both of its ends do.
 fn is_impulsive(solution: &FoundSolution, half: &ContactProblem) -> bool {
@@ -239,7 +253,7 @@ impl BranchTree {
     ///
     /// `simulation` must use an [`EnumeratingSolver`] with this `control`. A trajectory branches where the number of
     /// solutions becomes larger than one, not again while it stays so: a bar that may jam at any time would
-    /// otherwise branch at every step.
+    /// otherwise branch at every step. An impact at the initial instant is a step like the others.
     pub fn follow(
         simulation: &mut Simulation,
         control: &BranchControl,
@@ -247,13 +261,35 @@ impl BranchTree {
         branches_max: usize,
     ) -> Self {
         let mut tree = Self::default();
-        let mut waiting = vec![(None, 0usize, simulation.checkpoint(), None)];
+        // An impact at the initial instant is a step that has been made.
+        let (found, chosen) = match simulation.has_struck_at_start() {
+            true => control.last(),
+            false => (1, 0),
+        };
+        let start = Some(simulation.checkpoint());
+        let mut waiting = vec![(None, chosen, start, None)];
+        for k in (0..found).filter(|&k| k != chosen) {
+            if waiting.len() < branches_max {
+                waiting.insert(0, (Some(0), k, None, Some(k)));
+            } else {
+                tree.left_out += 1;
+            }
+        }
         while let Some((parent, choice, checkpoint, forced)) = waiting.pop() {
-            // The checkpoint is one of this simulation.
-            if simulation.restore(checkpoint).is_err() {
+            control.release();
+            let mut forced: Option<usize> = forced;
+            let mut several = forced.is_some() || tree.branches.is_empty() && found > 1;
+            // The checkpoint is one of this simulation; without one the initial impact is made again.
+            let made = match checkpoint {
+                Some(checkpoint) => simulation.restore(checkpoint).is_ok(),
+                None => {
+                    forced.take().into_iter().for_each(|k| control.force(k));
+                    simulation.begin_again()
+                }
+            };
+            if !made {
                 continue;
             }
-            control.release();
             let index = tree.branches.len();
             let mut branch = Branch {
                 parent,
@@ -264,8 +300,6 @@ impl BranchTree {
                 v: Vec::new(),
                 finished: false,
             };
-            let mut forced: Option<usize> = forced;
-            let mut several = forced.is_some();
             loop {
                 let state = simulation.state();
                 branch.t.push(state.t);
@@ -284,7 +318,7 @@ impl BranchTree {
                 if found > 1 && !several {
                     for k in (0..found).filter(|&k| k != chosen) {
                         if tree.branches.len() + 1 + waiting.len() < branches_max {
-                            waiting.push((Some(index), k, before.clone(), Some(k)));
+                            waiting.push((Some(index), k, Some(before.clone()), Some(k)));
                         } else {
                             tree.left_out += 1;
                         }
