@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::simulation::studies::branches::ChoiceRule;
+
 use super::body::read_body;
 use super::check::check_table;
 use super::contact::read_contacts;
@@ -64,6 +66,7 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         read_impact_map(&mut reader, value, &parameters, contacts.len())
     });
     check_on_several(&mut reader, &table, &settings);
+    check_choice(&mut reader, &table, &settings);
     let units = read_units(&mut reader, table.table("units"));
     let shapes = read_drawing(&mut reader, table.list("drawing"));
     if let Err(mistake) = reader.graph.check_size() {
@@ -209,6 +212,25 @@ fn check_on_several(reader: &mut Reader, table: &Table, settings: &Settings) {
             format!("on_several = \"stop\" needs a law whose solutions can be listed: {reason}");
         let help =
             "leave on_several out: where the law has one solution there is nothing to stop at";
+        reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
+    }
+}
+
+/// A scheme that chooses between modes itself takes none by name and follows no branches.
+fn check_choice(reader: &mut Reader, table: &Table, settings: &Settings) {
+    if settings.scheme != Scheme::EventDriven {
+        return;
+    }
+    let branch = (settings.on_several == OnSeveral::Branch).then_some("on_several");
+    let ruled = (settings.several_rule != ChoiceRule::TakeOffFirst).then_some("several_rule");
+    for key in branch.into_iter().chain(ruled) {
+        let Some(value) = table.value(key) else {
+            continue;
+        };
+        let message = format!(
+            "`{key}` asks for a list of solutions: the scheme `event-driven` chooses between modes itself"
+        );
+        let help = "moreau-jean, moreau and sweeping-process list all solutions of a step";
         reader.report(Diagnostic::at(value.span.clone(), message).with_help(help));
     }
 }
