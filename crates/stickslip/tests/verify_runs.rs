@@ -61,6 +61,39 @@ fn modes_of_a_run_that_never_moves_are_those_of_its_records() {
     assert_accepted("wedge", &of_gallery("wedge", &Changes::new()));
 }
 
+/// A particle that an impact at the start stops dead: impulses and velocities of the step after it are rounding of that impact's.
+#[test]
+fn modes_after_a_dead_stop_are_those_of_its_records() {
+    let text = |scheme: &str, mass: &str, contact: &str, v: [f64; 3]| {
+        let [x, y, z] = v;
+        format!(
+            "title = \"dead stop\"\nuntil = 1e-4\nstep = 1e-4\nlaw = \"argmin\"\nimpact = \"inelastic\"\nscheme = \"{scheme}\"\n\
+             [system]\ncoordinates = [\"x\", \"y\", \"z\"]\nmass_matrix = {mass}\n[[contacts]]\npoint = [\"x\", \"y\", \"z\"]\n{contact}\n\
+             [initial]\nx_dot = {x}\ny_dot = {y}\nz_dot = {z}\n"
+        )
+    };
+    let implicit = text(
+        "moreau-jean",
+        "[[8.32888424244409, 0.09364742567465496, 3.676096409636262], [0.09364742567465496, 0.7809212187367949, \
+         -0.10992653136108836], [3.676096409636262, -0.10992653136108836, 4.537697259096043]]",
+        "gap = \"0.01*z\"\nfriction = { ellipse = [2.388227680357675, 2.7846741795933783] }",
+        [
+            -0.001757992137600337,
+            -0.0007028042433878099,
+            -0.0004054006969935171,
+        ],
+    );
+    let explicit = text(
+        "moreau",
+        "[[0.9567713567360778, 0.5497177208458305, -0.4922126939800962], [0.5497177208458305, 1.8555026265379142, \
+         1.5509204201137472], [-0.4922126939800962, 1.5509204201137472, 3.7695934046634605]]",
+        "gap = \"100.0*z\"\nfriction = { ellipse = [3.8737183971107005, 0.3639789204359014] }",
+        [0.8361204085981057, 0.7959719259354391, -1.1674290792463986],
+    );
+    assert_accepted("dead-stop-implicit", &parse(&implicit));
+    assert_accepted("dead-stop-explicit", &parse(&explicit));
+}
+
 const SPRING: &str = r#"
 title = "Mass on a spring, dragged by a drive on a rough floor"
 step = 0.01

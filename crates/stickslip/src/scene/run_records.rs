@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::algebra::{SymmetricMatrix, dot};
+use crate::algebra::{SymmetricMatrix, dot, largest_size};
 use crate::records::{ContactMode, EnergyEntry, TrajectoryReader};
 use crate::simulation::verify::{Line, MotionSourceError, Verification};
 use crate::simulation::{Checkpoint, ControlLoop, FileMark};
@@ -172,6 +172,8 @@ struct RecordJudge<'a> {
     last: f64,
     /// Largest velocity of a contact so far.
     speed: f64,
+    /// Largest left velocity so far.
+    fastest: Vec<f64>,
     control: Option<(ControlLoop, Vec<usize>)>,
     elastic: Option<ElasticRecords>,
     columns: Vec<String>,
@@ -196,6 +198,7 @@ impl<'a> RecordJudge<'a> {
             size: 0.0,
             last: 0.0,
             speed: 0.0,
+            fastest: Vec::new(),
             control: None,
             elastic: None,
             columns: columns.to_vec(),
@@ -221,6 +224,10 @@ impl<'a> RecordJudge<'a> {
     /// Gaps are those of the position, and modes those of impulses and velocities.
     fn contacts(&mut self, row: &[f64], (q, v): (&[f64], &[f64]), report: &mut Verification) {
         let t = row[0];
+        let left = &row[2 + q.len() + v.len()..self.contacts];
+        if self.fastest.is_empty() || largest_size(0.0, left) > largest_size(0.0, &self.fastest) {
+            self.fastest = left.to_vec();
+        }
         let mut at = self.contacts;
         for slot in self.layout.slots() {
             let constraint = &self.system.constraints()[slot.key.constraint()];
@@ -258,9 +265,11 @@ impl<'a> RecordJudge<'a> {
             let at_end = Instant::new(t, q, v);
             let mut fits = found.is_some_and(|mode| seen.may_be(*mode, point, &at_end));
             if !fits {
-                // Where friction holds everything, what it holds back is the speed that rounding is a part of.
-                let left = &row[2 + q.len() + v.len()..self.contacts];
-                self.speed = self.speed.max(slot_speed(constraint, point, (t, q), left));
+                // Where friction holds everything, what it holds or held back is the speed that rounding is a part of.
+                for left in [left, &self.fastest] {
+                    let speed = slot_speed(constraint, point, (t, q), left);
+                    self.speed = self.speed.max(speed);
+                }
                 seen.speed = self.speed;
                 fits = found.is_some_and(|mode| seen.may_be(*mode, point, &at_end));
             }
