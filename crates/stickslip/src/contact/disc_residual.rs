@@ -250,7 +250,9 @@ fn few_with<const N: usize, const K: usize, const M: usize>(
         (discs[k], rhos[k]) = (disc, rho);
     }
     let square = if driven > square { driven } else { square };
-    if !(square > 0.0) {
+    // Where nothing else acts, impulses that give no velocity beyond the noise are none.
+    let rests = || (0..M).all(|i| p[i].abs() <= rhos[i / N] * noise);
+    if !(square > 0.0) || (driven == 0.0 && rests()) {
         out.fill(BlockResidual::default());
         *total = BlockResidual::default();
         return true;

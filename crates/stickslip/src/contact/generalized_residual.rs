@@ -39,6 +39,7 @@ pub(super) fn measure(
 
     // Normal velocity after the normal stage.
     let normal_row: Vec<usize> = blocks.iter().map(|b| b.start).collect();
+    let zeroed = |u: f64| if u.abs() <= noise { 0.0 } else { u };
     let after_normal: Vec<f64> = normal_row
         .iter()
         .map(|&i| {
@@ -49,13 +50,13 @@ pub(super) fn measure(
                     .map(|(&j, l)| w(i, j) * l)
                     .sum::<f64>()
         })
-        .map(|after| if after.abs() <= noise { 0.0 } else { after })
         .collect();
     for (a, residual) in out.iter_mut().enumerate() {
         let i = normal_row[a];
         // Impulses are measured by the scale, velocities by ρ times theirs.
         let rho = rho(problem, &blocks[a]);
-        let (lambda, after) = (outcome.budget[a] / scale, rho * after_normal[a] / scale);
+        let lambda = outcome.budget[a] / scale;
+        let after = rho * zeroed(after_normal[a]) / scale;
         residual.signorini = (-lambda).max(0.0) + (-after).max(0.0);
         let bias = match problem.normal_stage() {
             NormalStage::Inelastic => Some(0.0),
@@ -63,7 +64,8 @@ pub(super) fn measure(
             NormalStage::Moreau { .. } | NormalStage::Poisson { .. } => None,
         };
         if let Some(bias) = bias {
-            let target = after + rho * bias / scale;
+            // Rounding is left out of their sum: a rebound as slow as that has cancelled in it.
+            let target = rho * zeroed(after_normal[a] + bias) / scale;
             residual.signorini += lambda.min(target).abs();
         }
         // Kept normal velocity, or a guard with its complementarity.

@@ -29,8 +29,8 @@
 //! # Behaviour to know
 //!
 //! [`Judgement::floor`] is the level below which the figure is rounding: with large mass ratios it lies above 1e-12.
-//! A run tells the speed it has seen ([`ContactResidual::set_noise`]): velocities at the rounding of that are zero, so that a body at rest is not
-//! judged by the noise of its last digits.
+//! A run tells the speed it has seen ([`ContactResidual::set_noise`]): velocities at the rounding of that are zero, and so are impulses that
+//! give no more where nothing else acts, so that a body at rest is not judged by the noise of its last digits.
 //!
 //! # Cost
 //!
@@ -177,7 +177,11 @@ impl ContactResidual {
             *own = rho(problem, block);
             driven = add_driven(driven, &problem.free()[block.range()], *own, self.noise);
         }
-        let scale = dot(impulse, impulse).max(driven).sqrt();
+        let scale = if driven == 0.0 && self.rests(problem, impulse, &[]) {
+            0.0
+        } else {
+            dot(impulse, impulse).max(driven).sqrt()
+        };
         self.make_room(count);
         let (rhos, velocity) = (&self.rho, &self.velocity);
         let measure = |scratch: &mut Scratch, first: usize, part: &mut [BlockResidual]| {
@@ -206,7 +210,12 @@ impl ContactResidual {
                 self.rho.clear();
                 self.rho
                     .extend(problem.blocks().iter().map(|block| rho(problem, block)));
-                let scale = impulse_scale(problem, &solution.impulse, self.noise, &self.rho);
+                let budgets = &solution.generalized.budget;
+                let scale = if self.rests(problem, &solution.impulse, budgets) {
+                    0.0
+                } else {
+                    impulse_scale(problem, &solution.impulse, self.noise, &self.rho)
+                };
                 generalized_residual::measure(
                     problem,
                     rule,
@@ -219,6 +228,18 @@ impl ContactResidual {
             }
             None => self.measure(problem, &solution.impulse),
         }
+    }
+
+    /// Whether nothing acts but rounding: no free velocity, and no impulse, nor budget of a normal stage, that gives a contact one
+    /// beyond the noise.
+    fn rests(&self, problem: &ContactProblem, impulse: &[f64], budgets: &[f64]) -> bool {
+        let blocks = problem.blocks().iter().zip(&self.rho).enumerate();
+        let mut acting = blocks.filter(|&(b, (block, &rho))| {
+            let mut impulses = impulse[block.range()].iter().chain(budgets.get(b));
+            impulses.any(|p| !(p.abs() <= rho * self.noise))
+        });
+        let free = || problem.free().iter().all(|q| q.abs() <= self.noise);
+        acting.next().is_none() && free()
     }
 
     /// w = W p + q, rounding left out.
@@ -814,5 +835,30 @@ mod tests {
         assert!(within(&wrong, 1) && !within(&wrong, 2));
         assert!(within(&[1.0, 0.0, 1e-6, 0.0], 2));
         assert!(!within(&[1.001, 0.0, 1e-6, 0.0], 1));
+    }
+
+    /// Impulses that give no velocity beyond the noise, whatever their signs, are none where nothing else acts; with a free velocity beyond it
+    /// they are judged.
+    #[test]
+    fn impulses_at_the_rounding_of_the_run_are_none_where_nothing_else_acts() {
+        for (contacts, rows) in [(1, 2), (2, 2), (2, 3), (4, 2), (3, 3)] {
+            let m = contacts * rows;
+            let w: Vec<f64> = (0..m * m)
+                .map(|k| f64::from(u8::from(k % (m + 1) == 0)))
+                .collect();
+            let measured = |q: f64, noise: f64| {
+                let mut free = vec![0.0; m];
+                free[0] = q;
+                let mu = vec![0.5; contacts];
+                let problem = ContactProblem::coulomb_from_dense(rows, &w, free, mu).unwrap();
+                let mut residual = ContactResidual::default();
+                residual.set_noise(noise);
+                residual.measure(&problem, &vec![-1e-17; m]);
+                residual.worst()
+            };
+            assert_eq!(measured(0.5e-15, 1e-15), 0.0, "{contacts} of {rows}");
+            assert!(measured(0.0, 1e-18) > 0.5, "{contacts} of {rows}");
+            assert!(measured(-2e-15, 1e-15) > 0.5, "{contacts} of {rows}");
+        }
     }
 }
