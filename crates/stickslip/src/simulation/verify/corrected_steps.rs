@@ -21,8 +21,28 @@ impl Judge<'_> {
         q
     }
 
-    /// A projection moves the end of a step in the kinetic metric, taken where it starts, along the normals of joints and of contacts that
-    /// are closed after it.
+    /// Rounding of each coordinate before a projection: displacements along several normals cancel in one that stays.
+    pub(super) fn projection_rounding(&self, place: &Place, b: &MotionNode) -> Vec<f64> {
+        let (n, moved) = (self.system.dof(), b.moved.as_slice());
+        let mut momentum = vec![0.0; n];
+        if moved.iter().all(|&x| x == 0.0) {
+            return vec![0.0; b.q.len()];
+        }
+        place.mass.multiply(moved, &mut momentum);
+        let length = dot(moved, &momentum).max(0.0).sqrt();
+        let rounding = |i: usize| {
+            let reach = place.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt();
+            1e-13 * length / reach
+        };
+        if b.q.len() == n {
+            return (0..n).map(rounding).collect();
+        }
+        // Coordinates of a body are not those of its velocities.
+        vec![(0..n).map(rounding).fold(0.0, f64::max); b.q.len()]
+    }
+
+    /// A projection moves the end of a step in the kinetic metric, taken where it starts, along the normals of joints, of contacts that
+    /// are closed after it, and of contacts below their obstacle that it leaves as deep as they are.
     pub(super) fn projected(&self, there: &Place, b: &MotionNode, report: &mut Verification) {
         let moved = b.moved.as_slice();
         if moved.iter().all(|&x| x == 0.0) {
@@ -35,7 +55,9 @@ impl Judge<'_> {
         let closed = |c: usize| {
             let slack = self.gap_slack(there, c) + 16.0 * there.roundings[c];
             let slack = slack + self.motion_rounding(there, c);
-            there.gaps[c].abs() <= slack + 1e-6 * before.gaps[c].abs()
+            let (from, to) = (before.gaps[c], there.gaps[c]);
+            let kept = from < 0.0 && (to - from).abs() <= slack;
+            kept || to.abs() <= slack + 1e-6 * from.abs()
         };
         let closed: Vec<usize> = (0..there.gaps.len()).filter(|&c| closed(c)).collect();
         let mut rows = there.joints.clone();

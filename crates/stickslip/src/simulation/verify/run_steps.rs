@@ -106,7 +106,7 @@ impl Judge<'_> {
             begins,
         } = walk;
         let mut there = past.reading(|s| Place::at(s, b.t, &b.q, &a.v_right));
-        self.kinematics(rule, a, b, report);
+        self.kinematics(rule, here, (a, b), report);
         self.penetration((here, &there), (a, b), depths, report);
         self.frames(&there, b, report);
         self.projected(&there, b, report);
@@ -172,12 +172,13 @@ impl Judge<'_> {
     fn kinematics(
         &self,
         rule: Discretisation,
-        a: &MotionNode,
-        b: &MotionNode,
+        here: &Place,
+        (a, b): (&MotionNode, &MotionNode),
         report: &mut Verification,
     ) {
         let h = b.t - a.t;
         let v = mean(&a.v_right, &b.v_right, rule.weight());
+        let rounding = self.projection_rounding(here, b);
         let (mut q, mut goal) = (vec![0.0; a.q.len()], self.before_projection(b));
         if self.coasts(rule) {
             // Both ways from the ends to the place of the impulses.
@@ -199,7 +200,7 @@ impl Judge<'_> {
             let size = (found - a.q[i]).abs().max(h * fastest);
             // What was projected far cancels in the place that it was projected from.
             let places = found.abs() + a.q[i].abs() + b.q[i].abs();
-            if !(off <= self.settings.tolerance * size + 1e-13 * places) {
+            if !(off <= self.settings.tolerance * size + 1e-13 * places + rounding[i]) {
                 report.note(Line::Kinematics, b.t, off / size, None);
             }
         }
