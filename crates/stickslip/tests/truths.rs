@@ -19,6 +19,7 @@ mod truth_paradoxes;
 mod truth_penalty;
 mod truth_position_scenes;
 mod truth_positions;
+mod truth_resting_towers;
 mod truth_rigid_body;
 mod truth_sampled_control;
 mod truth_sections;

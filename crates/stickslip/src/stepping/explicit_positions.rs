@@ -117,12 +117,10 @@ impl ExplicitPositions {
         &mut self,
         system: &dyn MechanicalSystem,
         gap: &dyn ScalarFunction,
-        (t, q): (f64, &[f64]),
+        at: (f64, &[f64]),
     ) -> f64 {
         self.row.resize(system.dof(), 0.0);
-        gap.gradient(t, q, &mut self.row);
-        let size: f64 = self.row.iter().zip(q).map(|(g, q)| (g * q).abs()).sum();
-        GAP_ROUNDING * (size + gap.magnitude(t, q))
+        rounding(gap, at, &mut self.row)
     }
 
     /// Corrects the position q that a step of length h reached at time t from `before` with the velocity v.
@@ -158,6 +156,7 @@ impl ExplicitPositions {
             return;
         } else {
             self.read_gaps(system, t, q);
+            self.spare_bouncing(system, t, q);
         }
         self.displaced = true;
         assign(&mut self.free, q);
@@ -173,7 +172,7 @@ impl ExplicitPositions {
 
     /// Spares the contacts below their obstacle that bounce: those that strike in the coming update from above, and those that
     /// leave faster than their normal turns. Brought back they would gain the height of their depth at every impact, and never
-    /// come to rest. Beside joints, whose projection moves contacts anyway, all are brought back.
+    /// come to rest.
     fn spare(
         &mut self,
         system: &dyn MechanicalSystem,
@@ -185,11 +184,7 @@ impl ExplicitPositions {
         let mut spared = std::mem::take(&mut self.projector.spared);
         spared.clear();
         let mut row = 0;
-        let constraints = match system.joints() {
-            [] => system.constraints(),
-            _ => &[],
-        };
-        for (c, constraint) in constraints.iter().enumerate() {
+        for (c, constraint) in system.constraints().iter().enumerate() {
             let first = row;
             let mut bounces = false;
             for point in constraint.points() {
@@ -212,6 +207,14 @@ impl ExplicitPositions {
             }
         }
         self.projector.spared = spared;
+    }
+
+    /// Spares the contacts below a flat obstacle that do not rest there, beside those that do.
+    fn spare_bouncing(&mut self, system: &dyn MechanicalSystem, t: f64, q: &[f64]) {
+        let row = &mut self.row;
+        let rounding = |c: usize| rounding(system.constraints()[c].gap(), (t, q), row);
+        let (gaps, held) = (&self.gaps, &self.held);
+        self.projector.spare_others(gaps, held, rounding);
     }
 
     /// All gaps at (t, q).
@@ -284,6 +287,13 @@ impl ExplicitPositions {
             }
         }
     }
+}
+
+/// Rounding of a gap at (t, q); its gradient is written into `row`.
+fn rounding(gap: &dyn ScalarFunction, (t, q): (f64, &[f64]), row: &mut [f64]) -> f64 {
+    gap.gradient(t, q, row);
+    let size: f64 = row.iter().zip(q).map(|(g, q)| (g * q).abs()).sum();
+    GAP_ROUNDING * (size + gap.magnitude(t, q))
 }
 
 /// Rate of a gap at (t, q) for the velocity v.

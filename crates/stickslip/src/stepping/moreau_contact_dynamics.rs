@@ -52,7 +52,7 @@ use super::{ContactStage, PositionCorrection, Projection, State, StepLimit, Time
 /// Order 1. Contact is discovered at most one step late; the penetration reached then is kept. S is
 /// discontinuous at zero approach velocity where γ ≤ 0, so an approach below 1e-12 of the speed
 /// counts as zero: grazing stays grazing. Bare, the scheme drifts off curved obstacles; with
-/// [`Projection::Combined`] the position q₁ is projected, unless, without joints, it strikes there with restitution or leaves after such an
+/// [`Projection::Combined`] the position q₁ is projected, unless it strikes there with restitution or leaves after such an
 /// impact: a particle in a bowl that was brought back before each impact gained g h² per bounce and bounced for ever, by
 /// 2 g h/3 at e = ½. The velocity v₁ is that of the next chord: what the normal
 /// turns from the middle of a chord to its end is taken on the mean of both velocities.

@@ -66,7 +66,8 @@ const SLOPE_EVERY: usize = 4;
 /// normal since on the mean velocity (no work, no invented impact), admits every contact that the step would leave
 /// behind, and projects the end position ([`Projection`]). A body that turns coasts to that place and on from it by
 /// the midpoint rule and the Cayley map, impulses in between: its momenta then change by those of the impulses, to
-/// rounding. Flat gaps without joints have the steps of the bare scheme, and an end that overshot is projected.
+/// rounding. Flat gaps without joints have the steps of the bare scheme, and an end at which a contact rests below its
+/// obstacle is projected; contacts that bounce there are left to come out by themselves, and pushed no deeper.
 ///
 /// # Cost
 /// One factorization of M̂ per (h, θ) with constant mass, one per iteration with M(q); one solve

@@ -64,7 +64,7 @@ pub(crate) const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
 ///
 /// # What it computes
 /// The displacement δ of least kinetic norm with `g(q + δ) = 0` for joints and held contacts and `φ(q + δ) ≥ 0` for the
-/// others: linearised at the place reached so far, `G (δ − δ_i) = −g` and `∇φ (δ − δ_i) ≥ −φ`, and repeated there until
+/// others (`φ(q + δ) ≥ φ(q)` for those below that are spared): linearised at the place reached so far, `G (δ − δ_i) = −g` and `∇φ (δ − δ_i) ≥ −φ`, and repeated there until
 /// nothing but rounding is left. What an early pass pushed and a later one need not is so given back.
 ///
 /// # Source
@@ -72,7 +72,7 @@ pub(crate) const GAP_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// [AcaryCollinsCraft2023] for the velocity part; the active set by the signs of the multipliers is ours.
 ///
 /// # Guarantees
-/// On success every joint and every gap is within its rounding, and M δ, with M at the start, lies in the cone of the normals at
+/// On success every joint and every gap is within its rounding, spared contacts are no deeper than before, and M δ, with M at the start, lies in the cone of the normals at
 /// the end.
 /// What violates nothing is not moved.
 ///
@@ -112,8 +112,10 @@ pub(crate) struct PositionProjection {
     start: Vec<f64>,
     moved: Vec<f64>,
     step: Vec<f64>,
-    /// Contacts below their obstacle that are left there, in rising order.
+    /// Contacts below their obstacle that are not brought back, in rising order: they get no deeper.
     pub spared: Vec<usize>,
+    /// Their gaps at the start.
+    levels: Vec<f64>,
     /// Displacement of the last projection, summed over its passes.
     pub displacement: Vec<f64>,
     /// Whether the displacement may be other than zero.
@@ -202,6 +204,15 @@ pub(crate) fn can_drift(system: &dyn MechanicalSystem) -> bool {
     !system.joints().is_empty() || system.constraints().iter().any(|c| c.gap().can_drift())
 }
 
+/// The gap below which a contact is pushed: zero, or where one that is spared was at the start.
+#[inline]
+fn level(spared: &[usize], levels: &[f64], c: usize) -> f64 {
+    match spared.binary_search(&c) {
+        Ok(i) => levels[i],
+        Err(_) => 0.0,
+    }
+}
+
 impl PositionProjection {
     /// Projects `q` at time t, where the gaps are `gaps`. `held` are the contacts that stay closed, in rising
     /// order; returns whether q moved.
@@ -215,6 +226,8 @@ impl PositionProjection {
         self.reset(system.dof());
         self.displaced = true;
         assign(&mut self.start, q);
+        self.levels.clear();
+        self.levels.extend(self.spared.iter().map(|&c| gaps[c]));
         if let Some(member) = only_member(gaps, held, &self.spared)
             && let Some(moved) = self.project_one(system, (t, gaps), q, member)
         {
@@ -282,6 +295,21 @@ impl PositionProjection {
         false
     }
 
+    /// Spares the contacts that are below their obstacle beyond its rounding, but for those that are held.
+    pub fn spare_others(
+        &mut self,
+        gaps: &[f64],
+        held: &[usize],
+        mut rounding: impl FnMut(usize) -> f64,
+    ) {
+        self.spared.clear();
+        for (c, &gap) in gaps.iter().enumerate() {
+            if gap < 0.0 && held.binary_search(&c).is_err() && gap < -rounding(c) {
+                self.spared.push(c);
+            }
+        }
+    }
+
     /// Moves q by the step of a pass.
     #[inline]
     fn follow(&mut self, system: &dyn MechanicalSystem, turns: bool, q: &mut [f64]) {
@@ -326,9 +354,9 @@ impl PositionProjection {
         let before = self.members.len();
         for (c, &gap) in self.gaps.iter().enumerate() {
             let member = Member::Unilateral(c);
-            let counted =
-                || held.binary_search(&c).is_ok() || self.spared.binary_search(&c).is_ok();
-            if gap < 0.0 && !counted() && !self.members.contains(&member) {
+            let violated =
+                || gap < level(&self.spared, &self.levels, c) && held.binary_search(&c).is_err();
+            if gap < 0.0 && violated() && !self.members.contains(&member) {
                 self.members.push(member);
             }
         }
@@ -339,7 +367,8 @@ impl PositionProjection {
     fn value(&self, member: Member, system: &dyn MechanicalSystem, t: f64, q: &[f64]) -> f64 {
         match member {
             Member::Joint(_) => member.function(system).value(t, q),
-            Member::Held(c) | Member::Unilateral(c) => self.gaps[c],
+            Member::Held(c) => self.gaps[c],
+            Member::Unilateral(c) => self.gaps[c] - level(&self.spared, &self.levels, c),
         }
     }
 

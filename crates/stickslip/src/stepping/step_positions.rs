@@ -154,8 +154,9 @@ impl StepPositions {
         }
     }
 
-    /// Chooses the contacts that came to rest below their obstacle, beyond its rounding; whether there are any. One
-    /// that bounces leaves by itself: bringing it back would keep a ball from ever coming to rest.
+    /// Chooses the contacts that came to rest below their obstacle, beyond its rounding; whether there are any. Others that
+    /// are below bounce, and leave by themselves: brought back, alone or beside those at rest, a ball would gain the height of
+    /// its depth at each impact, and never come to rest.
     pub fn overshot(
         &mut self,
         assembly: &ContactAssembly,
@@ -170,7 +171,13 @@ impl StepPositions {
                 self.held.push(c);
             }
         }
-        !self.held.is_empty()
+        if self.held.is_empty() {
+            return false;
+        }
+        let rounding = |c| assembly.gap_rounding(c, q_end);
+        let (gaps, held) = (&self.gaps, &self.held);
+        self.projection.spare_others(gaps, held, rounding);
+        true
     }
 
     /// Projects the end position; whether it moved.

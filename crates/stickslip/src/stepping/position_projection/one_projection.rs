@@ -3,7 +3,7 @@
 use crate::algebra::{absolute_dot, assign, assign_scaled, dot};
 use crate::systems::MechanicalSystem;
 
-use super::{Approach, GAP_ROUNDING, Member, PASSES_MAX, PositionProjection, Progress};
+use super::{Approach, GAP_ROUNDING, Member, PASSES_MAX, PositionProjection, Progress, level};
 
 /// The only contact that a projection starts with, where joints are not asked for.
 #[inline]
@@ -72,7 +72,7 @@ impl PositionProjection {
             let mut others = false;
             for (k, (gap, constraint)) in self.gaps.iter_mut().zip(constraints).enumerate() {
                 *gap = constraint.gap().value(t, q);
-                others |= *gap < 0.0 && k != c;
+                others |= *gap < 0.0 && k != c && *gap < level(&self.spared, &self.levels, k);
             }
             if others {
                 self.give_up(q);
