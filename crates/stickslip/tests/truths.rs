@@ -26,6 +26,7 @@ mod truth_sections;
 mod truth_several_at_start;
 mod truth_sliding_and_bouncing;
 mod truth_slip_friction;
+mod truth_small_approach;
 mod truth_stiff_forces;
 mod truth_tables;
 mod truth_theorem1;

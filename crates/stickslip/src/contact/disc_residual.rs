@@ -5,7 +5,8 @@
 use crate::algebra::dot;
 use crate::laws::{FlowRule, FrictionSection};
 
-use super::residual::sum;
+use super::residual::{MULTIPLIER_TOLD, sum};
+use super::slice_residual::slice_defect;
 use super::{BlockKind, BlockResidual, ContactBlock, ContactProblem};
 
 /// How friction flows on a disc.
@@ -126,6 +127,21 @@ fn coulomb<const N: usize>(p: [f64; N], w: [f64; N], mu: f64, rho: f64) -> [f64;
     ]
 }
 
+/// Projection on the cone of a disc.
+#[inline]
+fn on_cone<const N: usize>(z: &[f64; N], mu: f64, nearest: &mut [f64; N]) {
+    let size = tangential(z);
+    *nearest = [0.0; N];
+    if size <= mu * z[0] {
+        *nearest = *z;
+    } else if !(mu * size <= -z[0]) {
+        nearest[0] = (z[0] + mu * size) / (1.0 + mu * mu);
+        for k in 1..N {
+            nearest[k] = mu * nearest[0] * z[k] / size;
+        }
+    }
+}
+
 /// The same under the kinetic projection, which has no dissipation part.
 #[inline]
 fn kinetic<const N: usize>(
@@ -150,17 +166,21 @@ fn kinetic<const N: usize>(
         for k in 0..N {
             z[k] = p[k] - rho * (w[k] + s * column[k]);
         }
-        let size = tangential(&z);
         let mut nearest = [0.0; N];
-        if size <= mu * z[0] {
-            nearest = z;
-        } else if !(mu * size <= -z[0]) {
-            nearest[0] = (z[0] + mu * size) / (1.0 + mu * mu);
-            for k in 1..N {
-                nearest[k] = mu * nearest[0] * z[k] / size;
-            }
+        on_cone(&z, mu, &mut nearest);
+        let defect = distance(p, nearest);
+        if defect <= MULTIPLIER_TOLD * dot(&p, &p).sqrt() {
+            defect
+        } else {
+            let project = |z: &[f64], nearest: &mut [f64]| {
+                if let (Ok(z), Ok(nearest)) = (z.try_into(), nearest.try_into()) {
+                    on_cone::<N>(z, mu, nearest);
+                }
+            };
+            let on_slice = slice_defect((&p, &w, &column), rho, (&mut z, &mut nearest), project);
+            // A measure that is no number survives.
+            if on_slice < defect { on_slice } else { defect }
         }
-        distance(p, nearest)
     };
     let radius = mu * p[0].max(0.0);
     let outside = (tangential(&p) - radius).max(0.0);

@@ -18,6 +18,7 @@ mod key;
 pub(crate) mod normal_stage;
 mod problem;
 mod residual;
+mod slice_residual;
 mod solution;
 mod solver;
 
@@ -37,6 +38,7 @@ pub(crate) use normal_stage::{GeneralizedOutcome, NormalStage};
 pub(crate) use problem::BodyFill;
 pub use problem::ContactProblem;
 pub use residual::{BlockResidual, ContactResidual, Judgement};
-pub(crate) use residual::{SPEED_ROUNDING, rounding_floor};
+pub(crate) use residual::{MULTIPLIER_TOLD, SPEED_ROUNDING, rounding_floor};
+pub(crate) use slice_residual::slice_defect;
 pub use solution::{ContactSolution, SolveCost, SolveStatus};
 pub use solver::ContactSolver;

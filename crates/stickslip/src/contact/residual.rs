@@ -9,13 +9,15 @@
 //!
 //! ```text
 //! F_i = p_i − P_K(p_i − ρ_i (w_i + σ_D(−w_T) e_N))      Coulomb's law with section D, K = {p_T ∈ p_N D};
-//! F_i = p_i − P_K(p_i − ρ_i (w_i + s W_ii n))           kinetic projection, s the multiplier of w_N = 0; where p_i = 0, ρ_i w_N⁻;
+//! F_i = p_i − P_K(p_i − ρ_i (w_i + s W_ii n))           kinetic projection, some s (the multiplier of w_N = 0); where p_i = 0, ρ_i w_N⁻;
 //! F_i = p_i − P_[a,b](p_i − ρ_i w_i)                    bounded rows;        F_i = ρ_i w_i    bilateral rows,
 //! ```
 //!
 //! measured as |F|₂ over `max(|p|₂, |ρ q|₂)`, both over all blocks. Beside it stand, in the same scale and never divided by a
 //! contact's own impulse, the worst Signorini part `|min(p_N, ρ w_N)|`, cone part `dist(p, K)` and
 //! dissipation part `|p_T − P_{p_N D}(p_T − ρ w_T)|`: at very large μ the natural map alone hardly sees the normal velocity.
+//! For the kinetic projection any s proves optimality; the one of p·(w + s W n) = 0 and the one that leaves p·W n as it is ([`slice_defect`]) are
+//! tried, and the smaller map counts.
 //! [`Judgement`] tells the figure of the open collection of problems too (ρ = 1, over |q|).
 //!
 //! # Source
@@ -29,6 +31,9 @@
 //! # Behaviour to know
 //!
 //! [`Judgement::floor`] is the level below which the figure is rounding: with large mass ratios it lies above 1e-12.
+//! All figures are errors of the velocities that the answer leaves, read back into the data: of a contact in which friction all but cancels the
+//! normal response (|γ| ≪ W_NN), impulses that another approach or γ, other by the tolerance, would have are accepted. p = 0 against a jam is of that kind
+//! where the approach is within the tolerance of the velocities: S is discontinuous at v_N = 0.
 //! A run tells the speed it has seen ([`ContactResidual::set_noise`]): velocities at the rounding of that are zero, and so are impulses that
 //! give no more where nothing else acts, so that a body at rest is not judged by the noise of its last digits.
 //!
@@ -46,6 +51,7 @@ use crate::parallel::{parts, share};
 
 use super::delassus::SweepVelocity;
 use super::disc_residual::{Disc, few};
+use super::slice_residual::slice_defect;
 use super::{BlockKind, ContactBlock, ContactProblem, ContactSolution, generalized_residual};
 
 /// Measures of one block, or the worst over a problem; all relative to `max(|p|, |ρ q|)` of the problem.
@@ -442,6 +448,10 @@ fn add_driven(mut sum: f64, q: &[f64], rho: f64, noise: f64) -> f64 {
     sum
 }
 
+/// The natural map of Moreau's S with the multiplier of p·(w + s W n) = 0 stands where it is at most this part of |p|: nothing is to be
+/// gained from the slice.
+pub(crate) const MULTIPLIER_TOLD: f64 = 1e-13;
+
 /// Part of the speeds a run has seen that velocities are rounded to: what is smaller says nothing.
 pub(crate) const SPEED_ROUNDING: f64 = 32.0 * f64::EPSILON;
 
@@ -688,7 +698,20 @@ impl Scratch {
                     &mut self.projected,
                     &mut self.tangent,
                 );
-                distance(p, &self.projected)
+                let defect = distance(p, &self.projected);
+                if block.flow_rule != FlowRule::KineticProjection
+                    || defect <= MULTIPLIER_TOLD * dot(p, p).sqrt()
+                {
+                    return defect;
+                }
+                let (z, nearest) = (&mut self.shifted, &mut self.projected);
+                let tangent = &mut self.tangent;
+                let project = |z: &[f64], nearest: &mut [f64]| {
+                    project_cone(&block.section, z, nearest, tangent);
+                };
+                let on_slice = slice_defect((p, w, &self.matrix), rho, (z, nearest), project);
+                // A measure that is no number survives.
+                if on_slice < defect { on_slice } else { defect }
             }
             BlockKind::Unilateral { minimum } => {
                 let normal = p[0] - minimum.max(p[0] - rho * w[0]);

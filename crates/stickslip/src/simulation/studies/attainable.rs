@@ -11,7 +11,7 @@ use crate::algebra::splitmix::Splitmix;
 use crate::contact::{ContactKey, ContactProblem, ContactSolution, ContactSolver};
 use crate::laws::{FlowRule, FrictionSection};
 use crate::solvers::GaussSeidel;
-use crate::solvers::one_contact::{LocalScratch, OneContact, gamma, planar, solve_kinetic};
+use crate::solvers::one_contact::{OneContact, gamma, solve_jam};
 use crate::stepping::MoreauContactDynamics;
 use crate::systems::MechanicalSystem;
 
@@ -281,27 +281,16 @@ fn critical_jam(problem: &ContactProblem) -> Vec<f64> {
     direction.iter().map(|x| length * x).collect()
 }
 
-/// Jam at γ < 0: Moreau's S from an approach that vanishes.
+/// Jam at γ < 0: what Moreau's S tends to as the approach vanishes.
 fn jam(problem: &ContactProblem) -> Vec<f64> {
-    let m = problem.size();
-    let section = &problem.blocks()[0].section;
-    let mut free = problem.free().to_vec();
-    let mut impulse = vec![0.0; m];
-    if let (2, Some(ends)) = (m, section.ends()) {
-        let mut pair = [0.0; 2];
-        planar::solve_jam_planar(&problem.dense(), &free, ends, &mut pair);
-        return pair.to_vec();
-    }
-    let speed = free.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-    free[0] = -1e-12 * speed;
-    let w = problem.dense();
+    let mut impulse = vec![0.0; problem.size()];
     let contact = OneContact {
-        w: &w,
-        q: &free,
-        section,
+        w: &problem.dense(),
+        q: problem.free(),
+        section: &problem.blocks()[0].section,
         normal_impulse_min: 0.0,
     };
-    solve_kinetic(&contact, 0.0, &mut impulse, &mut LocalScratch::default());
+    solve_jam(&contact, &mut impulse);
     impulse
 }
 

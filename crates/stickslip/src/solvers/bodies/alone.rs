@@ -29,7 +29,9 @@
 use super::batch::{Bodies, Sums, place, stride};
 use super::rest::felt;
 use crate::algebra::{PivotedCholesky, dot};
-use crate::contact::{BlockKind, BodyOperator, ContactBlock, NO_BODY};
+use crate::contact::{
+    BlockKind, BodyOperator, ContactBlock, MULTIPLIER_TOLD, NO_BODY, slice_defect,
+};
 use crate::laws::FlowRule;
 use crate::solvers::one_contact::{
     LocalOutcome, LocalScratch, OneContact, solve_coulomb, solve_kinetic, solve_known_normal,
@@ -356,7 +358,15 @@ impl Alone {
             && self.block.kind == (BlockKind::Unilateral { minimum: 0.0 });
         if kinetic {
             let normal = x[0] - (x[0] - rho * scratch.u[0]).max(0.0);
-            let seen = if size == 0.0 { 0.0 } else { map };
+            let mut seen = if size == 0.0 { 0.0 } else { map };
+            // Where the multiplier of x·(u + s d) = 0 is rounding, the slice tells.
+            if seen > MULTIPLIER_TOLD * MULTIPLIER_TOLD * size {
+                let column: Vec<f64> = (0..m).map(|k| self.w[k * m]).collect();
+                let room = (&mut scratch.z[..], &mut scratch.projected[..]);
+                let project = |z: &[f64], out: &mut [f64]| section.project_on_cone(z, out);
+                let on_slice = slice_defect((x, &scratch.u, &column), rho, room, project);
+                seen = seen.min(on_slice * on_slice);
+            }
             return [seen.max(normal * normal), size, 0.0];
         }
         let unilateral = self.block.kind == (BlockKind::Unilateral { minimum: 0.0 });

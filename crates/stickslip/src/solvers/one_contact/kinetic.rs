@@ -81,6 +81,40 @@ pub fn solve_kinetic(
     multiplier_root(contact, p)
 }
 
+/// The impulse that S tends to as the approach vanishes, where friction can jam the contact (γ < 0); q[0] is not read.
+///
+/// S(q, c v) = c S(q, v), and at u_n = 0 before the same convex problem has one solution without an approach: on the disc a wedge between two
+/// directions, else the multiplier, which is bounded since some impulse of the cone approaches. A small approach instead would lose as many
+/// digits as it is smaller than the slip.
+pub fn solve_jam(contact: &OneContact, p: &mut [f64]) -> LocalOutcome {
+    let mut grazing = contact.q.to_vec();
+    grazing[0] = 0.0;
+    let contact = OneContact {
+        q: &grazing,
+        ..*contact
+    };
+    match (contact.rows(), contact.section) {
+        (2, section) => {
+            if let Some(ends) = section.ends() {
+                return planar::solve_jam_planar(contact.w, &grazing, ends, p);
+            }
+        }
+        (_, FrictionSection::Disc { mu, dimension: 2 }) => {
+            p.copy_from_slice(&kinetic_disc::jam(contact.w, &grazing, *mu));
+            return state_of(&contact, p).into();
+        }
+        (_, FrictionSection::Ellipse { map }) => {
+            let (w, q) = in_disc_frame(&contact, map);
+            p.copy_from_slice(&kinetic_disc::jam(&w, &q, 1.0));
+            from_disc_frame(map, p);
+            return state_of(&contact, p).into();
+        }
+        _ => {}
+    }
+    p.fill(0.0);
+    multiplier_root(&contact, p)
+}
+
 /// Root of u_n in the multiplier s, in coordinates scaled to unit diagonal blocks.
 fn multiplier_root(contact: &OneContact, p: &mut [f64]) -> LocalOutcome {
     let m = contact.rows();

@@ -21,8 +21,12 @@
 //! (0, ∞). k > 1 (γ < 0, one branch of a hyperbola): Δ has one zero ν*; the root lies in (0, ν*) if
 //! P(ν*) > 0, else in (ν*, ∞). |N| − P is evaluated from P ± N₁ and N₂, free of cancellation at k = 1.
 //!
+//! For k > 1 the root gives the place on the hyperbola, and Newton's method along the curve mends it: p_n = a/(W_nn + μ w·t)
+//! from the direction t alone loses as many digits as a is smaller than the tangential velocity.
+//!
 //! # Behaviour to know
 //!
+//! At a = 0 and k > 1 the slice is a wedge between two directions of jams ([`jam`]): the limit as the approach vanishes.
 //! If N(ν*) = 0 the direction is lost in rounding: the outcome is handed to the general method. A singular
 //! Ŵ is shifted by 4e-15 of the trace of W_tt: the velocity is unique, the impulse is a short one.
 //!
@@ -47,39 +51,12 @@ pub(super) fn solve(w: &[f64], q: &[f64], mu: f64) -> Option<([f64; 3], LocalSta
     if mu == 0.0 {
         return Some(([approach / w[0], 0.0, 0.0], LocalState::Slip));
     }
-    let inverse = 1.0 / w[0];
-    let coupling = [0.5 * (w[1] + w[3]), 0.5 * (w[2] + w[6])];
-    // Ŵ in its principal axes: with dependent rows the noise of the weak axis must stay there.
-    let axes = Eigen2::new(
-        w[4] - coupling[0] * inverse * coupling[0],
-        0.5 * (w[5] + w[7]) - coupling[0] * inverse * coupling[1],
-        w[8] - coupling[1] * inverse * coupling[1],
-    );
-    let trace = w[4] + w[8];
-    let graded = trace.min(w[4] * w[8] / axes.large.max(f64::MIN_POSITIVE));
-    let floor = (FLOOR * graded).max(1e-28 * trace);
-    let n = axes.to_axes(coupling);
-    let length = n[0].hypot(n[1]);
-    let along = if length > 0.0 {
-        [n[0] / length, n[1] / length]
-    } else {
-        [1.0, 0.0]
-    };
-    let slice = Slice::new(
-        [axes.large.max(FLOOR * trace), axes.small.max(floor)],
-        axes.to_axes([
-            q[1] - coupling[0] * inverse * q[0],
-            q[2] - coupling[1] * inverse * q[0],
-        ]),
-        along,
-        mu * length * inverse,
-        mu * approach * inverse,
-    );
+    let (slice, axes, n) = Slice::of(w, q, mu);
     let (nu, sign, state) = slice.multiplier()?;
     let (normal, tangential);
     if state == LocalState::Stick {
         tangential = [-slice.u[0] / slice.a[0], -slice.u[1] / slice.a[1]];
-        normal = (approach - n[0] * tangential[0] - n[1] * tangential[1]) * inverse;
+        normal = (approach - n[0] * tangential[0] - n[1] * tangential[1]) / w[0];
     } else {
         // From the direction alone: on the cone and at u_n = 0 to rounding.
         let numerator = slice.numerator(nu);
@@ -89,12 +66,52 @@ pub(super) fn solve(w: &[f64], q: &[f64], mu: f64) -> Option<([f64; 3], LocalSta
         if !(denominator > 0.0 && size > 0.0) {
             return None;
         }
-        normal = approach / denominator;
-        tangential = [mu * normal * t[0], mu * normal * t[1]];
+        let along_cone = approach / denominator;
+        let from_direction = [mu * along_cone * t[0], mu * along_cone * t[1]];
+        if slice.k > 1.0 {
+            let from_multiplier = numerator.map(|x| x / slice.denominator(nu));
+            let size;
+            (size, tangential) = slice.on_hyperbola([from_direction, from_multiplier]);
+            normal = size / mu;
+        } else {
+            (normal, tangential) = (along_cone, from_direction);
+        }
     }
     let tangential = axes.out_of_axes(tangential);
     let p = [normal, tangential[0], tangential[1]];
     p.iter().all(|x| x.is_finite()).then_some((p, state))
+}
+
+/// The jam at γ < 0, which [`solve`] tends to as the approach vanishes: least kinetic energy over the wedge |p_t| ≤ −κ·p_t, the
+/// slice at a = 0, whatever q[0].
+pub(super) fn jam(w: &[f64], q: &[f64], mu: f64) -> [f64; 3] {
+    let (slice, axes, _) = Slice::of(w, &[0.0, q[1], q[2]], mu);
+    let ([x, y], (a, u)) = (slice.along, (slice.a, slice.u));
+    // Without slip, where friction can hold that.
+    let stick = [-u[0] / a[0], -u[1] / a[1]];
+    let room = -slice.k * (x * stick[0] + y * stick[1]);
+    let mut tangential = stick;
+    if stick[0].hypot(stick[1]) > room {
+        // Else along one of the two edges, κ·t = −1, or no impulse at all.
+        let cosine = -1.0 / slice.k;
+        let sine = (1.0 - cosine * cosine).max(0.0).sqrt();
+        let mut least = 0.0;
+        tangential = [0.0; 2];
+        for sine in [sine, -sine] {
+            let t = [cosine * x - sine * y, cosine * y + sine * x];
+            let slope = u[0] * t[0] + u[1] * t[1];
+            let curvature = a[0] * t[0] * t[0] + a[1] * t[1] * t[1];
+            let energy = -0.5 * slope * slope / curvature;
+            if slope < 0.0 && energy < least {
+                least = energy;
+                tangential = t.map(|t| -slope / curvature * t);
+            }
+        }
+    }
+    // At u_n = 0, on the cone or within it.
+    let normal = -slice.k * (x * tangential[0] + y * tangential[1]) / mu;
+    let tangential = axes.out_of_axes(tangential);
+    [normal, tangential[0], tangential[1]]
 }
 
 /// Data on the slice u_n = 0, in the principal axes of Ŵ.
@@ -119,6 +136,39 @@ struct Slice {
 }
 
 impl Slice {
+    /// The slice, the principal axes of Ŵ, and w in them.
+    fn of(w: &[f64], q: &[f64], mu: f64) -> (Self, Eigen2, [f64; 2]) {
+        let inverse = 1.0 / w[0];
+        let coupling = [0.5 * (w[1] + w[3]), 0.5 * (w[2] + w[6])];
+        // Ŵ in its principal axes: with dependent rows the noise of the weak axis must stay there.
+        let axes = Eigen2::new(
+            w[4] - coupling[0] * inverse * coupling[0],
+            0.5 * (w[5] + w[7]) - coupling[0] * inverse * coupling[1],
+            w[8] - coupling[1] * inverse * coupling[1],
+        );
+        let trace = w[4] + w[8];
+        let graded = trace.min(w[4] * w[8] / axes.large.max(f64::MIN_POSITIVE));
+        let floor = (FLOOR * graded).max(1e-28 * trace);
+        let n = axes.to_axes(coupling);
+        let length = n[0].hypot(n[1]);
+        let along = if length > 0.0 {
+            [n[0] / length, n[1] / length]
+        } else {
+            [1.0, 0.0]
+        };
+        let slice = Slice::new(
+            [axes.large.max(FLOOR * trace), axes.small.max(floor)],
+            axes.to_axes([
+                q[1] - coupling[0] * inverse * q[0],
+                q[2] - coupling[1] * inverse * q[0],
+            ]),
+            along,
+            mu * length * inverse,
+            -mu * q[0] * inverse,
+        );
+        (slice, axes, n)
+    }
+
     fn new(a: [f64; 2], u: [f64; 2], along: [f64; 2], k: f64, c: f64) -> Self {
         let [x, y] = along;
         let g = [a[1] * u[0], a[0] * u[1]];
@@ -154,6 +204,52 @@ impl Slice {
                 + c * a[0] * kappa[1]
                 + nu * c * kappa[1]);
         [-first, -second]
+    }
+
+    /// Δ = det(Ŵ + ν(I − κκᵀ)).
+    fn denominator(&self, nu: f64) -> f64 {
+        let e = (1.0 - self.k) * (1.0 + self.k);
+        self.determinant + nu * (self.a_along + e * self.a_across + nu * e)
+    }
+
+    /// The stationary point of the energy on the hyperbola |p_t| = c − κ·p_t nearest to the better of two guesses, and its |p_t|, by Newton's
+    /// method in the coordinate y across κ: with e = k² − 1 and R = √(c² + e y²) the one along it is (c² − y²)/(c k + R), whose slope is
+    /// −y/R and whose curvature −c²/R³.
+    fn on_hyperbola(&self, guesses: [[f64; 2]; 2]) -> (f64, [f64; 2]) {
+        let (k, c, [ax, ay]) = (self.k, self.c, self.along);
+        let e = (k - 1.0) * (k + 1.0);
+        let mixed = ax * ay * (self.a[1] - self.a[0]);
+        // The place, the slope of the energy along the curve and its change.
+        let at = |y: f64| {
+            let r = c.hypot(e.sqrt() * y);
+            let x = (c - y) * (c + y) / (c * k + r);
+            let gradient = [
+                self.a_along * x + mixed * y + self.u_along,
+                mixed * x + self.a_across * y + self.u_across,
+            ];
+            let bend = -y / r;
+            let curvature = self.a_along * bend * bend + 2.0 * mixed * bend + self.a_across
+                - gradient[0] * (c / r) * (c / r) / r;
+            (x, gradient[0] * bend + gradient[1], curvature)
+        };
+        let mut y = f64::NAN;
+        let mut found = (f64::NAN, f64::INFINITY, 0.0);
+        for guess in guesses.map(|p| ax * p[1] - ay * p[0]) {
+            let there = at(guess);
+            if there.1.abs() < found.1.abs() {
+                (y, found) = (guess, there);
+            }
+        }
+        for _ in 0..20 {
+            let next = y - found.1 / found.2;
+            let there = at(next);
+            if !(there.1.abs() < found.1.abs()) {
+                break;
+            }
+            (y, found) = (next, there);
+        }
+        let x = found.0;
+        (c - k * x, [ax * x - ay * y, ay * x + ax * y])
     }
 
     /// N across κ.

@@ -6,7 +6,7 @@
 //!
 //! * [`solve_coulomb`]: 0 ≤ p_n − p_min ⟂ u_n ≥ 0, −u_t ∈ N_{p_n D}(p_t);
 //! * [`solve_known_normal`]: p_n given, −u_t ∈ N_{p_n D}(p_t) (Tresca);
-//! * [`solve_kinetic`]: S(q, v), least kinetic energy at u_n = 0.
+//! * [`solve_kinetic`]: S(q, v), least kinetic energy at u_n = 0; [`solve_jam`]: its limit as the approach vanishes, where γ < 0.
 //!
 //! No allocation for one tangential direction, for the disc in space and for products of discs under Coulomb's law.
 
@@ -22,7 +22,7 @@ pub mod planar;
 
 pub use coulomb::solve_coulomb;
 pub use gamma::gamma;
-pub use kinetic::solve_kinetic;
+pub use kinetic::{solve_jam, solve_kinetic};
 pub use known_normal::solve_known_normal;
 pub use outcome::{LocalOutcome, LocalScratch, LocalState, OneContact};
 
