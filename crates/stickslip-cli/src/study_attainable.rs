@@ -81,16 +81,22 @@ fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
         Hypothesis::None => "not by Theorem 1, which says nothing here: judge by the sample",
         _ => "Theorem 1",
     };
-    say!(
-        "A is a {}; A_eps tends to a {}: A_eps {} to A ({by})",
-        expected.shape.word(),
-        expected.limit.word(),
-        if expected.converges {
-            "converges"
-        } else {
-            "does not converge"
-        }
-    );
+    let shape = expected.shape.word();
+    match (expected.limit, expected.converges) {
+        (Some(limit), Some(converges)) => say!(
+            "A is a {shape}; A_eps tends to a {}: A_eps {} to A ({by})",
+            limit.word(),
+            if converges {
+                "converges"
+            } else {
+                "does not converge"
+            }
+        ),
+        _ => say!(
+            "A is a {shape}; whether A_eps tends to it or to the pair of its ends is not decided: gamma changes its sign nearby in a way that \
+             rounding hides"
+        ),
+    }
     say!(
         "{:>10}  {:>14}  {:>14}",
         "eps",
@@ -106,6 +112,27 @@ fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
         );
     }
     say("the first distance is reliable; the second is an upper bound that falls with the sample");
+    if let Some(doubt) = doubt(expected, samples) {
+        say(doubt);
+    }
+}
+
+/// What the samples of the smallest radius say against the prediction.
+fn doubt(expected: &Attainable, samples: &[Sampled]) -> Option<&'static str> {
+    let way = expected.jam.iter().zip(&expected.velocity);
+    let length = way.map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+    let least = samples
+        .iter()
+        .min_by(|a, b| a.epsilon.total_cmp(&b.epsilon))?;
+    match expected.limit? {
+        Shape::Segment if least.gap > 0.25 * length => Some(
+            "at the smallest radius the sample leaves part of the segment empty: points with gamma > 0 are rare, or gamma is rounding there",
+        ),
+        Shape::Pair if least.excess > 0.25 * length => Some(
+            "at the smallest radius the sample holds velocities between the two of the pair: the prediction is in doubt",
+        ),
+        _ => None,
+    }
 }
 
 /// The sample over the predicted set: along the way from v- to the jam, and across it.
@@ -142,7 +169,8 @@ fn picture(title: &str, expected: &Attainable, samples: &[Sampled]) -> Figure {
             portrait: true,
             ..Panel::default()
         };
-        if expected.limit == Shape::Segment {
+        let limit = expected.limit.unwrap_or(expected.shape);
+        if limit == Shape::Segment {
             let line = Stroke {
                 width: 4.0,
                 ..curve_stroke(5)
@@ -159,10 +187,10 @@ fn picture(title: &str, expected: &Attainable, samples: &[Sampled]) -> Figure {
             Some("S at sampled points"),
         );
         let mut ends = vec![[0.0, 0.0]];
-        if expected.limit != Shape::Point {
+        if limit != Shape::Point {
             ends.push([length, 0.0]);
         }
-        let name = (expected.limit != Shape::Segment).then_some("predicted limit of A_eps");
+        let name = (limit != Shape::Segment).then_some("predicted limit of A_eps");
         panel.add_dots(ends, 6.0, dot_color(4), true, name);
         panel.items.push(Item::Note([0.0, 0.0], "v-".to_string()));
         if length > 0.0 {
@@ -177,7 +205,7 @@ fn picture(title: &str, expected: &Attainable, samples: &[Sampled]) -> Figure {
         subtitle: format!(
             "A is a {}, A_eps tends to a {}",
             expected.shape.word(),
-            expected.limit.word()
+            expected.limit.map_or("limit not decided", Shape::word)
         ),
         columns: panels.len().min(2),
         panels,

@@ -20,6 +20,7 @@ mod truth_penalty;
 mod truth_position_scenes;
 mod truth_positions;
 mod truth_resting_towers;
+mod truth_positive_neighbours;
 mod truth_rigid_body;
 mod truth_sampled_control;
 mod truth_sections;

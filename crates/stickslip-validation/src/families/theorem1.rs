@@ -24,14 +24,15 @@ pub(super) fn theorem1(input: &CaseInput) -> Result<Answer, CaseError> {
         0 => "gamma=0",
         _ => "gamma<0",
     };
+    let undecided = || CaseError::not_computed("whether gamma is positive arbitrarily near");
     Ok(group! {
         "gamma" => found.gamma,
         "branch" => branch,
         "A" => found.shape.word(),
         "u_tilde" => &found.jam,
-        "neighbours_with_gamma_positive_outside_IntK" => found.positive_neighbours,
-        "limit_of_A_eps" => found.limit.word(),
-        "hausdorff_converges" => found.converges,
+        "neighbours_with_gamma_positive_outside_IntK" => found.positive_neighbours.ok_or_else(undecided)?,
+        "limit_of_A_eps" => found.limit.ok_or_else(undecided)?.word(),
+        "hausdorff_converges" => found.converges.ok_or_else(undecided)?,
     })
 }
 

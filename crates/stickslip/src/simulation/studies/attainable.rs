@@ -6,7 +6,6 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::algebra::rank_revealing::solve_any_rank;
 use crate::algebra::splitmix::Splitmix;
 use crate::contact::{ContactKey, ContactProblem, ContactSolution, ContactSolver};
 use crate::laws::{FlowRule, FrictionSection};
@@ -17,6 +16,7 @@ use crate::systems::MechanicalSystem;
 
 use super::StudyError;
 use super::one_step_problem;
+use super::positive_neighbours::positive_arbitrarily_near;
 
 /// |γ| at most this part of W_NN is its rounding.
 const CRITICAL: f64 = 1e-12;
@@ -99,13 +99,13 @@ pub struct Attainable {
     /// Shape of A. In space with γ < 0 the directions of jams form an arc; A is read as {v⁻, ṽ} with the ṽ of least
     /// kinetic energy, which is what S tends to.
     pub shape: Shape,
-    /// Whether points with φ ≤ 0 and γ > 0 exist arbitrarily near, by the expansion of γ along admissible
-    /// directions.
-    pub positive_neighbours: bool,
-    /// Shape of the limit of A_ε.
-    pub limit: Shape,
-    /// Whether A_ε tends to A.
-    pub converges: bool,
+    /// Whether points with φ ≤ 0 and γ > 0 exist arbitrarily near, by the behaviour of γ on rays and shells of the kinetic metric down to its rounding;
+    /// none where that does not tell.
+    pub positive_neighbours: Option<bool>,
+    /// Shape of the limit of A_ε, where it is known.
+    pub limit: Option<Shape>,
+    /// Whether A_ε tends to A, where that is known.
+    pub converges: Option<bool>,
     /// Which hypothesis on the friction set holds.
     pub hypothesis: Hypothesis,
 }
@@ -117,7 +117,7 @@ pub struct Sampled {
     pub epsilon: f64,
     /// Velocities S(q′, v′).
     pub velocities: Vec<Vec<f64>>,
-    /// max over the sample of the distance to the predicted limit: reliable.
+    /// max over the sample of the distance to the predicted limit (to A, which holds it, where none is predicted): reliable.
     pub excess: f64,
     /// max over the predicted limit of the distance to the sample: an upper bound that falls with
     /// the size of the sample.
@@ -142,7 +142,7 @@ fn problem_at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> ContactPro
 }
 
 /// γ over W_NN of the contact `key` at q, touching or not.
-fn margin_at(system: &dyn MechanicalSystem, q: &[f64], key: ContactKey) -> Option<f64> {
+pub(super) fn margin_at(system: &dyn MechanicalSystem, q: &[f64], key: ContactKey) -> Option<f64> {
     let still = vec![0.0; system.dof()];
     let problem = problem_within(system, (q, &still), f64::INFINITY);
     let block = problem.blocks().iter().find(|b| b.key == key)?;
@@ -186,10 +186,10 @@ impl Attainable {
         problem.velocity(&impulse, &mut after);
         let jams = impulse[0] > 0.0;
         let positive_neighbours = match sign {
-            1 => true,
-            0 => has_positive_neighbours(system, q, block.key),
+            1 => Some(true),
+            0 => positive_arbitrarily_near(system, q, block.key),
             // γ is continuous: near a negative value there are negative ones only.
-            _ => false,
+            _ => Some(false),
         };
         let shape = match (jams, sign) {
             (false, _) => Shape::Point,
@@ -197,9 +197,10 @@ impl Attainable {
             (true, _) => Shape::Pair,
         };
         let limit = match (jams, sign, positive_neighbours) {
-            (false, ..) => Shape::Point,
-            (true, 0, true) => Shape::Segment,
-            (true, ..) => Shape::Pair,
+            (false, ..) => Some(Shape::Point),
+            (true, 0, None) => None,
+            (true, 0, Some(true)) => Some(Shape::Segment),
+            (true, ..) => Some(Shape::Pair),
         };
         let normal = problem.row(0);
         Ok(Self {
@@ -210,7 +211,7 @@ impl Attainable {
             shape,
             positive_neighbours,
             limit,
-            converges: shape == limit,
+            converges: limit.map(|limit| shape == limit),
             hypothesis: hypothesis(&block.section, &w[1..block.size], sign),
         })
     }
@@ -294,69 +295,9 @@ fn jam(problem: &ContactProblem) -> Vec<f64> {
     impulse
 }
 
-/// Whether γ > 0 arbitrarily near q with φ ≤ 0: the first coefficient that matters in the expansion of γ/W_NN
-/// along a path that stays admissible is positive. Paths go along the axes and random directions, and along the surface
-/// where they would leave it.
-fn has_positive_neighbours(system: &dyn MechanicalSystem, q: &[f64], key: ContactKey) -> bool {
-    const ORDER: usize = 4;
-    let n = system.dof();
-    let gap = system.constraints()[key.constraint()].gap();
-    let size = q.iter().fold(1.0f64, |s, x| s.max(x.abs()));
-    let step = 1e-3 * size;
-    let Some(centre) = margin_at(system, q, key) else {
-        return false;
-    };
-    let admissible = |direction: &[f64], r: f64| {
-        let mut place = q.to_vec();
-        system.displace(q, direction, r, &mut place);
-        let mut gradient = vec![0.0; n];
-        for _ in 0..4 {
-            let excess = gap.value(0.0, &place);
-            if excess <= 0.0 {
-                break;
-            }
-            gap.gradient(0.0, &place, &mut gradient);
-            let length = crate::algebra::dot(&gradient, &gradient);
-            let from = place.clone();
-            system.displace(&from, &gradient, -excess / length, &mut place);
-        }
-        place
-    };
-    let directions = (0..2 * n as u64 + 256).map(|k| {
-        if k < 2 * n as u64 {
-            let mut axis = vec![0.0; n];
-            axis[(k / 2) as usize] = if k % 2 == 0 { 1.0 } else { -1.0 };
-            axis
-        } else {
-            in_ball(&vec![0.0; n], 1.0, 7, k)
-        }
-    });
-    let mut values = [0.0; ORDER];
-    directions.into_iter().any(|direction| {
-        for (k, value) in values.iter_mut().enumerate() {
-            let place = admissible(&direction, step * (k + 1) as f64);
-            match margin_at(system, &place, key) {
-                Some(margin) => *value = margin - centre,
-                None => return false,
-            }
-        }
-        let coefficients = expansion(&values);
-        let first = coefficients.iter().find(|c| c.abs() > 1e-11);
-        first.is_some_and(|&c| c > 0.0)
-    })
-}
-
-/// Coefficients c_k with Σ c_k j^k = values[j − 1], k from 1: the expansion in units of the step.
-fn expansion(values: &[f64; 4]) -> Vec<f64> {
-    let mut matrix = Vec::with_capacity(16);
-    for j in 1..=4 {
-        matrix.extend((1..=4).map(|k| f64::from(j).powi(k)));
-    }
-    solve_any_rank(&matrix, values, 1e-14).point
-}
-
 impl Sampled {
-    /// A_ε: S at random points of the balls around q and v⁻, approach velocities over many decades.
+    /// A_ε: S at random points of the balls around q and v⁻, approach velocities over many decades, every other one where γ > 0 of the size that
+    /// selects a point inside the segment.
     pub fn around(
         system: &dyn MechanicalSystem,
         (q, v): (&[f64], &[f64]),
@@ -377,24 +318,28 @@ impl Sampled {
                 let mut velocity = in_ball(v, 0.5 * epsilon, seed, 2 * k + 1);
                 // Log-uniform approach: otherwise the ratio v_n/γ that selects a point is never met.
                 let decades = Splitmix::number(seed ^ 0x5DEE_CE66, k) * 8.0;
-                let approach = 0.4 * epsilon * 10f64.powf(-decades);
+                let mut approach = 0.4 * epsilon * 10f64.powf(-decades);
                 let problem = problem_at(system, &near, &velocity);
                 let Some(&u) = problem.free().first() else {
                     return velocity;
                 };
+                if k % 2 == 1 && problem.blocks().len() == 1 {
+                    approach = approach.min(selecting_approach(&problem, decades - 4.0));
+                }
                 for (x, n) in velocity.iter_mut().zip(&normal) {
                     *x -= (u + approach) * n / length;
                 }
                 project(system, &near, &velocity)
             })
             .collect();
-        let distance = |x: &[f64]| match expected.limit {
+        let limit = expected.limit.unwrap_or(expected.shape);
+        let distance = |x: &[f64]| match limit {
             Shape::Point => apart(x, &expected.velocity),
             Shape::Pair => apart(x, &expected.velocity).min(apart(x, &expected.jam)),
             Shape::Segment => to_segment(x, &expected.velocity, &expected.jam),
         };
         let excess = velocities.iter().map(|x| distance(x)).fold(0.0, f64::max);
-        let targets = match expected.limit {
+        let targets = match limit {
             Shape::Point => 0,
             Shape::Pair => 1,
             Shape::Segment => 50,
@@ -424,6 +369,26 @@ impl Sampled {
             excess,
             gap,
         })
+    }
+}
+
+/// An approach of the size of γ times the slip, times a power of ten up to a hundred: friction then makes of it an impulse that changes the slip by the like.
+fn selecting_approach(problem: &ContactProblem, decades: f64) -> f64 {
+    let (w, block) = (problem.dense(), &problem.blocks()[0]);
+    let local = gamma(&w[..block.size], &block.section);
+    if !(local > 0.0) {
+        return f64::INFINITY;
+    }
+    let m = block.size;
+    let tangential: f64 = (1..m).map(|i| w[i * m + i]).sum();
+    let slip = &problem.free()[1..m];
+    let slip = crate::algebra::dot(slip, slip).sqrt();
+    let scale = (w[0] * tangential).sqrt();
+    let selecting = local / scale * slip * 10f64.powf(0.5 * decades);
+    if selecting > 0.0 {
+        selecting
+    } else {
+        f64::INFINITY
     }
 }
 

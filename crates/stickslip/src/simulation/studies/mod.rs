@@ -16,6 +16,7 @@ mod error;
 pub(crate) mod map;
 pub mod neighbours;
 mod one_step;
+mod positive_neighbours;
 mod reactions;
 pub mod sweep;
 
