@@ -6,12 +6,12 @@ use stickslip::records::StepOutcome;
 use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::{Hypotheses, RunEnd, RunSummary, Status};
 
-fn parse(text: &str) -> Result<Scene, String> {
+pub(crate) fn parse(text: &str) -> Result<Scene, String> {
     Scene::parse(SourceText::new("scene", text)).map_err(|e| e.to_string())
 }
 
 /// A particle on a floor, with keys at the top, forces and friction of choice.
-fn particle(head: &str, forces: &str, friction: &str) -> String {
+pub(crate) fn particle(head: &str, forces: &str, friction: &str) -> String {
     format!(
         "title = \"particle\"\nstep = 0.01\nuntil = 0.3\nimpact = \"inelastic\"\n{head}\n[system]\n\
          coordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n\
@@ -20,7 +20,7 @@ fn particle(head: &str, forces: &str, friction: &str) -> String {
     )
 }
 
-fn page(text: &str) -> Hypotheses {
+pub(crate) fn page(text: &str) -> Hypotheses {
     let scene = parse(text).unwrap_or_else(|e| panic!("{e}"));
     let mut run = scene.simulation().unwrap();
     let end = run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
@@ -33,7 +33,7 @@ fn page(text: &str) -> Hypotheses {
     summary.hypotheses
 }
 
-fn status(page: &Hypotheses, name: &str) -> Status {
+pub(crate) fn status(page: &Hypotheses, name: &str) -> Status {
     let found = page.hypotheses.iter().find(|h| h.name == name);
     let found = found.unwrap_or_else(|| panic!("no hypothesis {name}"));
     // A reason stands beside whatever does not hold.
@@ -45,7 +45,7 @@ fn status(page: &Hypotheses, name: &str) -> Status {
     found.status
 }
 
-fn covered(page: &Hypotheses, about: &str) -> Vec<Status> {
+pub(crate) fn covered(page: &Hypotheses, about: &str) -> Vec<Status> {
     let theorems = page.theorems.iter().filter(|t| t.about == about);
     theorems.map(|t| t.status).collect()
 }
@@ -89,11 +89,17 @@ fn jumps_and_kinks_of_friction_and_forces_are_decided() {
     use Status::{Fails, Holds, Unknown};
     for (expression, expected) in [
         ("0.3 + 0.1*sin(x)", Holds),
-        ("0.3 + 0.1*abs(x - 1)", Holds),
-        ("max(0.1, 0.3 - x)", Holds),
+        ("0.3 + 0.1*abs(sin(x - 1))", Holds),
+        ("max(0.1, min(0.3, 0.3 - x))", Holds),
         // An ice patch jumps; a ramp that starts where the plain ends does not.
         ("if(x < 0.1, 0.3, 0.05)", Fails),
-        ("if(x < 0.1, 0.3, 0.3 - 0.2*(x - 0.1))", Holds),
+        (
+            "if(x < 0.1, 0.3, max(0.1, min(0.3, 0.3 - 0.2*(x - 0.1))))",
+            Holds,
+        ),
+        // Lipschitz on bounded sets only.
+        ("0.1 + x^2", Fails),
+        ("0.3 + x^3", Fails),
         ("if(t > 0.2, 0.3, 0.1)", Fails),
         ("if(x > 0.1 and t < 5, 0.4, 0.1)", Fails),
         ("0.3 + 0.1*sign(x - 1)", Fails),
@@ -104,6 +110,17 @@ fn jumps_and_kinks_of_friction_and_forces_are_decided() {
         assert_eq!(status(&found, "friction"), expected, "{expression}");
         let covers = covered(&found, "existence").contains(&Holds);
         assert_eq!(covers, expected == Holds, "{expression}");
+    }
+    // The proof keeps friction angles away from a right angle.
+    for (expression, expected) in [
+        ("0.3 + 0.1*abs(x - 1)", Fails),
+        ("max(0.1, 0.3 - x)", Fails),
+        ("min(0.6, 0.2 + x^2)", Holds),
+        ("0.2 + 0.1*tanh(x)", Holds),
+        ("0.1 + 0.2*t", Holds),
+    ] {
+        let found = page(&particle("", "0", &format!("\"{expression}\"")));
+        assert_eq!(status(&found, "bounded"), expected, "{expression}");
     }
     for (expression, expected) in [
         ("-3*x - x'", Holds),
@@ -189,7 +206,7 @@ fn dependent_gradients_and_unbounded_sets_are_told() {
     assert_eq!(status(&bounded, "bounded"), Status::Holds);
 }
 
-fn unique(page: &Hypotheses) -> bool {
+pub(crate) fn unique(page: &Hypotheses) -> bool {
     covered(page, "uniqueness").contains(&Status::Holds)
 }
 

@@ -32,6 +32,7 @@ mod truth_stiff_forces;
 mod truth_tables;
 mod truth_theorem1;
 mod truth_tunnelling;
+mod truth_uncovered;
 mod truth_uniqueness;
 mod truth_units;
 mod truth_viability;

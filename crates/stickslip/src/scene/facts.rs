@@ -18,6 +18,8 @@ pub(super) struct DataRead {
     pub growth: Growth,
     /// Smoothness of friction coefficients.
     pub friction: Smoothness,
+    /// How they grow with places, and whether they are bounded.
+    pub steepness: Steepness,
     /// Whether an obstacle, a support or a body moves as it is told.
     pub moves: bool,
 }
@@ -28,7 +30,52 @@ impl Default for DataRead {
             forces: Smoothness::Analytic,
             growth: Growth::Fixed,
             friction: Smoothness::Analytic,
+            steepness: Steepness::default(),
             moves: false,
+        }
+    }
+}
+
+/// How friction coefficients grow with places.
+#[derive(Clone, Debug)]
+pub(super) struct Steepness {
+    growth: Growth,
+    /// Whether all are bounded over all states.
+    bounded: Option<bool>,
+}
+
+impl Default for Steepness {
+    fn default() -> Self {
+        Self {
+            growth: Growth::Fixed,
+            bounded: Some(true),
+        }
+    }
+}
+
+impl Steepness {
+    fn read(&mut self, graph: &Graph, coefficient: Expression) {
+        self.growth = self.growth.max(graph.growth(coefficient));
+        self.bounded = match (self.bounded, graph.is_bounded(coefficient)) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (None, _) | (_, None) => None,
+            _ => Some(true),
+        };
+    }
+
+    /// The paper keeps friction angles away from a right angle; it says of places near each other only that they are.
+    fn bounded(&self) -> (Option<bool>, String) {
+        match self.bounded {
+            Some(true) => (Some(true), String::new()),
+            Some(false) => {
+                let why = "a coefficient of friction grows without bound with the place: its angle comes as near to a right angle as one likes";
+                (Some(false), why.to_string())
+            }
+            None => {
+                let why =
+                    "whether a coefficient of friction is bounded over all places was not decided";
+                (None, why.to_string())
+            }
         }
     }
 }
@@ -43,6 +90,7 @@ impl DataRead {
     pub fn coefficient(&mut self, graph: &Graph, expression: Expression) {
         let known = std::mem::replace(&mut self.friction, Smoothness::Analytic);
         self.friction = known.and(graph.smoothness(expression));
+        self.steepness.read(graph, expression);
     }
 
     fn facts(&self, theta: Option<f64>) -> SceneFacts {
@@ -51,7 +99,9 @@ impl DataRead {
             forces_locally: fact(&self.forces),
             // Distances of bodies and meshes have corners.
             gaps: (None, "distances of bodies and surfaces".to_string()),
-            friction: fact(&self.friction),
+            joints: (Some(true), String::new()),
+            friction: everywhere(&self.friction, self.steepness.growth),
+            friction_bounded: self.steepness.bounded(),
             // Distances of shapes and meshes have kinks.
             analytic: None,
             resting: Some(!self.moves),
@@ -83,6 +133,7 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
     let given = || model.system.force.iter().flatten();
     for &force in given() {
         forces = forces.and(graph.smoothness(force));
+        forces = forces.and(graph.past_smoothness(force, model.coordinates.len()));
         if graph.reads_held(force) {
             let why = "outputs of controllers jump at their samples".to_string();
             forces = forces.and(Smoothness::Rough(why));
@@ -102,15 +153,29 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
         forces = forces.and(graph.smoothness(force));
     }
     let points = || model.contacts.iter().flat_map(|c| &c.points);
-    let coefficients = points().filter_map(|p| p.friction.coefficient);
-    let friction = coefficients
-        .map(|c| graph.smoothness(c))
-        .fold(Smoothness::Analytic, Smoothness::and);
+    let (mut friction, mut steepness) = (Smoothness::Analytic, Steepness::default());
+    for coefficient in points().filter_map(|p| p.friction.coefficient) {
+        friction = friction.and(graph.smoothness(coefficient));
+        if graph.reads_past(coefficient) {
+            let why = "friction depends on the past motion, the proof knows that of places only";
+            friction = friction.and(Smoothness::Rough(why.to_string()));
+        }
+        steepness.read(graph, coefficient);
+    }
     let gaps = model.contacts.iter().map(|c| graph.smoothness(c.gap));
     let gaps = gaps.fold(Smoothness::Analytic, Smoothness::and);
     let surfaces = (model.contacts.iter()).map(|c| graph.smoothness_of_surface(c.gap));
     let surfaces = surfaces.fold(Smoothness::Analytic, Smoothness::and);
-    let all = forces.clone().and(friction.clone()).and(gaps);
+    let equations = || model.joints.iter().map(|joint| joint.equation);
+    let joints = (equations().map(|e| graph.smoothness_of_equation(e)))
+        .fold(Smoothness::Analytic, Smoothness::and);
+    // What else the motion is made of: joints, inertia, rows along which contacts slip.
+    let rows = points().flat_map(|p| p.normal_row.iter().chain(&p.tangent_rows));
+    let others = (rows.flatten().copied())
+        .chain(equations())
+        .chain(model.system.mass.iter().copied());
+    let others = (others.map(|e| graph.smoothness(e))).fold(Smoothness::Analytic, Smoothness::and);
+    let all = forces.clone().and(friction.clone()).and(gaps).and(others);
     // Slip of a belt, or of an obstacle that moves.
     let slips = points()
         .flat_map(|p| &p.drift)
@@ -122,7 +187,9 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
         forces: global(&forces, growth),
         forces_locally: fact(&forces),
         gaps: fact(&surfaces),
-        friction: fact(&friction),
+        joints: fact(&joints),
+        friction: everywhere(&friction, steepness.growth),
+        friction_bounded: steepness.bounded(),
         analytic: match all {
             Smoothness::Analytic => Some(true),
             Smoothness::Lipschitz | Smoothness::Rough(_) => Some(false),
@@ -150,6 +217,17 @@ fn global(smoothness: &Smoothness, growth: Growth) -> (Option<bool>, String) {
             (None, why.to_string())
         }
         _ => fact(smoothness),
+    }
+}
+
+/// Whether friction is Lipschitz over all places.
+fn everywhere(smoothness: &Smoothness, growth: Growth) -> (Option<bool>, String) {
+    match (smoothness.is_lipschitz(), growth.is_linear()) {
+        (Some(true), Some(false)) => {
+            let why = "on bounded sets only: the slope of a coefficient grows without bound";
+            (Some(false), why.to_string())
+        }
+        _ => global(smoothness, growth),
     }
 }
 

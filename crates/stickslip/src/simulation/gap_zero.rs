@@ -1,7 +1,11 @@
 //! Whether a gap vanishes together with its gradient.
 
+use crate::algebra::splitmix::Splitmix;
+use crate::algebra::{dot, largest_size};
 use crate::systems::MechanicalSystem;
 use crate::systems::passage::{GapAlong, straight};
+
+use super::joint_space::JointSpace;
 
 /// How a gap goes through zero, as Newton's method sees it from a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +63,89 @@ pub(super) fn gap_zero(
     }
     GapZero::NotReached
 }
+
+/// Configurations around one from which nothing leads to a zero, as from the top of a hill.
+const STARTS: u64 = 12;
+
+/// The same among configurations that satisfy the joints, from one that does and from some around it.
+pub(super) fn gap_zero_beside_joints(
+    system: &dyn MechanicalSystem,
+    constraint: usize,
+    t: f64,
+    q: &[f64],
+) -> GapZero {
+    if system.joints().is_empty() {
+        return gap_zero(system, constraint, t, q);
+    }
+    let n = system.dof();
+    let around = |seed: u64| {
+        let mut random = Splitmix(seed);
+        let size = 10f64.powi((seed % 4) as i32 - 2) * (1.0 + largest_size(0.0, q));
+        let step: Vec<f64> = (0..n).map(|_| size * (2.0 * random.unit() - 1.0)).collect();
+        let mut start = q.to_vec();
+        system.displace(q, &step, 1.0, &mut start);
+        JointSpace::settle(system, t, &mut start).then_some(start)
+    };
+    let others = (0..STARTS).filter_map(around);
+    std::iter::once(q.to_vec())
+        .chain(others)
+        .map(|start| gap_zero_along_joints(system, constraint, t, &start))
+        .find(|found| *found != GapZero::NotReached)
+        .unwrap_or(GapZero::NotReached)
+}
+
+/// Newton's method along what joints leave of the gradient in the metric of the mass, which decides where it ends.
+fn gap_zero_along_joints(
+    system: &dyn MechanicalSystem,
+    constraint: usize,
+    t: f64,
+    q: &[f64],
+) -> GapZero {
+    let gap = system.constraints()[constraint].gap();
+    let (mut q, mut next) = (q.to_vec(), q.to_vec());
+    let mut gradient = vec![0.0; system.dof()];
+    let start = gap.value(t, &q);
+    let (mut value, mut slow) = (start, 0);
+    for _ in 0..80 {
+        let Some(space) = JointSpace::at(system, t, &q) else {
+            break;
+        };
+        gap.gradient(t, &q, &mut gradient);
+        let size: f64 = gradient.iter().zip(&q).map(|(g, q)| (g * q).abs()).sum();
+        let (whole, response) = space.responses(&gradient);
+        let (all, left) = (dot(&gradient, &whole), dot(&gradient, &response));
+        if value.abs() <= 1e-14 * size {
+            return if left > INERT * all {
+                GapZero::Regular
+            } else {
+                GapZero::Degenerate
+            };
+        }
+        if !(left > 0.0) || !value.is_finite() {
+            break;
+        }
+        let step: Vec<f64> = response.iter().map(|r| -value * r / left).collect();
+        system.displace(&q, &step, 1.0, &mut next);
+        std::mem::swap(&mut q, &mut next);
+        if !JointSpace::settle(system, t, &mut q) {
+            break;
+        }
+        let ratio = gap.value(t, &q) / value;
+        slow = if (0.15..0.45).contains(&ratio) {
+            slow + 1
+        } else {
+            0
+        };
+        value *= ratio;
+        if slow >= 12 && value.abs() < 1e-4 * start.abs() {
+            return GapZero::Degenerate;
+        }
+    }
+    GapZero::NotReached
+}
+
+/// What joints leave of the square of a gradient that they hold, by rounding.
+const INERT: f64 = 1e-12;
 
 /// A gap that falls to this part of what a step can move it, and then rises, was passed.
 const PASSED: f64 = 1e-2;

@@ -7,12 +7,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::algebra::dot;
-use crate::laws::{ContactLaw, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw};
+use crate::algebra::splitmix::Splitmix;
+use crate::laws::{
+    ActiveSpace, ContactLaw, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw, Sections,
+};
 use crate::stepping::State;
 use crate::systems::MechanicalSystem;
 use crate::systems::constraint::{ContactPoint, UnilateralConstraint};
 
-use super::gap_zero::{GapZero, gap_zero};
+use super::gap_zero::{GapZero, gap_zero_beside_joints};
+use super::joint_space::JointSpace;
 use super::{RunSettings, Simulation};
 
 mod theorems;
@@ -86,8 +90,12 @@ pub struct SceneFacts {
     pub forces_locally: (Option<bool>, String),
     /// Whether gaps are continuously differentiable where they vanish.
     pub gaps: (Option<bool>, String),
+    /// Whether equations of joints are twice continuously differentiable where they hold.
+    pub joints: (Option<bool>, String),
     /// Friction sets in place and time.
     pub friction: (Option<bool>, String),
+    /// Whether coefficients of friction are bounded over all places.
+    pub friction_bounded: (Option<bool>, String),
     /// All data.
     pub analytic: Option<bool>,
     /// Whether obstacles and joints rest: gaps, joints and slip do not depend on time.
@@ -105,7 +113,9 @@ impl Default for SceneFacts {
             forces: unknown.clone(),
             forces_locally: unknown.clone(),
             gaps: unknown.clone(),
-            friction: unknown,
+            joints: unknown.clone(),
+            friction: unknown.clone(),
+            friction_bounded: unknown,
             analytic: None,
             resting: None,
             present: None,
@@ -118,6 +128,9 @@ impl Default for SceneFacts {
 const GRADIENT: &str = "gradient";
 const INDEPENDENT: &str = "independent";
 const SMOOTH_GAPS: &str = "smooth gaps";
+const SMOOTH_JOINTS: &str = "smooth joints";
+const RIGID: &str = "rigid";
+const AS_WRITTEN: &str = "as written";
 const FORCES: &str = "forces";
 const FORCES_LOCALLY: &str = "forces on bounded sets";
 const FRICTION: &str = "friction";
@@ -146,8 +159,8 @@ impl Hypotheses {
         let mut page = Self::default();
         page.geometry(simulation, data);
         page.data(simulation, data);
-        page.structure(simulation.system(), simulation.state(), settings);
-        page.laws(simulation.system(), simulation.state(), settings);
+        page.structure(simulation, settings);
+        page.laws(simulation, settings);
         page.scheme(simulation.system(), settings, data);
         page.theorems();
         page
@@ -170,38 +183,60 @@ impl Hypotheses {
     /// Gradients of the gaps.
     fn geometry(&mut self, simulation: &Simulation, data: &SceneFacts) {
         let (system, state) = (simulation.system(), simulation.state());
-        let mut unknown = Vec::new();
+        let (mut unknown, mut vanishing) = (Vec::new(), Vec::new());
         // Gaps of meshes are distances to surfaces.
         if system.sparsity().is_none() {
             for (c, constraint) in system.constraints().iter().enumerate() {
-                if gap_zero(system, c, state.t, &state.q) == GapZero::NotReached {
-                    unknown.push(constraint.name());
+                match gap_zero_beside_joints(system, c, state.t, &state.q) {
+                    GapZero::NotReached => unknown.push(constraint.name()),
+                    GapZero::Degenerate => vanishing.push(constraint.name()),
+                    GapZero::Regular => {}
                 }
             }
         }
-        // A gap that vanishes with its gradient is refused, or stops the run where it is met.
-        self.add(
-            GRADIENT,
-            "gradients of the gaps do not vanish where the gaps do",
-            unknown.is_empty().then_some(true),
-            format!(
-                "no zero of the gap was found from here: {}",
-                unknown.join(", ")
-            ),
-        );
+        // Without joints, a gap that vanishes with its gradient is refused, or stops the run where it is met.
+        let (regular, note) = match (vanishing.is_empty(), unknown.is_empty()) {
+            (true, true) => (Some(true), String::new()),
+            (true, false) => {
+                let names = unknown.join(", ");
+                (
+                    None,
+                    format!("no zero of the gap was found from here: {names}"),
+                )
+            }
+            (false, _) => {
+                let names = vanishing.join(", ");
+                (
+                    Some(false),
+                    format!("the gap vanishes where nothing that joints allow changes it: {names}"),
+                )
+            }
+        };
+        let statement = "gradients of the gaps do not vanish where the gaps do, beside joints";
+        self.add(GRADIENT, statement, regular, note);
         let (smooth, why) = data.gaps.clone();
         let statement = "gaps are continuously differentiable where they vanish";
         self.add(SMOOTH_GAPS, statement, smooth, why);
+        let (smooth, why) = match system.joints() {
+            [] => (Some(true), String::new()),
+            _ => data.joints.clone(),
+        };
+        let statement = "equations of joints are twice continuously differentiable";
+        self.add(SMOOTH_JOINTS, statement, smooth, why);
         let certificate = simulation.certificate();
         let (dependent, note) = match certificate.dependent_normals {
             Some(t) => (Some(false), format!("from t = {t} s on")),
+            None if JointSpace::at(system, state.t, &state.q).is_some_and(|s| s.depends()) => {
+                let note = "gradients of joints depend on each other".to_string();
+                (Some(false), note)
+            }
             None if certificate.rank_not_measured || system.as_world().is_some() => {
                 let note = "too many contacts at once to measure the rank".to_string();
                 (None, note)
             }
             None => (Some(true), String::new()),
         };
-        let statement = "gradients of active gaps are linearly independent";
+        let statement = "gradients of active gaps and of joints are linearly independent";
         self.add(INDEPENDENT, statement, dependent, note);
     }
 
@@ -218,6 +253,9 @@ impl Hypotheses {
                 Some(false),
                 "friction depends on the slip speed".to_string(),
             )
+        } else if points(system).any(|p| p.memory.is_some()) {
+            let why = "friction depends on the past motion, the proof knows that of places only";
+            (Some(false), why.to_string())
         } else {
             data.friction.clone()
         };
@@ -240,21 +278,31 @@ impl Hypotheses {
         let generalized = points().any(|p| p.law.flow_rule().generalized().is_some());
         let critical = simulation.painleve().smallest.filter(|s| s.0 <= 1e-12);
         let (bounded, note) = match critical {
-            _ if unbounded => (false, "a friction set is given as unbounded".to_string()),
+            _ if unbounded => {
+                let note = "a friction set is given as unbounded".to_string();
+                (Some(false), note)
+            }
             Some((margin, t, ..)) if generalized => (
-                false,
+                Some(false),
                 format!("a friction set is unbounded at t = {t} s (margin {margin:.3})"),
             ),
-            _ => (true, String::new()),
+            _ if points()
+                .all(|p| matches!(p.law.coefficient(), FrictionCoefficient::Constant(_))) =>
+            {
+                (Some(true), String::new())
+            }
+            _ => data.friction_bounded.clone(),
         };
-        self.add(BOUNDED, "friction sets are bounded", Some(bounded), note);
+        let statement = "friction sets are bounded, over all places";
+        self.add(BOUNDED, statement, bounded, note);
         // Shorter ones are refused before the first step.
         let statement = "delays are not shorter than the step";
         self.add(DELAYS, statement, Some(true), String::new());
     }
 
     /// What kind of system.
-    fn structure(&mut self, system: &dyn MechanicalSystem, state: &State, settings: &RunSettings) {
+    fn structure(&mut self, simulation: &Simulation, settings: &RunSettings) {
+        let (system, state) = (simulation.system(), simulation.state());
         let (count, joints) = (points(system).count(), system.joints().len());
         let world = system.as_world().is_some();
         let note = if world {
@@ -264,32 +312,51 @@ impl Hypotheses {
         };
         let one = count <= 1 && joints == 0 && !world;
         self.add(ONE, "there is one contact and no joint", Some(one), note);
-        let particle = has_unit_mass(system) && has_unit_frames(system, state);
-        self.add(
-            PARTICLE,
-            "the system is a particle or several of one mass",
-            Some(particle),
-            "the mass is not a multiple of the identity, or contacts are not those of points"
-                .to_string(),
-        );
+        let unit = match has_unit_mass(system) {
+            true => has_unit_frames(system, state),
+            false => Some(false),
+        };
+        let note = match unit {
+            Some(_) => {
+                "the mass is not a multiple of the identity, or contacts are not those of points"
+            }
+            None => "no place was found where contacts can touch: their frames are not known",
+        };
+        let statement = "the system is a particle or several of one mass";
+        self.add(PARTICLE, statement, unit, note.to_string());
+        let note = "contacts are compliant: they give way, and rebound as their springs do";
+        let rigid = Some(!simulation.contacts_are_compliant());
+        self.add(RIGID, "contacts are rigid", rigid, note.to_string());
         let generalized = points(system).all(|p| p.law.flow_rule().generalized().is_some());
         let statement = "friction is stated on generalized reactions";
         let note = format!("the law is {}", settings.law);
         self.add(GENERALIZED, statement, Some(generalized && count > 0), note);
+        let extended = |p: &ContactPoint| {
+            p.law.flow_rule().generalized().is_some_and(|rule| {
+                rule.sections == Sections::Joint || rule.active_space == ActiveSpace::Firm
+            })
+        };
+        // Of one constraint both choices say the same.
+        let written = system.constraints().len() <= 1 || !points(system).any(extended);
+        let note = "sections = \"joint\" and active_space = \"firm\" are extensions of P'4";
+        let statement = "the law of several constraints is that of the paper";
+        self.add(AS_WRITTEN, statement, Some(written), note.to_string());
     }
 
     /// Laws of declared contacts, or of all pairs of materials of a world.
-    fn laws(&mut self, system: &dyn MechanicalSystem, state: &State, settings: &RunSettings) {
+    fn laws(&mut self, simulation: &Simulation, settings: &RunSettings) {
+        let (system, state) = (simulation.system(), simulation.state());
         let laws = laws(system);
         let rough = || laws.iter().filter(|law| law.tangent_dimension() > 0);
         let elastic = largest_restitution(&laws);
-        let note = format!("restitution up to {elastic}");
-        self.add(
-            INELASTIC,
-            "impacts are inelastic",
-            Some(elastic == 0.0),
-            note,
-        );
+        let compliant = simulation.contacts_are_compliant();
+        let note = if compliant {
+            "springs of contacts give back what they took".to_string()
+        } else {
+            format!("restitution up to {elastic}")
+        };
+        let inelastic = Some(elastic == 0.0 && !compliant);
+        self.add(INELASTIC, "impacts are inelastic", inelastic, note);
         let note = "there is friction".to_string();
         let frictionless = rough().next().is_none();
         self.add(
@@ -392,27 +459,76 @@ fn has_unit_mass(system: &dyn MechanicalSystem) -> bool {
     })
 }
 
-/// Whether the rows of every contact with friction are orthonormal, as those of a point are: no lever couples normal and tangent.
-fn has_unit_frames(system: &dyn MechanicalSystem, state: &State) -> bool {
-    let n = system.dof();
-    let orthonormal = |constraint: &UnilateralConstraint| {
-        let mut gradient = vec![0.0; n];
-        constraint.gap().gradient(state.t, &state.q, &mut gradient);
-        constraint.points().iter().all(|point| {
-            let count = 1 + point.frame.tangent_count();
-            let mut rows = vec![0.0; count * n];
-            point.frame.rows(state.t, &state.q, &gradient, &mut rows);
-            let row = |k: usize| &rows[k * n..(k + 1) * n];
-            let product = |k: usize, l: usize| dot(row(k), row(l));
-            // The normal row may have any length.
-            (1..count).all(|k| {
-                let size = product(0, 0).sqrt();
-                let other = |l: usize| product(k, l).abs() <= 1e-9;
-                (product(k, k) - 1.0).abs() <= 1e-9
-                    && product(k, 0).abs() <= 1e-9 * size
-                    && (1..k).all(other)
-            })
+/// Places at which frames are looked at.
+const PLACES: u64 = 200;
+
+/// Whether the rows of every contact are orthonormal where it touches, as those of a point are: no lever couples normal and
+/// tangent, and slip is measured by the same length everywhere. Places are drawn around the state, near and far, and
+/// brought to the obstacle; none if no such place was found.
+fn has_unit_frames(system: &dyn MechanicalSystem, state: &State) -> Option<bool> {
+    let mut seen = Some(true);
+    for constraint in system.constraints() {
+        let mut touched = false;
+        for seed in 0..PLACES {
+            let Some((t, q)) = place_of_contact(constraint, state, seed) else {
+                continue;
+            };
+            touched = true;
+            if !is_unit_frame(constraint, t, &q) {
+                return Some(false);
+            }
+        }
+        seen = seen.filter(|_| touched);
+    }
+    seen
+}
+
+/// A time and a configuration in which a gap vanishes, by Newton's method from a place that the seed draws.
+fn place_of_contact(
+    constraint: &UnilateralConstraint,
+    state: &State,
+    seed: u64,
+) -> Option<(f64, Vec<f64>)> {
+    let mut random = Splitmix(seed);
+    let size = 10f64.powi((seed % 6) as i32 - 3);
+    let t = state.t * random.unit();
+    let mut q: Vec<f64> = (state.q.iter())
+        .map(|q| q + size * (2.0 * random.unit() - 1.0))
+        .collect();
+    let mut gradient = vec![0.0; q.len()];
+    for _ in 0..40 {
+        let gap = constraint.gap().value(t, &q);
+        constraint.gap().gradient(t, &q, &mut gradient);
+        let square = dot(&gradient, &gradient);
+        let rounding: f64 = gradient.iter().zip(&q).map(|(g, q)| (g * q).abs()).sum();
+        if gap.abs() <= 1e-13 * rounding.max(size * square.sqrt()) {
+            return Some((t, q));
+        }
+        if !(square > 0.0) || !gap.is_finite() {
+            return None;
+        }
+        (q.iter_mut().zip(&gradient)).for_each(|(q, g)| *q -= gap * g / square);
+    }
+    None
+}
+
+fn is_unit_frame(constraint: &UnilateralConstraint, t: f64, q: &[f64]) -> bool {
+    let n = q.len();
+    let mut gradient = vec![0.0; n];
+    constraint.gap().gradient(t, q, &mut gradient);
+    constraint.points().iter().all(|point| {
+        let count = 1 + point.frame.tangent_count();
+        let mut rows = vec![0.0; count * n];
+        point.frame.rows(t, q, &gradient, &mut rows);
+        let row = |k: usize| &rows[k * n..(k + 1) * n];
+        let product = |k: usize, l: usize| dot(row(k), row(l));
+        // The normal row may have any length.
+        (1..count).all(|k| {
+            let size = product(0, 0).sqrt();
+            let other = |l: usize| product(k, l).abs() <= 1e-9;
+            (product(k, k) - 1.0).abs() <= 1e-9
+                && product(k, 0).abs() <= 1e-9 * size
+                && (1..k).all(other)
         })
-    };
-    system.constraints().iter().all(orthonormal)
+    })
 }

@@ -107,6 +107,9 @@ pub fn examine(problem: &ContactProblem) -> Examination {
     }
     for blocks in components(problem) {
         let part = Component::new(problem, &blocks);
+        // A normal that joints let move nothing depends on them.
+        let inert = |b: &ContactBlock| !(part.problem.w(b.start, b.start) > 0.0);
+        found.dependent_normals |= part.problem.blocks().iter().any(inert);
         let motion = match part.proved() {
             Some(known) => known,
             None => {

@@ -67,7 +67,11 @@ impl Graph {
         match self.node(node) {
             Node::Constant(_) | Node::Input(0) => Fixed,
             Node::Input(k) if (Self::HELD_FIRST..Self::PAST_FIRST).contains(&(k as usize)) => Fixed,
-            Node::Input(_) => Linear,
+            // Values of the past grow as what they are read of.
+            Node::Input(k) => (k as usize)
+                .checked_sub(Self::PAST_FIRST)
+                .and_then(|term| self.past_terms().get(term)?.operand)
+                .map_or(Linear, |operand| self.growth(operand)),
             Node::Unary(operation, _) => match operation {
                 Unary::Negate | Unary::Abs => straight,
                 Unary::Sin | Unary::Cos | Unary::Atan | Unary::Tanh => bounded,
@@ -104,11 +108,43 @@ impl Graph {
         }
     }
 
+    /// Whether an expression is bounded over all states, over a bounded time; none if that is not known.
+    #[must_use]
+    pub fn is_bounded(&self, expression: Expression) -> Option<bool> {
+        let growth = self.growth(expression);
+        let within = self.bounds(expression).iter().all(|end| end.is_finite());
+        if growth <= Growth::Bounded || within {
+            return Some(true);
+        }
+        (growth == Growth::Steep || self.rises_along_a_ray(expression)).then_some(false)
+    }
+
+    /// Whether values grow with the distance along some ray, up to a billion.
+    fn rises_along_a_ray(&self, expression: Expression) -> bool {
+        let mut at = self.along_rays(expression);
+        (0..RAYS).any(|seed| {
+            let values = [1e3, 1e6, 1e9].map(|s| at(seed, s).abs());
+            values[0] > 0.0 && values[1] > 27.0 * values[0] && values[2] > 27.0 * values[1]
+        })
+    }
+
     /// Whether difference quotients grow with the distance, along some ray, up to a billion.
     fn grows_along_a_ray(&self, expression: Expression) -> bool {
+        let mut at = self.along_rays(expression);
+        (0..RAYS).any(|seed| {
+            let quotients =
+                [1e1, 1e3, 1e6, 1e9].map(|s| (at(seed, 2.0 * s) - at(seed, s)).abs() / s);
+            let overflows = [1e1, 1e3, 1e6, 1e9].map(|s| at(seed, s).is_infinite());
+            let grows = |k: usize| quotients[k + 1] > 27.0 * quotients[k];
+            (quotients[0] > 0.0 && grows(1) && grows(2)) || (!overflows[0] && overflows[3])
+        })
+    }
+
+    /// The expression at a distance along the ray of a seed.
+    fn along_rays(&self, expression: Expression) -> impl FnMut(u64, f64) -> f64 + use<> {
         let tape = Tape::compile(self, &[expression]);
         let mut registers = Vec::new();
-        let mut at = |seed: u64, distance: f64| {
+        move |seed, distance| {
             let mut out = [0.0];
             let read = |k: usize| {
                 let direction = draw(seed, k, 0);
@@ -120,13 +156,6 @@ impl Graph {
             };
             tape.evaluate_with(read, &mut registers, &mut out);
             out[0]
-        };
-        (0..RAYS).any(|seed| {
-            let quotients =
-                [1e1, 1e3, 1e6, 1e9].map(|s| (at(seed, 2.0 * s) - at(seed, s)).abs() / s);
-            let overflows = [1e1, 1e3, 1e6, 1e9].map(|s| at(seed, s).is_infinite());
-            let grows = |k: usize| quotients[k + 1] > 27.0 * quotients[k];
-            (quotients[0] > 0.0 && grows(1) && grows(2)) || (!overflows[0] && overflows[3])
-        })
+        }
     }
 }

@@ -18,6 +18,14 @@ struct Kink {
     switch: Vec<Expression>,
 }
 
+impl Kink {
+    /// What it makes of an expression whose gradient jumps there.
+    fn of_gradient(&self) -> Smoothness {
+        let word = self.word;
+        Smoothness::Rough(format!("the gradient jumps where `{word}` has its kink"))
+    }
+}
+
 impl Graph {
     /// Whether the gradient of a gap in its coordinates is continuous on the surface where the gap vanishes. Places of the
     /// surface where an operation has a kink are found from random starts; the gradients on both sides of them decide.
@@ -27,17 +35,9 @@ impl Graph {
             return Smoothness::Rough(why);
         }
         let mut graph = self.clone();
-        let mut kinks = Vec::new();
-        for part in self.reachable(&[gap]) {
-            graph.kinks_of(part, &mut kinks);
-        }
-        // What only time switches has no place.
-        kinks.retain(|kink| kink.switch.iter().any(|&e| graph.inputs_of(e) != [0]));
+        let kinks = graph.kinks_in_place(gap);
         match (kinks.iter()).find(|kink| graph.is_kink_of_surface(&kink.switch, gap)) {
-            Some(kink) => Smoothness::Rough(format!(
-                "the gradient jumps where `{}` has its kink",
-                kink.word
-            )),
+            Some(kink) => kink.of_gradient(),
             None => Smoothness::Analytic,
         }
     }
@@ -63,6 +63,52 @@ impl Graph {
             graph.kinks_of(part, &mut kinks);
         }
         (kinks.iter()).any(|kink| graph.is_kink_of_surface(&kink.switch, expression))
+    }
+
+    /// Whether an equation is twice continuously differentiable where it holds, as that of a joint must be: the velocity turns
+    /// with its second derivatives. On the wire y = −|x|^1.5 the gradient is continuous, and a bead has several motions.
+    #[must_use]
+    pub fn smoothness_of_equation(&self, equation: Expression) -> Smoothness {
+        let known = self.smoothness(equation);
+        if matches!(known, Smoothness::Analytic | Smoothness::Rough(_)) {
+            return known;
+        }
+        let mut graph = self.clone();
+        let mut kinks = graph.kinks_in_place(equation);
+        for part in self.reachable(&[equation]) {
+            // Those below 1 are among the kinks.
+            if let Node::Binary(Binary::Power, base, n) = self.node(part)
+                && self.constant_value(n).is_some_and(|n| n >= 1.0)
+            {
+                let switch = vec![base];
+                kinks.push(Kink {
+                    word: "a power",
+                    switch,
+                });
+            }
+        }
+        let mut worst = Smoothness::Analytic;
+        for kink in &kinks {
+            worst = worst.and(match graph.jump_on_surface(&kink.switch, equation) {
+                None => Smoothness::Analytic,
+                Some(true) => kink.of_gradient(),
+                Some(false) => Smoothness::Unknown(format!(
+                    "whether the gradient has a slope where `{}` has its kink was not decided",
+                    kink.word
+                )),
+            });
+        }
+        worst
+    }
+
+    /// Kinks of all operations of an expression but those that only time switches: they have no place.
+    fn kinks_in_place(&mut self, expression: Expression) -> Vec<Kink> {
+        let mut kinks = Vec::new();
+        for part in self.reachable(&[expression]) {
+            self.kinks_of(part, &mut kinks);
+        }
+        kinks.retain(|kink| kink.switch.iter().any(|&e| self.inputs_of(e) != [0]));
+        kinks
     }
 
     fn kinks_of(&mut self, part: Expression, kinks: &mut Vec<Kink>) {
@@ -112,6 +158,11 @@ impl Graph {
 
     /// Whether the gradient of the gap jumps at a place where the gap and the switch vanish.
     fn is_kink_of_surface(&mut self, switch: &[Expression], gap: Expression) -> bool {
+        self.jump_on_surface(switch, gap) == Some(true)
+    }
+
+    /// The same; none if no place was found where both vanish.
+    fn jump_on_surface(&mut self, switch: &[Expression], gap: Expression) -> Option<bool> {
         let inputs = self.inputs_of(gap);
         let n = inputs.len();
         let mut outputs = switch.to_vec();
@@ -129,7 +180,8 @@ impl Graph {
             tape.evaluate_with(read, &mut registers, &mut out);
             out
         };
-        (0..STARTS).any(|seed| {
+        let mut met = None;
+        for seed in 0..STARTS {
             let size = 10f64.powi((seed % 4) as i32 - 2);
             let mut x: Vec<f64> = inputs.iter().map(|&k| size * draw(seed, k, 0)).collect();
             let mut out = at(&x);
@@ -139,14 +191,15 @@ impl Graph {
             }
             let length = 1.0 + norm(&x);
             if !out[..rows].iter().all(|value| value.abs() <= 1e-9 * length) {
-                return false;
+                continue;
             }
+            met = Some(false);
             // Across the kink, the jump of a gradient stays as the distance shrinks.
             let Some(across) = (0..rows - 1)
                 .map(|row| &out[rows + row * n..][..n])
                 .find(|slope| norm(slope) > 0.0)
             else {
-                return false;
+                continue;
             };
             let across: Vec<f64> = across.iter().map(|d| d / norm(across)).collect();
             let mut jump = |distance: f64| {
@@ -171,8 +224,11 @@ impl Graph {
                 }
             };
             let (far, near) = (jump(1e-3), jump(1e-4));
-            near > 1e-6 && near > 0.5 * far
-        })
+            if near > 1e-6 && near > 0.5 * far {
+                return Some(true);
+            }
+        }
+        met
     }
 }
 

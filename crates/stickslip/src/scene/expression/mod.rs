@@ -37,6 +37,7 @@
 //! assert!((out[1] - 0.3_f64.sin() * 0.3_f64.cos()).abs() < 1e-15);
 //! ```
 
+mod bounds;
 mod derivative;
 mod error;
 mod function;
@@ -48,6 +49,7 @@ mod nearest;
 mod operation;
 mod parser;
 mod past;
+mod past_smoothness;
 mod sampled;
 mod scope;
 mod smoothness;

@@ -1,16 +1,19 @@
 //! The theorems of the papers and the hypotheses that each of them needs.
 
 use super::{
-    ANALYTIC, BOUNDED, CONSTANT, COULOMB, DELAYS, FORCES, FORCES_LOCALLY, FRICTION, FRICTIONLESS,
-    GENERALIZED, GRADIENT, Hypotheses, Hypothesis, INDEPENDENT, INELASTIC, ISOTROPIC, MEAN, ONE,
-    PARTICLE, PRESENT, RESTING, RIGHT, SMOOTH_GAPS, SWEEPING, Status, THETA, TheoremCover,
+    ANALYTIC, AS_WRITTEN, BOUNDED, CONSTANT, COULOMB, DELAYS, FORCES, FORCES_LOCALLY, FRICTION,
+    FRICTIONLESS, GENERALIZED, GRADIENT, Hypotheses, Hypothesis, INDEPENDENT, INELASTIC, ISOTROPIC,
+    MEAN, ONE, PARTICLE, PRESENT, RESTING, RIGHT, RIGID, SMOOTH_GAPS, SMOOTH_JOINTS, SWEEPING,
+    Status, THETA, TheoremCover,
 };
 
-/// What Theorem 1.3 of [MonteiroMarquesDzonou2017] asks of the data: g(q) of class C¹ with a gradient, f Lipschitz in past and velocity over all states, a cone of
-/// revolution whose angle is Lipschitz in the past and below a right angle, inelastic impacts.
-const PARTICLE_WITH_FRICTION: [&str; 13] = [
+/// What Theorem 1.3 of [MonteiroMarquesDzonou2017] asks of the data: g(q) of class C¹ with a gradient, f Lipschitz in the past motion (in its largest distance: past
+/// velocities are none of it) and in the velocity over all states, a cone of revolution whose angle is Lipschitz in the place and bounded away from a right angle, rigid contact
+/// and inelastic impacts.
+const PARTICLE_WITH_FRICTION: [&str; 14] = [
     ONE,
     PARTICLE,
+    RIGID,
     COULOMB,
     INELASTIC,
     RIGHT,
@@ -24,7 +27,19 @@ const PARTICLE_WITH_FRICTION: [&str; 13] = [
     DELAYS,
 ];
 
+/// A theorem on the velocities of one instant.
+const IMPACT_IS_DETERMINED: &str = "the velocity after an impact is determined by that before: P'3 and P'4 of [CharlesBallard2016]";
+
 impl Hypotheses {
+    /// The theorem by which the motion of the run is the only one from its start, if one covers it.
+    pub fn unique_motion(&self) -> Option<&TheoremCover> {
+        self.theorems.iter().find(|cover| {
+            cover.about == "uniqueness"
+                && cover.status == Status::Holds
+                && cover.theorem != IMPACT_IS_DETERMINED
+        })
+    }
+
     /// Puts the theorems beside the hypotheses.
     pub(super) fn theorems(&mut self) {
         let mut sweeping = vec![SWEEPING];
@@ -52,11 +67,13 @@ impl Hypotheses {
                 "frictionless motions exist for some time: section 1.3 of [CharlesBallard2016]",
                 &[
                     FRICTIONLESS,
+                    RIGID,
                     RESTING,
                     PRESENT,
                     GRADIENT,
                     INDEPENDENT,
                     SMOOTH_GAPS,
+                    SMOOTH_JOINTS,
                     FORCES_LOCALLY,
                 ],
             ),
@@ -65,6 +82,7 @@ impl Hypotheses {
                 "frictionless motions of analytic data are unique while they last: section 1.3 of [CharlesBallard2016]",
                 &[
                     FRICTIONLESS,
+                    RIGID,
                     RESTING,
                     PRESENT,
                     ANALYTIC,
@@ -78,6 +96,7 @@ impl Hypotheses {
                 &[
                     ONE,
                     PARTICLE,
+                    RIGID,
                     COULOMB,
                     ISOTROPIC,
                     CONSTANT,
@@ -91,8 +110,8 @@ impl Hypotheses {
             ),
             (
                 "uniqueness",
-                "the velocity after an impact is determined by that before: P'3 and P'4 of [CharlesBallard2016]",
-                &[GENERALIZED, GRADIENT, INDEPENDENT],
+                IMPACT_IS_DETERMINED,
+                &[GENERALIZED, RIGID, AS_WRITTEN, GRADIENT, INDEPENDENT],
             ),
             (
                 "dissipation",

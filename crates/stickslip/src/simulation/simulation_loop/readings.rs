@@ -104,6 +104,11 @@ impl Simulation {
         self.scheme.position_correction(self.system.as_ref())
     }
 
+    /// Whether contacts are springs.
+    pub(crate) fn contacts_are_compliant(&self) -> bool {
+        self.scheme.is_compliant()
+    }
+
     /// The system.
     pub fn system(&self) -> &dyn MechanicalSystem {
         self.system.as_ref()
