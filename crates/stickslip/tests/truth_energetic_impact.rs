@@ -132,3 +132,45 @@ fn impact_laws_do_not_act_on_compliant_contacts() {
     let apart = newton.iter().zip(&other).map(|(a, b)| (a - b).abs());
     assert!(apart.fold(0.0, f64::max) > 1e-4, "{newton:?} {other:?}");
 }
+
+/// What the normal impulse and friction do is summed along the layer: an elastic impact takes nothing along the normal, whatever its slip does
+/// meanwhile, and one with e gives back e² of what compression took.
+#[test]
+fn normal_works_are_those_along_the_layer() {
+    let rod = "title = \"rod\"\nuntil = 0.06\nstep = 1e-3\nimpact = \"energetic\"\nscheme = \"SCHEME\"\n[system]\n\
+        coordinates = [\"x\", \"y\", \"th\"]\nkinetic_energy = \"(x'^2 + y'^2)/2 + th'^2/24\"\n\
+        [[contacts]]\nname = \"tip\"\ngap = \"y - 0.5*sin(th)\"\npoint = [\"x - 0.5*cos(th)\", \"y - 0.5*sin(th)\"]\n\
+        normal = [0, 1]\nfriction = 0.9\nrestitution = 1\n\
+        [initial]\ny = \"0.5*sin(1.1) + 0.05\"\nth = 1.1\nx_dot = -0.4\ny_dot = -1\n";
+    let particle = "title = \"particle\"\nuntil = 0.15\nstep = 1e-3\nimpact = \"energetic\"\nscheme = \"SCHEME\"\n[system]\n\
+        coordinates = [\"x\", \"y\", \"z\"]\nmass_matrix = [[1, 0.2, 0.3], [0.2, 1.5, -0.4], [0.3, -0.4, 1]]\n\
+        [[contacts]]\nname = \"floor\"\ngap = \"z\"\npoint = [\"x\", \"y\", \"z\"]\nrestitution = 1\n\
+        friction = { ellipse = [0.5, 0.3] }\n\
+        [initial]\nz = 0.1\nx_dot = 1\ny_dot = -0.5\nz_dot = -1\n";
+    for (text, friction) in [(rod, Some(-0.0393)), (particle, None)] {
+        for scheme in ["event-driven", "moreau-jean", "moreau"] {
+            let works = works(&text.replace("SCHEME", scheme));
+            assert!(works[0].abs() < 1e-10, "{scheme}: {works:?}");
+            assert!(works[1] < -1e-3, "{scheme}: {works:?}");
+            if let Some(friction) = friction {
+                assert!((works[1] - friction).abs() < 5e-5, "{scheme}: {works:?}");
+            }
+        }
+    }
+}
+
+/// Normal and tangential works of a run of one contact.
+fn works(text: &str) -> [f64; 2] {
+    let scene = Scene::parse(SourceText::new("works.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = scene.simulation().unwrap();
+    let mut works = [0.0; 2];
+    let end = simulation.run_until(scene.settings.until, |record| {
+        for contact in &record.contacts {
+            works[0] += contact.work_normal;
+            works[1] += contact.work_tangential;
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(end, RunEnd::Finished);
+    works
+}

@@ -469,3 +469,33 @@ fn what_alternates_from_step_to_step_does_so_for_several() {
         assert_eq!(told, sticks, "{height} {friction}: {:?}", run.warnings);
     }
 }
+
+/// A bar that lands flat strikes with both of its ends at once, under two restitutions: each impact has the energy of its own contact, at steps
+/// and from event to event.
+#[test]
+fn impacts_at_one_instant_have_the_energies_of_their_own_contacts() {
+    let bar = |scheme: &str, step: &str| {
+        let text = format!(
+            "title = \"bar\"\nuntil = 0.01\nstep = {step}\nscheme = \"{scheme}\"\n[system]\ncoordinates = [\"x\", \"y\", \"th\"]\n\
+             mass_matrix = [[1, 0, 0], [0, 1, 0], [0, 0, 0.05]]\npotential = \"9.81*y\"\n\
+             [[contacts]]\nname = \"a\"\ngap = \"y - 0.2*cos(th) - 0.5*sin(th)\"\n\
+             point = [\"x - 0.5*cos(th) + 0.2*sin(th)\", \"y - 0.2*cos(th) - 0.5*sin(th)\"]\nfriction = 0.8\nrestitution = 0.7\n\
+             [[contacts]]\nname = \"b\"\ngap = \"y - 0.2*cos(th) + 0.5*sin(th)\"\n\
+             point = [\"x + 0.5*cos(th) + 0.2*sin(th)\", \"y - 0.2*cos(th) + 0.5*sin(th)\"]\nfriction = 0.8\nrestitution = 0.3\n\
+             [initial]\ny = 0.2\nx_dot = 3\ny_dot = -2\nth_dot = -1.5\n"
+        );
+        let scene = Scene::parse(SourceText::new("bar.toml", text)).unwrap();
+        let run = finish(&scene);
+        let impacts = of_kind(&run, EventKind::Impact);
+        let first: Vec<f64> = (impacts.iter().filter(|e| e.t == impacts[0].t))
+            .map(|e| e.energy.unwrap())
+            .collect();
+        first
+    };
+    let (steps, events) = (bar("moreau-jean", "1e-6"), bar("event-driven", "1e-4"));
+    assert_eq!((steps.len(), events.len()), (2, 2));
+    for (a, b) in steps.iter().zip(&events) {
+        assert!((a - b).abs() < 1e-3, "{steps:?} {events:?}");
+    }
+    assert!((steps[0] - steps[1]).abs() > 0.1);
+}

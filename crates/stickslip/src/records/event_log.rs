@@ -238,14 +238,8 @@ impl EventLog {
             }
             for event in located {
                 self.keep(event.clone());
-                let impact = matches!(event.kind, EventKind::Impact | EventKind::TangentialImpact);
-                if impact && event.energy > GAIN * self.kinetic_max {
-                    self.keep(Event {
-                        kind: EventKind::EnergyGain,
-                        ..event.clone()
-                    });
-                }
             }
+            self.look_for_gains_at_instants(located);
             return;
         }
         let mut acted = false;
@@ -403,6 +397,26 @@ impl EventLog {
         self.hit[i] = true;
         self.keep(event);
         self.look_for_gain(record);
+    }
+
+    /// Impacts at one instant that leave more energy than they found, all contacts together: told of the one that gave most.
+    fn look_for_gains_at_instants(&mut self, located: &[Event]) {
+        let impact = |e: &&Event| matches!(e.kind, EventKind::Impact | EventKind::TangentialImpact);
+        let impacts: Vec<&Event> = located.iter().filter(impact).collect();
+        for together in impacts.chunk_by(|a, b| a.t == b.t) {
+            let gain: f64 = together.iter().map(|e| e.energy).sum();
+            let order = |a: &&&Event, b: &&&Event| a.energy.total_cmp(&b.energy);
+            let Some(&most) = together.iter().max_by(order) else {
+                continue;
+            };
+            if gain > GAIN * self.kinetic_max {
+                self.keep(Event {
+                    kind: EventKind::EnergyGain,
+                    energy: gain,
+                    ..most.clone()
+                });
+            }
+        }
     }
 
     /// Impacts that leave more energy than they found, all contacts of the step together.

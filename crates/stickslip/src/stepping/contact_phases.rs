@@ -3,7 +3,7 @@
 use crate::algebra::{assign, assign_zeros};
 use crate::contact::{BlockKind, ContactBlock, ContactProblem};
 use crate::laws::{ImpactLaw, energetic_impact_in_space};
-use crate::records::StepOutcome;
+use crate::records::{StepOutcome, StepRecord};
 
 use super::ContactStage;
 use super::assembly::{ActiveContact, ContactAssembly};
@@ -27,6 +27,9 @@ pub(crate) struct ContactPhases {
     compression: Vec<f64>,
     bias: Vec<f64>,
     moved: Vec<f64>,
+    /// Slots that were struck under the energetic law: by how much the normal work along the layer exceeds the impulse on
+    /// the mean of the normal velocities before and after it. Friction did that much less.
+    layers: Vec<(usize, f64)>,
 }
 
 impl ContactPhases {
@@ -34,6 +37,17 @@ impl ContactPhases {
     pub fn without_contact(&mut self, free: &[f64]) {
         assign(&mut self.left, free);
         self.impulse.clear();
+        self.layers.clear();
+    }
+
+    /// Moves to the normal works of a record what was done along layers: impulse and velocity of an impact whose slip turns do not tell
+    /// what the normal impulse did and what friction. The sums stay.
+    pub fn split_works(&self, record: &mut StepRecord) {
+        for &(slot, excess) in &self.layers {
+            let contact = &mut record.contacts[slot];
+            contact.work_normal += excess;
+            contact.work_tangential -= excess;
+        }
     }
 
     /// Solves the problem in `stage`, whose free velocity and bias are set, for a step that began
@@ -161,6 +175,7 @@ impl ContactPhases {
         assembly: &ContactAssembly,
         stage: &ContactStage,
     ) -> Result<bool, StepOutcome> {
+        self.layers.clear();
         let energetic =
             |contact: &ActiveContact| matches!(contact.impact, ImpactLaw::Energetic { .. });
         if !assembly.active.iter().any(energetic) {
@@ -203,6 +218,11 @@ impl ContactPhases {
                 let impact = energetic_impact_in_space(&w, &u, &block.section, restitution);
                 if !impact.finished {
                     return Err(StepOutcome::NoSolution { contact: key });
+                }
+                if contact.owns_normal {
+                    let mean = 0.5 * (u[0] + impact.velocity[0]);
+                    let excess = impact.normal_work(restitution) - impact.impulse[0] * mean;
+                    self.layers.push((contact.slot, excess));
                 }
                 for (p, extra) in self.compression[rows].iter_mut().zip(impact.impulse) {
                     *p += extra;

@@ -391,6 +391,7 @@ impl ExplicitStep {
             (&self.phases.left, &self.v),
             record,
         );
+        self.phases.split_works(record);
     }
 
     /// The update of a step without contact and joints: the contact problem is empty.

@@ -37,6 +37,7 @@ impl MoreauJean {
                 (&self.phases.left, &self.velocity),
                 record,
             );
+            self.phases.split_works(record);
         }
         let (mut kinetic, mut potential) = self.account(system, frame, state, record);
         if frame.coasting {

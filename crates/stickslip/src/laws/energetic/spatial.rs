@@ -27,6 +27,13 @@ pub struct SpatialImpact {
     pub finished: bool,
 }
 
+impl SpatialImpact {
+    /// Work of the normal impulse along an impact that ended: restitution gives back its part of what compression took.
+    pub fn normal_work(&self, restitution: f64) -> f64 {
+        -(1.0 - restitution * restitution) * self.compression
+    }
+}
+
 /// Impact of one contact with the energetic coefficient `restitution`, in the plane or in space.
 ///
 /// # What it computes

@@ -15,6 +15,24 @@ use super::integrator::Integrator;
 /// Impacts that may follow each other at one instant.
 const ROUNDS: usize = 10_000;
 
+/// Normal impulse and energy of the contacts that approached. What contacts have that were struck without
+/// approaching is shared among them as the normal impulses are: the energies are those of the contacts, and their sum that of the impact.
+fn effects(record: &StepRecord, approaching: &[usize]) -> Vec<(f64, f64)> {
+    let impulse = |s: &usize| record.impulses[record.contacts[*s].start];
+    let own: f64 = (approaching.iter().map(|&s| record.contacts[s].work_law)).sum();
+    let all: f64 = record.contacts.iter().map(|c| c.work_law).sum();
+    let impulses: f64 = approaching.iter().map(impulse).sum();
+    let share = |s: &usize| match impulses > 0.0 {
+        true => impulse(s) / impulses,
+        false => 1.0 / approaching.len() as f64,
+    };
+    let effect = |s: &usize| {
+        let energy = record.contacts[*s].work_law + (all - own) * share(s);
+        (impulse(s), energy)
+    };
+    approaching.iter().map(effect).collect()
+}
+
 impl Integrator {
     /// The impact laws act on the touching contacts that approach, again and again: one that opened may be closed by what another is struck
     /// with, and is struck in its turn. Bounces too low to resolve end in contact.
@@ -89,10 +107,7 @@ impl Integrator {
             return record.outcome;
         }
         self.apply(&state.v, &record);
-        let energy: f64 = record.contacts.iter().map(|c| c.work_law).sum();
-        for &s in approaching {
-            let impulse = record.impulses[record.contacts[s].start];
-            let effect = (impulse, energy);
+        for (&s, effect) in approaching.iter().zip(effects(&record, approaching)) {
             self.record_impact(Some(s), ReferenceEventKind::Impact, &before, effect);
         }
         StepOutcome::Solved
@@ -170,6 +185,8 @@ impl Integrator {
         });
         stage.problem.velocity_free_mut().copy_from_slice(&before);
         stage.problem.refresh();
+        // What the normal impulse does along a layer beyond its product with the mean velocity.
+        let mut excess = 0.0;
         match impact {
             ImpactLaw::Energetic { restitution } => {
                 let mut u = acc.local[slot.start..][..slot.size].to_vec();
@@ -181,6 +198,8 @@ impl Integrator {
                 }
                 stage.solution.prepare(slot.size);
                 stage.solution.impulse.copy_from_slice(&layer.impulse);
+                let mean = 0.5 * (u[0] + layer.velocity[0]);
+                excess = layer.normal_work(restitution) - layer.impulse[0] * mean;
             }
             _ => {
                 stage.solution.prepare(slot.size);
@@ -197,6 +216,8 @@ impl Integrator {
             return false;
         }
         let mut works = [0.0; 4];
+        works[0] = excess;
+        works[1] = -excess;
         for (i, &p) in stage.solution.impulse.iter().enumerate() {
             let start = stage.problem.row_dot(i, &before);
             let drift = self.accelerations.local[slot.start + i] - start;
