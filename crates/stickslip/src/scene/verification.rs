@@ -247,6 +247,9 @@ impl Scene {
         let mut settings = VerifySettings {
             initial: Some(self.initial_state()),
             impact_map: self.impact_rule(),
+            contact_gap: self
+                .discretisation()
+                .map_or(0.0, Discretisation::contact_gap),
             ..VerifySettings::default()
         };
         // A run is as precise as its contact problems were solved.

@@ -106,7 +106,7 @@ impl Discretisation {
     }
 
     /// Gap up to which a contact takes part in a step.
-    pub(super) fn contact_gap(self) -> f64 {
+    pub(crate) fn contact_gap(self) -> f64 {
         match self {
             Self::EndOfStep { contact_gap }
             | Self::StartOfStep { contact_gap }

@@ -25,6 +25,9 @@ pub struct VerifySettings {
     pub initial: Option<(Vec<f64>, Vec<f64>)>,
     /// Time of the initial condition.
     pub t_start: f64,
+    /// Gap up to which a motion that says that it is a run may close contacts; one that no gap of the motion tells from zero is
+    /// always granted.
+    pub contact_gap: f64,
     /// Impact map F, where it is not that of the restitution of the contacts.
     pub impact_map: Option<Arc<dyn ImpactRule>>,
 }
@@ -36,6 +39,7 @@ impl Default for VerifySettings {
             gap_tolerance: 1e-9,
             initial: None,
             t_start: 0.0,
+            contact_gap: 0.0,
             impact_map: None,
         }
     }
@@ -138,7 +142,8 @@ fn judged(
         impulse: survey.impulse,
         spans: survey.spans(),
     };
-    judge.initial_condition(first, &survey.range, &mut report);
+    judge.initial_condition(first, &survey, &mut report);
+    judge.contact_gap(first, &mut report);
     match motion.discretisation {
         None => judge.exact_motion(&mut report),
         Some(rule) => judge.run(rule, nodes, &mut report)?,
@@ -163,13 +168,8 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// `range` holds the least and the largest value of each coordinate after the first node.
-    fn initial_condition(
-        &self,
-        first: &MotionNode,
-        range: &[(f64, f64)],
-        report: &mut Verification,
-    ) {
+    /// Configuration, left velocity and time of the first node.
+    fn initial_condition(&self, first: &MotionNode, survey: &Survey, report: &mut Verification) {
         let Some((q, v)) = &self.settings.initial else {
             return;
         };
@@ -177,7 +177,7 @@ impl<'a> Judge<'a> {
         self.system.mass(&first.q, &mut mass);
         // Coordinates by their own range, velocities by the speed of the motion.
         let coordinates = first.q.iter().zip(q).enumerate().map(|(i, (a, b))| {
-            let (low, high) = range.get(i).copied().unwrap_or((*b, *b));
+            let (low, high) = survey.range.get(i).copied().unwrap_or((*b, *b));
             let range = b.abs().max((low - b).abs()).max((high - b).abs());
             (a - b).abs() / range.max(f64::MIN_POSITIVE)
         });
@@ -185,13 +185,35 @@ impl<'a> Judge<'a> {
             let speed = self.speed / mass.get(i, i).max(f64::MIN_POSITIVE).sqrt();
             (a - b).abs() / speed
         });
-        let start = (first.t - self.settings.t_start).abs();
+        // Time by the first interval; a motion of one instant tells of no other.
+        let t_start = self.settings.t_start;
+        let rounding = 4.0 * f64::EPSILON * first.t.abs().max(t_start.abs());
+        let late = ((first.t - t_start).abs() - rounding).max(0.0);
+        let start = match late {
+            0.0 => 0.0,
+            _ => late / survey.first_interval,
+        };
         let size = coordinates
             .chain(velocities)
             .chain([start])
             .fold(0.0, |s: f64, x| if x.is_nan() || x > s { x } else { s });
         if !(size <= self.settings.tolerance) {
             report.note(Line::InitialCondition, first.t, size, None);
+        }
+    }
+
+    /// A motion that says that it is a run does not choose for itself how far away a contact acts.
+    fn contact_gap(&self, first: &MotionNode, report: &mut Verification) {
+        let Some(rule) = self.motion.discretisation else {
+            return;
+        };
+        let place = Place::at(self.system, first.t, &first.q, &first.v_left);
+        for c in 0..place.gaps.len() {
+            let granted = self.settings.contact_gap.max(self.gap_slack(&place, c));
+            if !(rule.contact_gap() <= granted) {
+                let size = rule.contact_gap() / granted;
+                report.note(Line::ContactGap, first.t, size, self.name(c));
+            }
         }
     }
 
@@ -330,6 +352,12 @@ fn obstacle(
             "forces or friction read the past, and only a run tells all of it".to_string(),
         );
     }
+    if !system.controllers().is_empty() && !is_run {
+        return Some(
+            "forces or friction read the outputs of controllers, and only a run tells their samples"
+                .to_string(),
+        );
+    }
     if formulation.particle() {
         let n = system.dof();
         let mut mass = system.new_matrix();
@@ -357,6 +385,8 @@ struct Survey<'a> {
     factored: bool,
     past: Option<Past<'a>>,
     first: Option<MotionNode>,
+    /// Length of the first interval, zero before there is one.
+    first_interval: f64,
     last: Option<MotionNode>,
     speed: f64,
     impulse: f64,
@@ -375,6 +405,7 @@ impl<'a> Survey<'a> {
             factored: false,
             past: None,
             first: None,
+            first_interval: 0.0,
             last: None,
             speed: f64::MIN_POSITIVE,
             impulse: 0.0,
@@ -439,6 +470,9 @@ impl<'a> Survey<'a> {
             (Some(past), Some(last)) => {
                 let mut push = past.reading(|s| force(s, last.t, &last.q, &last.v_right));
                 past.enter(node);
+                if self.first_interval == 0.0 {
+                    self.first_interval = node.t - last.t;
+                }
                 if self.factored {
                     let given = (node.t - last.t) * self.factor.dual_norm(&mut push);
                     self.speed = self.speed.max(if given.is_finite() { given } else { 0.0 });

@@ -13,6 +13,8 @@ pub enum Line {
     WellFormed,
     /// A thinned run keeps the steps that its scene makes.
     KeptSteps,
+    /// A motion that says that it is a run closes no contact farther away than its scene does.
+    ContactGap,
     /// The motion starts where it should.
     InitialCondition,
     /// Positions move with the velocities.
@@ -67,6 +69,7 @@ impl Line {
         match self {
             Self::WellFormed => "the motion is not well formed",
             Self::KeptSteps => "a kept step is not that of the scene run again",
+            Self::ContactGap => "a contact gap of its own, larger than that of the scene",
             Self::InitialCondition => "initial condition",
             Self::Kinematics => "positions do not follow the velocities",
             Self::Projection => {
