@@ -242,6 +242,12 @@ impl ContactProblem {
         }
     }
 
+    /// Whether nothing moves without impulses, but for rounding.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let heard = self.heard_free();
+        (0..self.size()).all(|row| heard(row) == 0.0)
+    }
+
     /// Adds a block of `size` rows and returns them and its bias for writing.
     pub fn push(
         &mut self,

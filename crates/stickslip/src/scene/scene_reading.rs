@@ -218,7 +218,8 @@ fn check_on_several(reader: &mut Reader, table: &Table, settings: &Settings) {
 
 /// A scheme that chooses between modes itself takes none by name and follows no branches.
 fn check_choice(reader: &mut Reader, table: &Table, settings: &Settings) {
-    if settings.scheme != Scheme::EventDriven {
+    // Worlds do not have the scheme at all.
+    if settings.scheme != Scheme::EventDriven || table.value("world").is_some() {
         return;
     }
     let branch = (settings.on_several == OnSeveral::Branch).then_some("on_several");

@@ -272,6 +272,8 @@ impl ContactSolver for GaussSeidel {
             solution.iterations = 1;
             solution.status = match self.visit(problem, block, &mut solution.impulse) {
                 LocalOutcome::NoSolution => SolveStatus::NoSolution { block: 0 },
+                // Impulses of rounding are no other motion.
+                LocalOutcome::Several { .. } if problem.is_at_rest() => SolveStatus::Converged,
                 LocalOutcome::Several { .. } => SolveStatus::SeveralSolutions { block: 0 },
                 LocalOutcome::Stalled { .. } => SolveStatus::Stalled,
                 _ => SolveStatus::Converged,

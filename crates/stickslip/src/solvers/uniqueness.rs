@@ -38,7 +38,7 @@
 //!
 //! # Tested by
 //!
-//! `tests/truth_uniqueness.rs`.
+//! `tests/truth_uniqueness.rs`, `tests/truth_several_at_start.rs`.
 
 use serde::{Deserialize, Serialize};
 
@@ -223,7 +223,7 @@ pub(crate) struct Component {
 impl Component {
     /// Whether nothing moves without impulses; then the only motion is rest ([`FoundSolution::at_rest`]).
     pub fn is_at_rest(&self) -> bool {
-        self.problem.free().iter().all(|&q| q == 0.0)
+        self.problem.is_at_rest()
     }
 
     /// Whether its solutions are enumerated where no proof spares that.
