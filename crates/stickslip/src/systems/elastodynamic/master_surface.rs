@@ -496,7 +496,7 @@ mod tests {
         let cube = surface(x, faces.to_vec(), 3);
         let q = vec![0.0; 21];
         let normal = |x: [f64; 3]| cube.nearest(0.0, &q, x).normal;
-        for up in [0.0, 1.1e-16, -1.1e-16, 1e-9] {
+        for up in [0.0f64, 1.1e-16, -1.1e-16, 1e-9] {
             let inside = normal([0.3, 0.7, 1.0 + up]);
             assert!((inside[2] - 1.0).abs() < 1e-15, "{inside:?}");
             let edge = normal([1.0 + up, 0.3, 1.0 + up]);
