@@ -19,7 +19,7 @@ use super::expression::{Binary, Expression, Functional, Graph, PastDetail, PastT
 use super::mechanics::GeneralizedModel;
 use super::program::{
     PastRead, Program, SceneForce, SceneInertia, SceneMemory, ScenePotential, SceneRows,
-    SceneScalar, SceneSlip,
+    SceneScalar, SceneSlip, SceneSwitches,
 };
 use super::settings::Settings;
 use super::words::{Law, Scheme};
@@ -65,6 +65,14 @@ pub(super) fn generalized(
             past: past.clone(),
         });
     }
+    let switches = switches(model, &mut graph);
+    if !switches.is_empty() {
+        builder = builder.switches(SceneSwitches {
+            values: Program::compile(&graph, &switches, n),
+            count: switches.len(),
+            past: past.clone(),
+        });
+    }
     if let Some(stiffness) = &model.system.stiffness {
         builder = builder.stiffness(SymmetricMatrix::from_rows(n, stiffness.clone()));
     }
@@ -91,6 +99,26 @@ pub(super) fn generalized(
         Ok(system) => Ok(Box::new(system)),
         Err(error) => Err(locate(model, &error)),
     }
+}
+
+/// Longest list of switches; a table with more places than that is looked at as it is.
+const SWITCHES_MAX: usize = 256;
+
+/// Where forces and friction may jump or bend, as far as time, place and velocity tell; friction that reads its slip bends there besides.
+fn switches(model: &GeneralizedModel, graph: &mut Graph) -> Vec<Expression> {
+    let mut roots = model.system.force.clone().unwrap_or_default();
+    roots.extend(model.system.potential);
+    let points = model.contacts.iter().flat_map(|contact| &contact.points);
+    for point in points {
+        roots.extend(point.friction.coefficient);
+        roots.extend(&point.drift);
+    }
+    let mut switches = graph.switches_of(&roots);
+    switches.retain(|&e| !graph.inputs_of(e).contains(&Graph::SLIP));
+    if switches.len() > SWITCHES_MAX {
+        switches.clear();
+    }
+    switches
 }
 
 /// A contact with its points, each with a frame and a law of its own.

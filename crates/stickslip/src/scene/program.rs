@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::algebra::SymmetricMatrix;
 use crate::systems::constraint::{FrictionMemory, SlipFriction};
-use crate::systems::functions::{Force, FrameRows, Inertia, Potential, ScalarFunction};
+use crate::systems::functions::{Force, FrameRows, Inertia, Potential, ScalarFunction, Switches};
 use crate::systems::past_motion::{FunctionIntegral, PastIntegral, PastView, WindowMaximum};
 use crate::systems::{ForceDependence, Instant};
 
@@ -257,6 +257,21 @@ pub(super) struct SceneForce {
     /// ∂f/∂q, then ∂f/∂v, row-major; none if both are zero.
     pub derivatives: Option<Program>,
     pub past: Arc<[PastRead]>,
+}
+
+/// Where the expressions of a scene may jump or bend.
+pub(super) struct SceneSwitches {
+    pub values: Program,
+    pub count: usize,
+    pub past: Arc<[PastRead]>,
+}
+
+impl Switches for SceneSwitches {
+    fn values(&self, at: &Instant, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.count, 0.0);
+        self.values.run_with_past(at, &self.past, out);
+    }
 }
 
 impl Force for SceneForce {

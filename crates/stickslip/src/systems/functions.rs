@@ -48,6 +48,13 @@ pub trait Force: Send + Sync {
     }
 }
 
+/// Functions of the instant that change their sign wherever forces or friction may jump or bend (`if`, `sign`, `abs`, tables).
+#[doc(hidden)]
+pub trait Switches: Send + Sync {
+    /// Writes their values, always as many; inner ones first where one is a part of another.
+    fn values(&self, at: &Instant, out: &mut Vec<f64>);
+}
+
 /// Scalar function φ(t, q): a gap or a bilateral constraint.
 pub trait ScalarFunction: Send + Sync {
     /// φ(t, q).

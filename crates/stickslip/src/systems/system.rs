@@ -133,6 +133,11 @@ pub trait MechanicalSystem: Send + Sync {
         false
     }
 
+    /// Writes functions of the instant that change their sign wherever forces or friction may jump or bend, where they are known.
+    fn switches(&self, _at: &Instant, out: &mut Vec<f64>) {
+        out.clear();
+    }
+
     /// Whether there is a potential besides the linear stiffness.
     fn has_potential(&self) -> bool;
 

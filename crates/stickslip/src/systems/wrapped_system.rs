@@ -94,6 +94,9 @@ impl<S: WrappedSystem> MechanicalSystem for S {
     fn force_derivatives(&self, at: &Instant, dq: &mut [f64], dv: &mut [f64]) -> bool {
         WrappedSystem::force_derivatives(self, at, dq, dv)
     }
+    fn switches(&self, at: &Instant, out: &mut Vec<f64>) {
+        self.system().switches(at, out);
+    }
     fn has_potential(&self) -> bool {
         self.system().has_potential()
     }

@@ -111,6 +111,26 @@ impl Graph {
         kinks
     }
 
+    /// Functions that change their sign wherever one of the expressions may jump or bend, inner ones first.
+    pub fn switches_of(&mut self, roots: &[Expression]) -> Vec<Expression> {
+        let mut switches = Vec::new();
+        for part in self.reachable(roots) {
+            let mut kinks = Vec::new();
+            self.kinks_of(part, &mut kinks);
+            switches.extend(kinks.into_iter().flat_map(|kink| kink.switch));
+            match self.node(part) {
+                Node::Unary(Unary::Sign, a) => switches.push(a),
+                Node::Binary(Binary::Less | Binary::LessEqual, ..) => {
+                    switches.extend(self.borders_of(part));
+                }
+                _ => {}
+            }
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        switches.retain(|&e| self.constant_value(e).is_none() && seen.insert(e));
+        switches
+    }
+
     fn kinks_of(&mut self, part: Expression, kinks: &mut Vec<Kink>) {
         let mut add = |word, switch| kinks.push(Kink { word, switch });
         match self.node(part) {
@@ -131,6 +151,7 @@ impl Graph {
                     add("if", vec![border]);
                 }
             }
+
             Node::Sampled(function, order, a) => {
                 let breaks = self.functions()[usize::from(function)].breaks(order);
                 for place in breaks {

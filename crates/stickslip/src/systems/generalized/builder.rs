@@ -7,7 +7,7 @@ use crate::algebra::{Jet, SymmetricMatrix};
 use super::check;
 use crate::systems::functions::{
     AutoPotential, ConstantInertia, DeadLoad, DelayedForce, Force, GivenForce, Inertia,
-    KineticEnergy, Potential,
+    KineticEnergy, Potential, Switches,
 };
 use crate::systems::past_motion::{PastReading, PastView};
 use crate::systems::{
@@ -33,6 +33,7 @@ pub struct GeneralizedSystem {
     inertia: Box<dyn Inertia>,
     potential: Option<Box<dyn Potential>>,
     force: Option<Box<dyn Force>>,
+    switches: Option<Box<dyn Switches>>,
     linear: Option<LinearPart>,
     constraints: Vec<UnilateralConstraint>,
     joints: Vec<BilateralConstraint>,
@@ -51,6 +52,7 @@ impl GeneralizedSystem {
             inertia: None,
             potential: None,
             force: None,
+            switches: None,
             linear: None,
             constraints: Vec::new(),
             joints: Vec::new(),
@@ -101,6 +103,12 @@ impl MechanicalSystem for GeneralizedSystem {
         let force = self.force.as_ref();
         force.is_some_and(|force| force.derivatives(at, dq, dv))
     }
+    fn switches(&self, at: &Instant, out: &mut Vec<f64>) {
+        match &self.switches {
+            Some(switches) => switches.values(at, out),
+            None => out.clear(),
+        }
+    }
     fn has_potential(&self) -> bool {
         self.potential.is_some()
     }
@@ -148,6 +156,7 @@ pub struct GeneralizedSystemBuilder {
     inertia: Option<Box<dyn Inertia>>,
     potential: Option<Box<dyn Potential>>,
     force: Option<Box<dyn Force>>,
+    switches: Option<Box<dyn Switches>>,
     linear: Option<LinearPart>,
     constraints: Vec<UnilateralConstraint>,
     joints: Vec<BilateralConstraint>,
@@ -229,6 +238,13 @@ impl GeneralizedSystemBuilder {
         self
     }
 
+    /// Where forces and friction may jump or bend.
+    #[doc(hidden)]
+    pub fn switches(mut self, switches: impl Switches + 'static) -> Self {
+        self.switches = Some(Box::new(switches));
+        self
+    }
+
     /// What forces and friction read of the past; once for the whole system.
     pub fn past(mut self, reading: PastReading) -> Self {
         self.reading = Some(reading);
@@ -300,6 +316,7 @@ impl GeneralizedSystemBuilder {
             inertia: self.inertia.ok_or(SystemError::MissingMass)?,
             potential: self.potential,
             force: self.force,
+            switches: self.switches,
             linear: self.linear,
             constraints: self.constraints,
             joints: self.joints,
