@@ -110,3 +110,95 @@ fn a_motion_under_a_controller_is_judged_as_a_run_only() {
     let reason = report.does_not_apply.as_deref().unwrap_or_default();
     assert!(reason.contains("controllers"), "{report:?}");
 }
+
+/// A bead of 0.1 g falls 20 µm under 10 m/s² beside a truck of 10 t at 30 m/s, which it never meets; `metre` and `kilogram` are the units.
+/// The bead has its place, left and right velocity and impulse at 2 ms, and as many tangents as `axes` has beside the height.
+fn beside_a_truck(axes: &[&str], (metre, kilogram): (f64, f64), bead: [f64; 4]) -> Verification {
+    let (y, left, right, impulse) = (
+        metre * bead[0],
+        metre * bead[1],
+        metre * bead[2],
+        metre * kilogram * bead[3],
+    );
+    let n = 1 + axes.len();
+    let mass = |i: usize| {
+        if i == 0 {
+            1e4 * kilogram
+        } else {
+            1e-4 * kilogram
+        }
+    };
+    let rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| (0..n).map(|j| if i == j { mass(i) } else { 0.0 }).collect())
+        .collect();
+    let names: Vec<&str> = std::iter::once("X").chain(axes.iter().copied()).collect();
+    let last = axes[axes.len() - 1];
+    let scene = format!(
+        "[system]\ncoordinates = {names:?}\nmass_matrix = {rows:?}\nforces = {{ {last} = {:?} }}\n\
+         [[contacts]]\nname = \"floor\"\ngap = \"{last}\"\n[initial]\n\"X'\" = {:?}\n{last} = {:?}\n",
+        -1e-3 * metre * kilogram,
+        30.0 * metre,
+        2e-5 * metre
+    );
+    let zeros = "0, ".repeat(axes.len() - 1);
+    let state = |q: f64, y: f64, left: f64, right: f64| {
+        let v = 30.0 * metre;
+        format!(
+            r#""q": [{q:?}, {zeros}{y:?}], "v_left": [{v:?}, {zeros}{left:?}], "v_right": [{v:?}, {zeros}{right:?}]"#
+        )
+    };
+    judge(
+        &scene,
+        &format!(
+            r#"{{"nodes": [{{"t": 0, {}}}, {{"t": 0.002, {}, "smooth": [0], "atom": [{impulse:?}]}}]}}"#,
+            state(0.0, 2e-5 * metre, 0.0, 0.0),
+            state(0.06 * metre, y, left, right)
+        ),
+    )
+}
+
+#[test]
+fn a_bead_beside_a_truck_is_judged_by_its_own_speed() {
+    for axes in [&["y"][..], &["x", "y"], &["x", "y", "z"]] {
+        for units in [(1.0, 1.0), (1e3, 1e3), (1e-3, 1e-6)] {
+            let report = beside_a_truck(axes, units, [0.0, -0.02, 0.0, 2e-6]);
+            assert!(report.accepted(), "{units:?}: {report:?}");
+            // It hovers, falls too slowly, or rebounds without restitution.
+            for (bead, line) in [
+                ([2e-5, 0.0, 0.0, 0.0], Line::EquationOfMotion),
+                ([2e-8, -0.01998, 0.0, 1.998e-6], Line::EquationOfMotion),
+                ([0.0, -0.02, 0.02, 4e-6], Line::ImpactLaw),
+                ([0.0, -0.02, 2e-5, 2.002e-6], Line::ImpactLaw),
+            ] {
+                let report = beside_a_truck(axes, units, bead);
+                assert!(
+                    lines(&report).contains(&line),
+                    "{units:?} {bead:?}: {report:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bead_is_not_carried_above_the_floor_because_a_train_travels_far() {
+    for metre in [1.0, 1e-3, 1e3] {
+        let scene = format!(
+            "[system]\ncoordinates = [\"X\", \"y\"]\nmass_matrix = [[1, 0], [0, 1]]\nforces = {{ y = {:?} }}\n\
+             [[contacts]]\nname = \"floor\"\ngap = \"y\"\n[initial]\n\"X'\" = {:?}\ny = {:?}\n",
+            -10.0 * metre,
+            3e4 * metre,
+            2e-5 * metre
+        );
+        let (v, y) = (3e4 * metre, 2e-5 * metre);
+        let state = format!(r#""v_left": [{v:?}, 0], "v_right": [{v:?}, 0]"#);
+        let report = judge(
+            &scene,
+            &format!(
+                r#"{{"nodes": [{{"t": 0, "q": [0, {y:?}], {state}}}, {{"t": 1, "q": [{v:?}, {y:?}], {state}, "smooth": [{:?}]}}]}}"#,
+                10.0 * metre
+            ),
+        );
+        assert_eq!(lines(&report), [Line::Complementarity], "{metre}");
+    }
+}

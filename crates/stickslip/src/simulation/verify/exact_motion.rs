@@ -10,6 +10,9 @@ use super::place::{Place, remove};
 use super::reactions::Reaction;
 use super::{Line, MotionNode, Quadrature, Verification};
 
+/// Errors of an integral below this part of what is tolerated do not matter.
+pub(super) const CONVERGED: f64 = 1e-3;
+
 impl Judge<'_> {
     /// Every node and the interval before it.
     pub(super) fn exact_motion(&self, report: &mut Verification) {
@@ -20,7 +23,7 @@ impl Judge<'_> {
                 let closed = self.is_closed(place, contact.constraint);
                 (closed, closed)
             });
-            self.gaps(node.t, &place, 0.0, report);
+            self.gaps(node.t, &place, None, report);
             self.frames(&place, node, report);
             self.joints(node, report);
             if let Some(before) = &last {
@@ -35,10 +38,13 @@ impl Judge<'_> {
         place.gaps[constraint] <= self.written_gap_slack(place, constraint)
     }
 
-    /// Gaps are not negative beyond `slack`.
-    fn gaps(&self, t: f64, place: &Place, slack: f64, report: &mut Verification) {
+    /// Gaps are not negative, at a node or on the path of an interval.
+    fn gaps(&self, t: f64, place: &Place, path: Option<&Path>, report: &mut Verification) {
         for (index, &gap) in place.gaps.iter().enumerate() {
-            let limit = self.written_gap_slack(place, index) + slack;
+            let limit = match path {
+                Some(path) => self.path_gap_slack(path, place, index),
+                None => self.written_gap_slack(place, index),
+            };
             if !(gap >= -limit) {
                 report.note(Line::NonPenetration, t, -gap, self.name(index));
             }
@@ -72,22 +78,14 @@ impl Judge<'_> {
     /// Kinematics, equation of motion and friction of the interval that ends at node k.
     fn interval(&self, k: usize, (before, after): (&Place, &Place), report: &mut Verification) {
         let (a, b) = (&self.motion.nodes[k - 1], &self.motion.nodes[k]);
-        let path = Path {
-            system: self.system,
-            from: a,
-            to: b,
-            quadrature: self.motion.quadrature,
-        };
+        let path = Path::new(self.system, (a, b), self.motion.quadrature);
         self.displacement(&path, after, report);
         self.momentum(&path, after, report);
         self.path_passages(&path, (before, after), report);
         // Gaps between the nodes, where the path is known.
         if path.quadrature != Quadrature::Free {
             for s in Path::looks() {
-                let place = path.place(s);
-                let slack = self.settings.tolerance * (b.t - a.t) * self.speed;
-                let reach = after.row_reach();
-                self.gaps(a.t + s * (b.t - a.t), &place, slack * reach, report);
+                self.gaps(a.t + s * (b.t - a.t), &path.place(s), Some(&path), report);
             }
         }
         if b.smooth.iter().all(|&p| p == 0.0) {
@@ -95,23 +93,23 @@ impl Judge<'_> {
         }
         // A reaction over an interval needs contact all the time.
         let mut middle = path.place(0.5);
-        middle.close(|place, contact| {
-            let c = contact.constraint;
-            let known = path.quadrature != Quadrature::Free;
-            let ends = self.is_closed(before, c) && self.is_closed(after, c);
-            let slack = self.settings.tolerance * (b.t - a.t) * self.speed * after.row_reach();
-            let limit = self.written_gap_slack(place, c) + slack;
-            let closed = ends && (!known || place.gaps[c] <= limit);
+        let widest: Vec<Option<f64>> = (0..middle.gaps.len())
+            .map(|c| self.widest_gap(&path, (before, &middle, after), c))
+            .collect();
+        let gaps = middle.gaps.iter_mut().zip(&widest);
+        gaps.for_each(|(gap, widest)| *gap = widest.unwrap_or(*gap));
+        middle.close(|_, contact| {
+            let closed = widest[contact.constraint].is_none();
             (closed, closed)
         });
-        self.read_slip_along(&path, &mut middle);
+        let laws = (path.quadrature != Quadrature::Free)
+            .then(|| self.laws_along(&path, &mut middle, report));
         let first = middle.local(&a.v_right);
         let local = middle.local(&path.mean_velocity());
         let last = middle.local(&b.v_left);
-        let reads = match path.quadrature {
-            Quadrature::Affine => Reads::Ends(&first, &last),
-            Quadrature::Step => Reads::One(&first),
-            Quadrature::Free => Reads::Between(&first, &last),
+        let reads = match &laws {
+            Some(laws) => Reads::Along(laws),
+            None => Reads::Between(&first, &last),
         };
         let reaction = Reaction {
             t: b.t,
@@ -124,30 +122,29 @@ impl Judge<'_> {
         self.dissipation(b.t, dot(&b.smooth, &local), report);
     }
 
-    /// Gives contacts whose friction depends on the slip speed the mean of their sections along the path.
-    fn read_slip_along(&self, path: &Path, place: &mut Place) {
-        let points = || self.system.constraints().iter().flat_map(|c| c.points());
-        if points().all(|point| point.slip.is_none()) {
-            return;
+    /// The gap of a constraint that is not closed all the way of an interval; one that takes no part is looked at in three places only.
+    fn widest_gap(
+        &self,
+        path: &Path,
+        (before, middle, after): (&Place, &Place, &Place),
+        c: usize,
+    ) -> Option<f64> {
+        if !self.is_closed(before, c) || !self.is_closed(after, c) {
+            return Some(before.gaps[c].max(after.gaps[c]));
         }
-        let (a, b) = (path.from, path.to);
-        for (contact, point) in place.contacts.iter_mut().zip(points()) {
-            let Some(slip) = &point.slip else { continue };
-            let factor = path.mean(|s| {
-                let (q, v) = (path.configuration(s), path.velocity(s));
-                let local = path.place(s).local(&v);
-                let at = Instant::new(a.t + s * (b.t - a.t), &q, &v);
-                slip.factor(&at, contact.slip_speed(&local))
-            });
-            let (q, v) = (path.configuration(0.5), path.velocity(0.5));
-            let at = Instant::new(0.5 * (a.t + b.t), &q, &v);
-            if let Ok(section) = point.section_without_slip(&at) {
-                contact.section = section.scaled(factor);
-            }
+        if path.quadrature == Quadrature::Free {
+            return None;
         }
+        let mut contacts = middle.contacts.iter().filter(|x| x.constraint == c);
+        let pressed = contacts.any(|x| {
+            path.to.smooth[x.start..x.start + x.size]
+                .iter()
+                .any(|&p| p != 0.0)
+        });
+        self.open_on_the_way(path, middle, c, pressed)
     }
 
-    /// The same for the velocity that friction reads at an instant, in the rows of its contacts.
+    /// Gives contacts whose friction depends on the slip speed their sections for the velocity that friction reads at an instant.
     fn read_slip_at(&self, node: &MotionNode, local: &[f64], place: &mut Place) {
         let points = self.system.constraints().iter().flat_map(|c| c.points());
         for (contact, point) in place.contacts.iter_mut().zip(points) {
@@ -169,7 +166,7 @@ impl Judge<'_> {
         let fastest = place.fastest_rate(self.speed);
         for (i, (expected, found)) in expected.iter().zip(&b.q).enumerate() {
             let speed = if same {
-                self.speed / place.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt()
+                self.subsystems.speed(i) / place.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt()
             } else {
                 fastest
             };
@@ -191,7 +188,11 @@ impl Judge<'_> {
 
     /// The change of momentum is the impulse of forces and reactions over the interval.
     fn momentum(&self, path: &Path, place: &Place, report: &mut Verification) {
-        let sum = path.sum();
+        let small = CONVERGED * self.settings.tolerance;
+        let floor: Vec<f64> = (0..self.system.dof())
+            .map(|i| small * self.momentum_scale(place, i))
+            .collect();
+        let sum = path.sum(&floor);
         let parts = sum.momentum.iter().zip(&sum.impulse).zip(&sum.reaction);
         let mut defect: Vec<f64> = parts.map(|((m, f), r)| m - f - r).collect();
         remove(&mut defect, &sum.joints);
@@ -214,7 +215,7 @@ impl Judge<'_> {
         for contact in place.contacts.iter().filter(|c| c.closed) {
             let (i, u) = (contact.start, after[contact.start]);
             if !(u >= -self.velocity_slack(place, i)) {
-                let size = -u / (self.speed * place.reach(i));
+                let size = -u * self.settings.tolerance / self.velocity_slack(place, i);
                 report.note(
                     Line::Admissible,
                     node.t,

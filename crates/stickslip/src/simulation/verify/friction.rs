@@ -4,6 +4,7 @@ use crate::algebra::dot;
 use crate::laws::{FrictionSection, SetUnit};
 
 use super::generalized::distance;
+use super::interval_friction::IntervalLaws;
 
 /// One contact at an instant.
 #[derive(Clone, Debug)]
@@ -51,8 +52,8 @@ impl FrictionDefect {
 pub(super) enum Reads<'a> {
     /// One velocity.
     One(&'a [f64]),
-    /// A velocity that is affine between both: the law holds all the way exactly if it holds at the ends.
-    Ends(&'a [f64], &'a [f64]),
+    /// Those along a path that is known. Where friction is stated on the reaction as a whole, one direction of it holds all the way.
+    Along(&'a IntervalLaws),
     /// Any velocities between both: the reaction lies between those that the ends ask for.
     Between(&'a [f64], &'a [f64]),
 }
@@ -62,7 +63,10 @@ impl Reads<'_> {
     pub fn defect(&self, from: &[f64], wanted: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
         match self {
             Self::One(u) => distance(from, &wanted(u)),
-            Self::Ends(a, b) => distance(from, &wanted(a)).max(distance(from, &wanted(b))),
+            Self::Along(laws) => {
+                let off = laws.velocities.iter().map(|u| distance(from, &wanted(u)));
+                off.fold(0.0, |s, x| if x.is_nan() || x > s { x } else { s })
+            }
             Self::Between(a, b) => {
                 let mean = distance(from, &wanted(&mean(a, b)));
                 (mean - distance(&wanted(a), &wanted(b))).max(0.0)
@@ -74,7 +78,8 @@ impl Reads<'_> {
     pub fn all(&self, holds: impl Fn(&[f64]) -> bool) -> bool {
         match self {
             Self::One(u) => holds(u),
-            Self::Ends(a, b) | Self::Between(a, b) => holds(a) && holds(b),
+            Self::Along(laws) => laws.velocities.iter().all(|u| holds(u)),
+            Self::Between(a, b) => holds(a) && holds(b),
         }
     }
 
@@ -82,7 +87,8 @@ impl Reads<'_> {
     pub fn middle(&self) -> Vec<f64> {
         match self {
             Self::One(u) => u.to_vec(),
-            Self::Ends(a, b) | Self::Between(a, b) => mean(a, b),
+            Self::Along(laws) => mean(&laws.velocities[0], &laws.velocities[1]),
+            Self::Between(a, b) => mean(a, b),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::systems::frame::{ANGLE, misalignment, misalignment_on_obstacle};
 
 use super::past::Past;
 use super::place::{GAP_ROUNDING, Place, force};
+use super::subsystems::Subsystems;
 use super::{Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError, Verification};
 
 /// What is asked, and how precisely.
@@ -140,6 +141,14 @@ fn judged(
         settings,
         speed: survey.speed,
         impulse: survey.impulse,
+        subsystems: match is_run {
+            // A run knows its impulses to a part of the largest of a contact problem.
+            true => Subsystems::one(system.dof(), survey.speed),
+            false => {
+                let rounding = 16.0 * f64::EPSILON * survey.speed / settings.tolerance;
+                Subsystems::of(system, &motion.nodes, survey.speed, rounding)
+            }
+        },
         spans: survey.spans(),
     };
     judge.initial_condition(first, &survey, &mut report);
@@ -163,6 +172,8 @@ pub(super) struct Judge<'a> {
     pub speed: f64,
     /// Largest impulse of the motion.
     pub impulse: f64,
+    /// The same of each part of the system that knows nothing of the others.
+    pub subsystems: Subsystems,
     /// How far each velocity moves the configuration.
     pub spans: Vec<f64>,
 }
@@ -182,7 +193,7 @@ impl<'a> Judge<'a> {
             (a - b).abs() / range.max(f64::MIN_POSITIVE)
         });
         let velocities = first.v_left.iter().zip(v).enumerate().map(|(i, (a, b))| {
-            let speed = self.speed / mass.get(i, i).max(f64::MIN_POSITIVE).sqrt();
+            let speed = self.subsystems.speed(i) / mass.get(i, i).max(f64::MIN_POSITIVE).sqrt();
             (a - b).abs() / speed
         });
         // Time by the first interval; a motion of one instant tells of no other.
@@ -226,7 +237,7 @@ impl<'a> Judge<'a> {
         let parts = place.rows[i].iter().enumerate();
         let rates =
             parts.map(|(k, r)| r.abs() / place.mass.get(k, k).max(f64::MIN_POSITIVE).sqrt());
-        self.speed * rates.sum::<f64>()
+        self.subsystems.speed_of(&place.rows[i]) * rates.sum::<f64>()
     }
 
     /// Size of the motion in the unit of a function of the configuration.
@@ -265,18 +276,19 @@ impl<'a> Judge<'a> {
     }
 
     /// The same for motions that are not runs, whose numbers were written down: what does not move in the gap is measured
-    /// against the kinetic length of the whole motion.
+    /// against the kinetic length of the motion of its part of the system.
     pub fn written_gap_slack(&self, place: &Place, constraint: usize) -> f64 {
         let length = self.length_of_motion(place, &place.gradients[constraint]);
         self.gap_slack(place, constraint)
             .max(self.settings.gap_tolerance * length)
     }
 
-    /// The kinetic length of the whole motion in the unit of a gap or a joint with this gradient.
+    /// The kinetic length of the motion of its part of the system in the unit of a gap or a joint with this gradient.
     fn length_of_motion(&self, place: &Place, gradient: &[f64]) -> f64 {
         let mut momentum = vec![0.0; self.spans.len()];
-        place.mass.multiply(&self.spans, &mut momentum);
-        let length = dot(&self.spans, &momentum).max(0.0).sqrt();
+        let spans = self.subsystems.restricted(&self.spans, gradient);
+        place.mass.multiply(&spans, &mut momentum);
+        let length = dot(&spans, &momentum).max(0.0).sqrt();
         place.velocity_reach(gradient) * length
     }
 
@@ -292,12 +304,12 @@ impl<'a> Judge<'a> {
 
     /// Largest momentum of a component.
     pub fn momentum_scale(&self, place: &Place, i: usize) -> f64 {
-        place.mass.get(i, i).max(0.0).sqrt() * self.speed
+        place.mass.get(i, i).max(0.0).sqrt() * self.subsystems.speed(i)
     }
 
     /// Velocity below which a row does not tell a motion from rounding.
     pub fn velocity_slack(&self, place: &Place, i: usize) -> f64 {
-        self.settings.tolerance * self.speed * place.reach(i)
+        self.settings.tolerance * self.subsystems.speed_of(&place.rows[i]) * place.reach(i)
     }
 
     /// M (v⁺ − v⁻) = H p with joints free to answer; the worst part of the scale.

@@ -1,6 +1,7 @@
 //! Obstacles on the way between two nodes.
 
 use crate::algebra::dot;
+use crate::systems::functions::ScalarFunction;
 use crate::systems::passage::{GapAlong, Passage, Station, straight};
 use crate::systems::seen_gap::WayEnds;
 
@@ -73,6 +74,49 @@ impl Judge<'_> {
         }
     }
 
+    /// Gap on the path of an interval that does not tell an open contact from a closed one: that of numbers that were written down, and
+    /// what velocities of such numbers move meanwhile.
+    pub(super) fn path_gap_slack(&self, path: &Path, place: &Place, c: usize) -> f64 {
+        let h = path.to.t - path.from.t;
+        let gradient = &place.gradients[c];
+        let speed = self.subsystems.speed_of(gradient) * place.velocity_reach(gradient);
+        self.written_gap_slack(place, c) + self.settings.tolerance * h * speed
+    }
+
+    /// The gap of a constraint where it is open on the path of an interval, if it is: a reaction that is told as one impulse of the
+    /// interval may act anywhere on it. Without a reaction (`pressed`) the middle stands for the way.
+    pub(super) fn open_on_the_way(
+        &self,
+        path: &Path,
+        middle: &Place,
+        c: usize,
+        pressed: bool,
+    ) -> Option<f64> {
+        let (system, a) = (self.system, path.from);
+        let (gap, slack) = (
+            system.constraints()[c].gap(),
+            self.path_gap_slack(path, middle, c),
+        );
+        if middle.gaps[c] > slack {
+            return Some(middle.gaps[c]);
+        }
+        // Along a parabola three places tell all.
+        if !pressed || gap.is_affine() && system.coordinate_count() == system.dof() {
+            return None;
+        }
+        let along = GapAlong {
+            system,
+            gap: &Opposite(gap),
+            place: &|s, q| q.copy_from_slice(&path.configuration(s)),
+            moved: &|s, out| write_moved(path, s, out),
+            time: (a.t, path.to.t - a.t),
+            weights: &weights(middle),
+            rounding: slack,
+        };
+        let widths = along.passages().into_iter().map(|part| -part.depth);
+        widths.filter(|&gap| gap > slack).reduce(f64::max)
+    }
+
     /// The way between two nodes of a motion that is given as it is stays where gaps are not negative. One that is free is
     /// known up to what its velocity changes; where there is one coordinate and the obstacle rests, every way leads
     /// through what lies between its ends.
@@ -85,20 +129,16 @@ impl Judge<'_> {
         let (system, a, b) = (self.system, path.from, path.to);
         let h = b.t - a.t;
         let weights = weights(before);
-        let slack = self.settings.tolerance * h * self.speed * after.row_reach();
         for (c, constraint) in system.constraints().iter().enumerate() {
             let gap = constraint.gap();
             let along = GapAlong {
                 system,
                 gap,
                 place: &|s, q| q.copy_from_slice(&path.configuration(s)),
-                moved: &|s, out| {
-                    let v = path.velocity(s);
-                    out.iter_mut().zip(&v).for_each(|(x, v)| *x = h * v);
-                },
+                moved: &|s, out| write_moved(path, s, out),
                 time: (a.t, h),
                 weights: &weights,
-                rounding: self.written_gap_slack(after, c) + slack,
+                rounding: self.path_gap_slack(path, after, c),
             };
             let resting = system.dof() == 1 && [a, b].iter().all(|n| gap.rate(n.t, &n.q) == 0.0);
             let free = match path.quadrature {
@@ -115,6 +155,28 @@ impl Judge<'_> {
             }
         }
     }
+}
+
+/// A gap with the other sign: where it is negative the gap is open.
+struct Opposite<'a>(&'a dyn ScalarFunction);
+
+impl ScalarFunction for Opposite<'_> {
+    fn value(&self, t: f64, q: &[f64]) -> f64 {
+        -self.0.value(t, q)
+    }
+    fn gradient(&self, t: f64, q: &[f64], out: &mut [f64]) {
+        self.0.gradient(t, q, out);
+        out.iter_mut().for_each(|g| *g = -*g);
+    }
+    fn rate(&self, t: f64, q: &[f64]) -> f64 {
+        -self.0.rate(t, q)
+    }
+}
+
+/// Displacement per unit of the part of an interval.
+fn write_moved(path: &Path, s: f64, out: &mut [f64]) {
+    let (h, v) = (path.to.t - path.from.t, path.velocity(s));
+    out.iter_mut().zip(&v).for_each(|(x, v)| *x = h * v);
 }
 
 /// Diagonal of the mass.

@@ -1,22 +1,20 @@
 //! The path of a given motion between two nodes, and integrals along it.
 
-use crate::systems::MechanicalSystem;
+use crate::systems::{ForceDependence, Instant, MechanicalSystem};
 
 use super::friction::mean;
 use super::place::{Place, force};
+use super::quadrature::{GAUSS, Integral, integral, sign_changes};
 use super::{MotionNode, Quadrature};
 
-/// Gauss's rule with five points on [0, 1]: places and weights.
-const GAUSS: [(f64, f64); 5] = [
-    (0.046_910_077_030_668_004, 0.118_463_442_528_094_54),
-    (0.230_765_344_947_158_45, 0.239_314_335_249_683_23),
-    (0.5, 0.284_444_444_444_444_44),
-    (0.769_234_655_052_841_5, 0.239_314_335_249_683_23),
-    (0.953_089_922_969_332, 0.118_463_442_528_094_54),
-];
+/// Parts at whose ends configurations that do not add (quaternions) are kept, and substeps of each part, extrapolated from half as many.
+const PARTS: usize = 32;
+const SUBSTEPS: usize = 2;
 
-/// Substeps for coordinates that do not add (quaternions), extrapolated from half as many.
-const SUBSTEPS: usize = 64;
+/// Panels in which a force that is not constant is looked at first, between the places where it is known to jump; fewer where coordinates do
+/// not add.
+const PANELS: usize = 32;
+const PANELS_TURNING: usize = 4;
 
 /// The motion between two nodes.
 pub(super) struct Path<'a> {
@@ -24,6 +22,8 @@ pub(super) struct Path<'a> {
     pub from: &'a MotionNode,
     pub to: &'a MotionNode,
     pub quadrature: Quadrature,
+    /// Configurations at even parts of the interval, where coordinates do not add.
+    grid: Vec<Vec<f64>>,
 }
 
 /// What acts over an interval, integrated along its path.
@@ -40,7 +40,31 @@ pub(super) struct IntervalSum {
     pub slack: Vec<f64>,
 }
 
-impl Path<'_> {
+impl<'a> Path<'a> {
+    /// The path from one node to the next.
+    pub fn new(
+        system: &'a dyn MechanicalSystem,
+        (from, to): (&'a MotionNode, &'a MotionNode),
+        quadrature: Quadrature,
+    ) -> Self {
+        let mut path = Self {
+            system,
+            from,
+            to,
+            quadrature,
+            grid: Vec::new(),
+        };
+        if system.coordinate_count() != system.dof() {
+            let mut grid = vec![from.q.clone()];
+            for part in 0..PARTS {
+                let ends = (part as f64 / PARTS as f64, (part + 1) as f64 / PARTS as f64);
+                grid.push(path.extrapolated(&grid[part], ends));
+            }
+            path.grid = grid;
+        }
+        path
+    }
+
     fn length(&self) -> f64 {
         self.to.t - self.from.t
     }
@@ -59,21 +83,30 @@ impl Path<'_> {
 
     /// Configuration at the part s of the interval: the first one moved with the velocity.
     pub fn configuration(&self, s: f64) -> Vec<f64> {
-        if self.system.coordinate_count() == self.system.dof() {
-            return self.moved(s, 1);
+        if self.grid.is_empty() {
+            return self.moved(&self.from.q, (0.0, s), 1);
         }
-        // The middle velocities of ever shorter substeps converge in second order, which one extrapolation squares.
-        let (fine, coarse) = (self.moved(s, SUBSTEPS), self.moved(s, SUBSTEPS / 2));
+        let part = ((s * PARTS as f64) as usize).min(self.grid.len() - 1);
+        let start = part as f64 / PARTS as f64;
+        self.extrapolated(&self.grid[part], (start, s))
+    }
+
+    /// The middle velocities of ever shorter substeps converge in second order, which one extrapolation squares.
+    fn extrapolated(&self, q: &[f64], ends: (f64, f64)) -> Vec<f64> {
+        let fine = self.moved(q, ends, SUBSTEPS);
+        let coarse = self.moved(q, ends, SUBSTEPS / 2);
         let pairs = fine.iter().zip(&coarse);
         pairs.map(|(f, c)| f + (f - c) / 3.0).collect()
     }
 
-    fn moved(&self, s: f64, substeps: usize) -> Vec<f64> {
-        let h = s * self.length() / substeps as f64;
-        let mut q = self.from.q.clone();
+    /// A configuration moved from one part of the interval to another.
+    fn moved(&self, from: &[f64], (start, end): (f64, f64), substeps: usize) -> Vec<f64> {
+        let step = (end - start) / substeps as f64;
+        let mut q = from.to_vec();
         let mut next = q.clone();
         for k in 0..substeps {
-            let middle = self.velocity(s * (k as f64 + 0.5) / substeps as f64);
+            let middle = self.velocity(start + step * (k as f64 + 0.5));
+            let h = step * self.length();
             self.system.displace(&q, &middle, h, &mut next);
             std::mem::swap(&mut q, &mut next);
         }
@@ -86,78 +119,87 @@ impl Path<'_> {
         Place::at(self.system, t, &self.configuration(s), &self.velocity(s))
     }
 
-    /// Mean of a function of the part of the interval.
-    pub fn mean(&self, mut function: impl FnMut(f64) -> f64) -> f64 {
-        GAUSS.iter().map(|&(s, weight)| weight * function(s)).sum()
-    }
-
     /// Parts of the interval at which gaps are looked at.
     pub fn looks() -> impl Iterator<Item = f64> {
         GAUSS.into_iter().map(|(s, _)| s)
     }
 
-    /// Momentum, forces and reactions over the interval.
-    pub fn sum(&self) -> IntervalSum {
-        let whole = self.sum_over(&[(0.0, 1.0)]);
-        let mut sum = self.sum_over(&[(0.0, 0.5), (0.5, 1.0)]);
-        let pairs = [
-            (&whole.momentum, &sum.momentum),
-            (&whole.impulse, &sum.impulse),
-            (&whole.reaction, &sum.reaction),
-        ];
-        let mut slack = vec![0.0; sum.momentum.len()];
-        for (a, b) in pairs {
-            let off = a.iter().zip(b).map(|(a, b)| (a - b).abs());
-            slack.iter_mut().zip(off).for_each(|(s, x)| *s += x);
-        }
-        if self.quadrature == Quadrature::Free {
-            self.range()
-                .iter()
-                .zip(&mut slack)
-                .for_each(|(x, s)| *s += x);
-        }
-        sum.slack = slack;
-        sum
+    /// The ends of the interval, 0 and 1, and the places between them where forces or friction are known to jump or bend.
+    pub fn switches(&self) -> Vec<f64> {
+        sign_changes(&mut |s, values| self.write_switches(s, values))
     }
 
-    fn sum_over(&self, intervals: &[(f64, f64)]) -> IntervalSum {
-        let (h, n) = (self.length(), self.system.dof());
+    /// The functions that change their sign there.
+    pub fn write_switches(&self, s: f64, values: &mut Vec<f64>) {
+        let (q, v) = (self.configuration(s), self.velocity(s));
+        let t = self.from.t + s * self.length();
+        self.system.switches(&Instant::new(t, &q, &v), values);
+    }
+
+    /// Local velocities at the part s of the interval.
+    pub fn local(&self, s: f64) -> Vec<f64> {
+        self.place(s).local(&self.velocity(s))
+    }
+
+    /// ∫ f dt, halved until it converges.
+    fn impulse(&self, floor: &[f64]) -> Integral {
+        let (h, system) = (self.length(), self.system);
+        let steady = system.force_dependence() == ForceDependence::None
+            && (!system.has_potential() || system.potential_is_linear());
+        let panels = match system.coordinate_count() == system.dof() {
+            _ if steady => 1,
+            true => PANELS,
+            false => PANELS_TURNING,
+        };
+        integral(&self.switches(), panels, floor, &mut |s, out| {
+            let (q, v) = (self.configuration(s), self.velocity(s));
+            let push = force(system, self.from.t + s * h, &q, &v);
+            out.iter_mut().zip(push).for_each(|(o, f)| *o = h * f);
+        })
+    }
+
+    /// Momentum, forces and reactions over the interval; of each momentum nothing matters below its `floor`.
+    pub fn sum(&self, floor: &[f64]) -> IntervalSum {
+        let (n, system) = (self.system.dof(), self.system);
         let change: Vec<f64> = (self.to.v_left.iter().zip(&self.from.v_right))
             .map(|(x, y)| x - y)
             .collect();
+        // Momentum, reaction and joints, one after the other.
+        let count = 2 + system.joints().len();
+        // Joints are directions only.
+        let mut floors = vec![f64::INFINITY; count * n];
+        floors[..2 * n].copy_from_slice(&[floor, floor].concat());
+        let rows = integral(&[0.0, 1.0], 1, &floors, &mut |s, out| {
+            let place = self.place(s);
+            place.mass.multiply(&change, &mut out[..n]);
+            let reaction = place.generalized_impulse(&self.to.smooth);
+            out[n..2 * n].copy_from_slice(&reaction);
+            for (row, now) in out[2 * n..].chunks_mut(n).zip(&place.joints) {
+                row.copy_from_slice(now);
+            }
+        });
+        let impulse = self.impulse(floor);
         let mut sum = IntervalSum {
-            momentum: vec![0.0; n],
-            impulse: vec![0.0; n],
-            reaction: vec![0.0; n],
-            joints: vec![vec![0.0; n]; self.system.joints().len()],
-            slack: Vec::new(),
+            momentum: rows.value[..n].to_vec(),
+            impulse: impulse.value,
+            reaction: rows.value[n..2 * n].to_vec(),
+            joints: rows.value[2 * n..].chunks(n).map(<[f64]>::to_vec).collect(),
+            slack: impulse.error,
         };
-        let add = |to: &mut [f64], weight: f64, from: &[f64]| {
-            to.iter_mut().zip(from).for_each(|(t, x)| *t += weight * x);
-        };
-        for &(low, high) in intervals {
-            for (s, weight) in GAUSS {
-                let (s, weight) = (low + (high - low) * s, (high - low) * weight);
-                let place = self.place(s);
-                let (t, q) = (self.from.t + s * h, self.configuration(s));
-                // A velocity that is a step function changes at the end of the interval.
-                if self.quadrature != Quadrature::Step {
-                    let mut part = vec![0.0; n];
-                    place.mass.multiply(&change, &mut part);
-                    add(&mut sum.momentum, weight, &part);
-                }
-                let push = force(self.system, t, &q, &self.velocity(s));
-                add(&mut sum.impulse, weight * h, &push);
-                let reaction = place.generalized_impulse(&self.to.smooth);
-                add(&mut sum.reaction, weight, &reaction);
-                for (row, now) in sum.joints.iter_mut().zip(&place.joints) {
-                    add(row, weight, now);
-                }
+        for (i, slack) in sum.slack.iter_mut().enumerate() {
+            *slack += rows.error[n + i];
+            // A velocity that is a step function changes at the end of the interval.
+            if self.quadrature != Quadrature::Step {
+                *slack += rows.error[i];
             }
         }
         if self.quadrature == Quadrature::Step {
-            let end = Place::at(self.system, self.to.t, &self.to.q, &self.to.v_left);
+            let end = Place::at(system, self.to.t, &self.to.q, &self.to.v_left);
             end.mass.multiply(&change, &mut sum.momentum);
+        }
+        if self.quadrature == Quadrature::Free {
+            let range = self.range();
+            sum.slack.iter_mut().zip(range).for_each(|(s, x)| *s += x);
         }
         sum
     }

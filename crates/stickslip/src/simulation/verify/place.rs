@@ -220,12 +220,6 @@ impl Place {
         self.delassus[i * self.rows.len() + i].max(0.0).sqrt()
     }
 
-    /// What a unit of kinetic speed can be as the rate of a gap, at most.
-    pub fn row_reach(&self) -> f64 {
-        let reach = |row: &Vec<f64>| self.velocity_reach(row);
-        self.gradients.iter().map(reach).fold(0.0, f64::max)
-    }
-
     /// Largest rate of a velocity variable at this kinetic speed.
     pub fn fastest_rate(&self, speed: f64) -> f64 {
         let least = (0..self.mass.order()).map(|i| self.mass.get(i, i));

@@ -32,12 +32,13 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
-        if largest(p) <= SOLVED * self.settings.tolerance * self.impulse {
+        // A run knows its impulses to a part of the largest.
+        let is_run = self.motion.discretisation.is_some();
+        if is_run && largest(p) <= SOLVED * self.settings.tolerance * self.impulse {
             return;
         }
-        let size = self.reaction_size(place, p);
-        let slack = self.settings.tolerance * size;
-        for contact in &place.contacts {
+        for (contact, size) in place.contacts.iter().zip(self.sizes(place, p)) {
+            let slack = self.settings.tolerance * size;
             let own = &p[contact.start..contact.start + contact.size];
             let name = self.name(contact.constraint);
             if !contact.closed && own.iter().any(|x| x.abs() > slack) {
@@ -50,7 +51,7 @@ impl Judge<'_> {
         }
         match self.formulation.test_velocities() {
             Some(test) => self.generalized_friction(place, reaction, test, report),
-            None => self.real_friction(place, reaction, size, report),
+            None => self.real_friction(place, reaction, report),
         }
     }
 
@@ -58,6 +59,36 @@ impl Judge<'_> {
     /// ones are judged by it, since a contact that a step just leaves keeps an impulse of rounding.
     fn rounding_size(&self) -> f64 {
         16.0 * f64::EPSILON * self.speed / self.settings.tolerance
+    }
+
+    /// The size of the reaction of the part of the system that each contact belongs to: what presses elsewhere is no measure for it.
+    fn sizes(&self, place: &Place, p: &[f64]) -> Vec<f64> {
+        if self.subsystems.is_single() {
+            return vec![self.reaction_size(place, p); place.contacts.len()];
+        }
+        let own = |c: &Contact| {
+            let speed = self.subsystems.speed_of(&place.rows[c.start]);
+            let rounding = 16.0 * f64::EPSILON * speed / self.settings.tolerance;
+            let rounding = if c.closed {
+                rounding / place.reach(c.start)
+            } else {
+                0.0
+            };
+            let rounding = if rounding.is_finite() { rounding } else { 0.0 };
+            largest(&p[c.start..c.start + c.size]).max(rounding)
+        };
+        let own: Vec<f64> = place.contacts.iter().map(own).collect();
+        let beside = |c: &Contact| {
+            let pairs = place.contacts.iter().zip(&own);
+            let share = |(other, _): &(&Contact, &f64)| {
+                self.subsystems
+                    .share(&place.rows[c.start], &place.rows[other.start])
+            };
+            pairs
+                .filter(share)
+                .fold(0.0f64, |s, (_, size)| s.max(*size))
+        };
+        place.contacts.iter().map(beside).collect()
     }
 
     /// Largest impulse of a reaction, or that in which the rounding of the motion is a part as large as the tolerance if that is more.
@@ -70,29 +101,39 @@ impl Judge<'_> {
     }
 
     /// Coulomb's law contact by contact.
-    fn real_friction(
-        &self,
-        place: &Place,
-        reaction: &Reaction,
-        size: f64,
-        report: &mut Verification,
-    ) {
+    fn real_friction(&self, place: &Place, reaction: &Reaction, report: &mut Verification) {
         let p = reaction.impulse;
-        let reach = (0..p.len()).map(|i| place.reach(i)).fold(0.0, f64::max);
-        let slowest = 1e-3 * self.speed * reach;
-        let after = reaction.after.iter();
-        let fastest = after.fold(slowest, |s, x| s.max(x.abs()));
-        for contact in place.contacts.iter().filter(|c| c.closed) {
+        let sizes = self.sizes(place, p);
+        let all = self.fastest(place, None, reaction.after);
+        for (k, contact) in place.contacts.iter().enumerate() {
+            if !contact.closed {
+                continue;
+            }
+            let size = sizes[k];
+            let fastest = match self.subsystems.is_single() {
+                true => all,
+                false => self.fastest(place, Some(contact), reaction.after),
+            };
             let range = contact.start..contact.start + contact.size;
             let own = &p[range.clone()];
             let mut defect = friction::real(contact, own, &reaction.reads, (size, fastest));
+            let along = match &reaction.reads {
+                Reads::Along(laws) => laws.friction[k].as_ref(),
+                _ => None,
+            };
+            if let Some(along) = along {
+                along.defect(&own[1..], &mut defect);
+                defect.cone /= size;
+                defect.law /= size;
+            }
             if self.formulation == Formulation::P2 {
                 (defect.cone, defect.law) = (0.0, 0.0);
             }
             // The variational form is that of contact that lasts: no normal velocity after.
             let normal = reaction.after[contact.start].abs();
             let lasts = normal <= self.velocity_slack(place, contact.start);
-            if self.formulation == Formulation::P3 && lasts {
+            let turns = matches!(&reaction.reads, Reads::Along(laws) if laws.turns(contact));
+            if self.formulation == Formulation::P3 && lasts && !turns {
                 let read = &reaction.reads.middle()[range];
                 let off = friction::variational(contact, own, read) / (size * fastest);
                 if off > 10.0 * self.settings.tolerance {
@@ -102,6 +143,19 @@ impl Judge<'_> {
             }
             self.note_defect(reaction.t, contact, defect, report);
         }
+    }
+
+    /// Largest local velocity in the part of the system that a contact belongs to, or in all of it, at least a part of what the motion can be there:
+    /// slower ones are slow by it.
+    pub(super) fn fastest(&self, place: &Place, contact: Option<&Contact>, after: &[f64]) -> f64 {
+        let beside = |i: &usize| {
+            contact.is_none_or(|c| self.subsystems.share(&place.rows[c.start], &place.rows[*i]))
+        };
+        let speeds = (0..after.len()).filter(beside).map(|i| {
+            let slowest = 1e-3 * self.subsystems.speed_of(&place.rows[i]) * place.reach(i);
+            slowest.max(after[i].abs())
+        });
+        speeds.fold(0.0, f64::max)
     }
 
     /// The law of P4, P'3 and P'4 on the reaction as a whole.
@@ -180,16 +234,20 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         // A contact that a step may admit, and that carries nothing, may belong to its normal space or not.
-        let slack = self.settings.tolerance * self.reaction_size(place, reaction.impulse);
-        let touches = |c: &Contact| {
+        let sizes = self.sizes(place, reaction.impulse);
+        let touches = |k: usize| {
+            let c = &place.contacts[k];
             let own = &reaction.impulse[c.start..c.start + c.size];
-            c.sure || own.iter().any(|x| x.abs() > slack)
+            c.sure
+                || own
+                    .iter()
+                    .any(|x| x.abs() > self.settings.tolerance * sizes[k])
         };
         let closed: Vec<usize> = (0..place.contacts.len())
             .filter(|&k| place.contacts[k].closed)
             .collect();
         let touching = closed.iter().copied();
-        let touching: Vec<usize> = touching.filter(|&k| touches(&place.contacts[k])).collect();
+        let touching: Vec<usize> = touching.filter(|&k| touches(k)).collect();
         let mut off = self.off_impact_law(place, reaction, (before, rebound), &closed);
         if !off.is_empty() && touching.len() < closed.len() {
             let other = self.off_impact_law(place, reaction, (before, rebound), &touching);
@@ -224,7 +282,8 @@ impl Judge<'_> {
                 target - reaction.after[i]
             };
             if !(off <= self.velocity_slack(place, i)) {
-                found.push((contact.constraint, off / (self.speed * place.reach(i))));
+                let size = off * self.settings.tolerance / self.velocity_slack(place, i);
+                found.push((contact.constraint, size));
             }
         }
         found
@@ -235,9 +294,15 @@ impl Judge<'_> {
     fn pressed(&self, place: &Place, reaction: &Reaction, active: &[usize]) -> Vec<bool> {
         let p = reaction.impulse;
         let slack = self.settings.tolerance * self.reaction_size(place, p);
-        let own = |c: &Contact| p[c.start..c.start + c.size].iter().any(|x| x.abs() > slack);
+        let sizes = self.sizes(place, p);
+        let numbers = place.contacts.iter().zip(&sizes);
+        let presses = |(c, size): (&Contact, &f64)| {
+            let slack = self.settings.tolerance * size;
+            p[c.start..c.start + c.size].iter().any(|x| x.abs() > slack)
+        };
+        let own: Vec<bool> = numbers.map(presses).collect();
         if self.formulation.test_velocities().is_none() || largest(p) == 0.0 {
-            return place.contacts.iter().map(own).collect();
+            return own;
         }
         let closed: Vec<&Contact> = active.iter().map(|&k| &place.contacts[k]).collect();
         let whole = GeneralizedReaction {
@@ -249,7 +314,7 @@ impl Judge<'_> {
             least: self.rounding_size(),
         };
         let Some(multipliers) = generalized::multipliers(&whole) else {
-            return place.contacts.iter().map(own).collect();
+            return own;
         };
         let mut constraints: Vec<usize> = closed.iter().map(|c| c.constraint).collect();
         constraints.dedup();
