@@ -45,13 +45,7 @@ pub fn run(args: &NeighboursArgs) -> Result<(), Failure> {
     let named = scene_argument::load(&args.scene, &args.options.changes())?;
     let scene = &named.scene;
     let until = scene.settings.until;
-    let study = NeighbourStudy::around(
-        |parts| scene.with_step_parted(parts).simulation(),
-        until,
-        args.nudge,
-        args.runs,
-        args.seed,
-    )?;
+    let study = scene.neighbours(args.nudge, args.runs, args.seed)?;
     if args.json {
         say(serde_json::to_string_pretty(&study)?);
     } else {
@@ -77,7 +71,10 @@ pub fn run(args: &NeighboursArgs) -> Result<(), Failure> {
         {
             say!("the run farthest away, at {step}: {spread:.3e}");
         }
-        say(study.verdict.words());
+        for [nudge, spread] in &study.at_smaller_nudges {
+            say!("the run farthest away, at a nudge of {nudge:.1e}: {spread:.3e}");
+        }
+        say(study.words());
     }
     save_picture(&picture(&scene.title, &study), &args.output, args.json)
 }
@@ -108,7 +105,7 @@ fn picture(title: &str, study: &NeighbourStudy) -> Figure {
     Figure {
         name: "neighbours".to_string(),
         title: format!("{title}: end states from nudged starts"),
-        subtitle: study.verdict.words().to_string(),
+        subtitle: study.words(),
         columns: panels.len().min(3),
         panels,
         panel_size: (360.0, 320.0),

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use stickslip::scene::{Changes, Scene, SceneError, find_in_gallery};
+use stickslip::scene::{Changes, Scene, SceneError, SourceText, find_in_gallery};
 use stickslip::simulation::Simulation;
 use stickslip::simulation::studies::neighbours::{FanVerdict, NeighbourStudy};
 
@@ -79,4 +79,60 @@ fn a_spread_of_the_scheme_is_no_other_motion() {
             );
         }
     }
+}
+
+fn told(text: &str, nudge: f64) -> NeighbourStudy {
+    let scene = Scene::parse(SourceText::new("told.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    scene.neighbours(nudge, 9, 1).unwrap()
+}
+
+/// On the top of a hill -50 x² a nudge grows by about e³⁰/2 in 3 s: the ends of nudges of 1e-9 to 1e-11 lie at the walls, and those of 1e-15 are in
+/// proportion to it. The data are analytic, and the motion is the only one.
+#[test]
+fn growth_in_proportion_to_the_nudge_is_no_other_motion() {
+    let hill = "title = \"hill\"\nuntil = 3\nstep = 1e-3\nlaw = \"frictionless\"\n[system]\ncoordinates = [\"x\"]\n\
+        kinetic_energy = \"x'^2/2\"\npotential = \"-50*x^2\"\n[[contacts]]\ngap = \"1 - x\"\n[[contacts]]\ngap = \"1 + x\"\n[initial]\nx = 0\n";
+    let study = told(hill, 1e-9);
+    assert_eq!(study.verdict, FanVerdict::GrowsLinearly, "{study:?}");
+    // Of place and velocity, which is ten times the place.
+    let most = 10.0 * 30f64.exp();
+    let growth = study.growth.unwrap();
+    assert!(growth < most && growth > 0.01 * most, "{growth:e}");
+    assert!(study.unique.is_some());
+    let words = study.words();
+    assert!(
+        words.starts_with("the motion is unique (") && !words.contains("other motions"),
+        "{words}"
+    );
+}
+
+/// A billiard aimed into a corner comes back along its path; the nearest others meet one wall first, and leave elsewhere. No second motion leaves the start.
+#[test]
+fn a_discontinuous_dependence_is_no_other_motion_where_a_theorem_says_so() {
+    let corner = "title = \"corner\"\nuntil = 1.5\nstep = 1e-3\nlaw = \"frictionless\"\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+        kinetic_energy = \"(x'^2 + y'^2)/2\"\n[[contacts]]\nname = \"floor\"\ngap = \"y\"\nrestitution = 1\n\
+        [[contacts]]\nname = \"wall\"\ngap = \"sin(1.2)*x - cos(1.2)*y\"\nrestitution = 1\n\
+        [initial]\nx = \"cos(0.5)\"\ny = \"sin(0.5)\"\nx_dot = \"-cos(0.5)\"\ny_dot = \"-sin(0.5)\"\n";
+    let study = told(corner, 1e-9);
+    assert_eq!(study.verdict, FanVerdict::StaysApart, "{study:?}");
+    let words = study.words();
+    assert!(
+        words.starts_with("the motion is unique (") && words.contains("not continuous"),
+        "{words}"
+    );
+}
+
+/// Without a theorem, the sentence says what was measured and all that it may mean.
+#[test]
+fn other_motions_are_told_where_no_theorem_excludes_them() {
+    let study = scene("flat-force", &Changes::new())
+        .neighbours(1e-7, 9, 1)
+        .unwrap();
+    assert_eq!(
+        (study.verdict, &study.unique),
+        (FanVerdict::StaysApart, &None)
+    );
+    let words = study.words();
+    assert!(words.contains("other motions leave this start"), "{words}");
+    assert!(words.contains("from 1.0e-7 to 1.0e-9"), "{words}");
 }

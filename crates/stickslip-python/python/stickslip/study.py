@@ -145,7 +145,9 @@ def reactions(scene: Scene | str, *, compliance_time: float | None = None) -> di
 def neighbours(
     scene: Scene | str, *, nudge: float = 1e-9, runs: int = 200, seed: int = 1
 ) -> dict[str, Any]:
-    """Whether other motions leave the same start: the fans of end states from nudged starts.
+    """Whether ends of nudged starts come together: other motions from one start, or a strong or discontinuous dependence on it.
+
+    `unique` names the theorem by which the motion is the only one, `growth` the factor of nudges that are small enough.
 
     >>> import stickslip
     >>> found = stickslip.study.neighbours("sliding-block", nudge=1e-7, runs=6)

@@ -62,6 +62,7 @@ mod impact_map;
 mod key_kinds;
 mod keys;
 mod mechanics;
+mod nudged_starts;
 mod program;
 mod reader;
 mod row_expression;

@@ -3,7 +3,9 @@
 //! Frictionless unilateral dynamics with forces that are smooth but not analytic can have several motions from one
 //! start ([Schatzman] and others give examples with a force that is infinitely flat there). No single run shows it; a fan
 //! of runs does, whose end states do not come together as the nudges shrink. A scheme can answer a nudge with a spread of its
-//! own, an impact that a nudge moves to the next step: that one vanishes as the step shrinks.
+//! own, an impact that a nudge moves to the next step: that one vanishes as the step shrinks. Nor do ends that stay apart prove other motions: a
+//! billiard that is aimed into a corner has one motion, of which the next starts say nothing, and what grows like e³⁰ must be nudged by
+//! less than e⁻³⁰. Smaller nudges tell the second; theorems of uniqueness that cover the run, the first.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -22,7 +24,11 @@ pub enum FanVerdict {
     ShrinksSlowly,
     /// Ends stay apart at this step, but come together as the step shrinks: the spread is the error of the scheme.
     ShrinksWithStep,
-    /// Ends stay apart, at smaller steps too: there are other motions from this start, or the motion forgets its start.
+    /// Ends stay apart at these nudges and at smaller steps too, and come together in proportion to nudges that are small enough: one
+    /// motion that depends strongly on its start.
+    GrowsLinearly,
+    /// Ends stay apart, at smaller steps too: other motions leave this start, or the motion depends on it discontinuously
+    /// or more strongly than nudges can show.
     StaysApart,
 }
 
@@ -37,8 +43,12 @@ impl FanVerdict {
             Self::ShrinksWithStep => {
                 "the end states do not come together as the nudge shrinks, but as the step does: the spread is the error of the scheme"
             }
+            Self::GrowsLinearly => {
+                "the end states come together in proportion to the nudge, where it is small enough: one motion that depends strongly on its start"
+            }
             Self::StaysApart => {
-                "the end states do not come together as the nudge shrinks: other motions leave this start"
+                "the end states do not come together as the nudge shrinks: other motions leave this start, or the motion depends on it \
+                 discontinuously or more strongly than these nudges show"
             }
         }
     }
@@ -59,6 +69,12 @@ pub struct Fan {
 
 /// Parts of a step at which a spread that stays is looked at again.
 const PARTS: [f64; 3] = [1.0, 4.0, 16.0];
+/// Nudges below this part of the spread are not tried: rounding is as large.
+const SMALLEST: f64 = 1e-17;
+/// What is in proportion to the nudge differs by no more than this factor from it.
+const PROPORTIONAL: f64 = 1.3;
+/// Growth from the start to the end counts as the same within this factor from step to step.
+const SAME_GROWTH: f64 = 3.0;
 /// A spread of the scheme shrinks at least like the root of the step, which leaves a quarter of it.
 const SHRUNK: f64 = 0.3;
 
@@ -82,8 +98,14 @@ pub struct NeighbourStudy {
     /// Where they stay apart: how far the end of the run farthest away is from that of the run that was not nudged, at the step,
     /// a quarter and a sixteenth of it; empty otherwise.
     pub at_smaller_steps: Vec<f64>,
+    /// Where they stay apart at smaller steps too: smaller nudges of that run, and how far its ends then are apart; empty otherwise.
+    pub at_smaller_nudges: Vec<[f64; 2]>,
+    /// How much a nudge grows, where ends come together in proportion to it.
+    pub growth: Option<f64>,
     /// What they do.
     pub verdict: FanVerdict,
+    /// The theorem by which the motion is the only one from its start, where one was found to cover the run.
+    pub unique: Option<String>,
 }
 
 impl NeighbourStudy {
@@ -122,7 +144,8 @@ impl NeighbourStudy {
             0.0 => 0.0,
             widest => fans[2].spread / widest,
         };
-        let mut at_smaller_steps = Vec::new();
+        let (mut at_smaller_steps, mut at_smaller_nudges) = (Vec::new(), Vec::new());
+        let mut growth = None;
         let verdict = if ratio <= 0.1 {
             FanVerdict::Shrinks
         } else if ratio <= 0.5 {
@@ -132,26 +155,98 @@ impl NeighbourStudy {
             let ends = fans[2].ends.iter().map(|end| apart(end, &centre));
             let far = ends.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
             let number = (2 * count + far.map_or(0, |(run, _)| run)) as u64;
-            let spread = |parts: f64| {
+            let spread = |parts: f64, nudge: f64| {
                 let mut nudged = make(parts)?;
-                shift(&mut nudged, 0.01 * nudge, seed, number);
+                shift(&mut nudged, nudge, seed, number);
                 let (centre, _) = end_of(make(parts)?, until);
                 Ok(apart(&end_of(nudged, until).0, &centre))
             };
-            at_smaller_steps = (PARTS.into_par_iter().map(spread)).collect::<Result<_, E>>()?;
+            let smallest = 0.01 * nudge;
+            let at_step = |parts| spread(parts, smallest);
+            at_smaller_steps = (PARTS.into_par_iter().map(at_step)).collect::<Result<_, E>>()?;
             if at_smaller_steps[2] <= SHRUNK * at_smaller_steps[0] {
                 FanVerdict::ShrinksWithStep
             } else {
-                FanVerdict::StaysApart
+                let tenths = (1..=9).map(|k| smallest * 0.1f64.powi(k));
+                let least = SMALLEST * fans[2].spread;
+                let nudges: Vec<f64> = tenths.filter(|&nudge| nudge >= 0.5 * least).collect();
+                let at_nudge = |nudge: f64| Ok([nudge, spread(1.0, nudge)?]);
+                at_smaller_nudges =
+                    (nudges.into_par_iter().map(at_nudge)).collect::<Result<_, E>>()?;
+                let mut all = vec![[smallest, fans[2].spread]];
+                all.extend(&at_smaller_nudges);
+                if let Some([nudge, near]) = proportional(&all) {
+                    // What is of the motion and not of the scheme grows alike at smaller steps.
+                    let at_step = |parts: f64| spread(parts, nudge);
+                    let finer: Vec<f64> =
+                        (PARTS[1..].par_iter().copied().map(at_step)).collect::<Result<_, E>>()?;
+                    let alike = finer.iter().all(|&far| is_alike(far, near, SAME_GROWTH));
+                    growth = alike.then_some(near / nudge);
+                }
+                match growth {
+                    Some(_) => FanVerdict::GrowsLinearly,
+                    None => FanVerdict::StaysApart,
+                }
             }
         };
         Ok(Self {
             centre,
             fans,
             at_smaller_steps,
+            at_smaller_nudges,
+            growth,
             verdict,
+            unique: None,
         })
     }
+
+    /// What was measured, and what it may mean, in a sentence.
+    pub fn words(&self) -> String {
+        let (first, last) = (&self.fans[0], &self.fans[self.fans.len() - 1]);
+        let quantity = |x: f64| format!("{x:.1e}");
+        let unique = |theorem: &String| format!("the motion is unique ({theorem})");
+        match (self.verdict, &self.unique, self.growth) {
+            (FanVerdict::GrowsLinearly, theorem, Some(growth)) => {
+                let grows = format!(
+                    "a nudge grows by a factor of {} and stays in proportion where it is small enough",
+                    quantity(growth)
+                );
+                match theorem {
+                    Some(theorem) => format!("{}; {grows}", unique(theorem)),
+                    None => format!("{grows}: one motion that depends strongly on its start"),
+                }
+            }
+            (FanVerdict::StaysApart, Some(theorem), _) => format!(
+                "{}; its dependence on the start is not continuous here, or a nudge grows by more than a factor of {}",
+                unique(theorem),
+                quantity(last.spread / last.nudge)
+            ),
+            (FanVerdict::StaysApart, None, _) => format!(
+                "the end states stay apart by {} or more while the nudge shrinks from {} to {}: other motions leave this start, or the motion depends on it \
+                 discontinuously or more strongly than these nudges show",
+                quantity((self.fans.iter().map(|fan| fan.spread)).fold(f64::INFINITY, f64::min)),
+                quantity(first.nudge),
+                quantity(last.nudge)
+            ),
+            (verdict, ..) => verdict.words().to_string(),
+        }
+    }
+}
+
+/// The first of three nudges in a row that ends follow in proportion, and how far they are apart then. The one before them may have brought ends less far
+/// apart than in proportion, not farther: across a jump of the dependence they are.
+fn proportional(nudges: &[[f64; 2]]) -> Option<[f64; 2]> {
+    let growth = |at: &[f64; 2]| at[1] / at[0];
+    let row = nudges.windows(4).find(|row| {
+        let (before, first) = (growth(&row[0]), growth(&row[1]));
+        let alike = |at: &[f64; 2]| at[1] > 0.0 && is_alike(growth(at), first, PROPORTIONAL);
+        row[1..].iter().all(alike) && before <= PROPORTIONAL * first
+    });
+    row.map(|row| row[1])
+}
+
+fn is_alike(a: f64, b: f64, factor: f64) -> bool {
+    a <= factor * b && b <= factor * a
 }
 
 /// Largest difference of a coordinate or velocity.
