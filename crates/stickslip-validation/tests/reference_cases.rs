@@ -282,6 +282,27 @@ fn motions_show_their_errors_at_three_steps() {
     }
 }
 
+/// An order that does not show fails its case; words without a number have none, and at an impact, where the velocity jumps, it means nothing.
+#[test]
+fn an_order_is_judged_or_said_to_mean_nothing() {
+    let text = r#"{"name": "mine", "cases": [
+        {"id": "ends at an impact", "family": "ball", "kind": "motion", "params": {"h0": 0.5, "v0": -2, "e": 0.3, "g": 5, "T": 0.2},
+         "expected": {"state_T": [0.0, 0.9]}},
+        {"id": "elastic", "family": "ball", "kind": "motion", "params": {"h0": 1, "v0": 0, "e": 1, "g": 10, "T": 7.3},
+         "expected": {"zeno_time": "+inf", "state_T": [0.8954795439508725, -1.4458247200067333]}}]}"#;
+    let report = run(&[CaseFile::parse("mine.json", text).unwrap()]);
+    assert_eq!(failures(&report), Vec::<String>::new());
+    let lines = [0, 1].map(|k| report.cases[k].order.as_ref().unwrap().summary());
+    assert!(
+        lines[0]
+            .ends_with("not judged: the motion has an impact at its end, where velocities jump"),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[1].ends_with("pass"), "{}", lines[1]);
+    assert!(!report.table().contains("FAIL"));
+}
+
 #[test]
 fn the_report_has_the_documented_form() {
     let report = run_family(&CaseFile::embedded(), Some("theta_bound_violation"));

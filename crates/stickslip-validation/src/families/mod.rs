@@ -71,6 +71,8 @@ pub struct Family {
     pub evaluator: Evaluator,
     /// The plain algorithm of a sweep table.
     pub sweep: Option<SweepRun>,
+    /// Whether a motion has an impact at its end.
+    pub jumps_at_end: Option<fn(&CaseInput) -> bool>,
 }
 
 /// Reference results of contact mechanics.
@@ -80,6 +82,7 @@ const fn mechanics(name: &'static str, compute: Compute) -> Family {
         roundoff: RoundoffRule::LargestParameter,
         evaluator: Evaluator::Step(compute),
         sweep: None,
+        jumps_at_end: None,
     }
 }
 
@@ -90,6 +93,7 @@ const fn scheme(name: &'static str, compute: Compute) -> Family {
         roundoff: RoundoffRule::InnermostGroup,
         evaluator: Evaluator::Step(compute),
         sweep: None,
+        jumps_at_end: None,
     }
 }
 
@@ -98,6 +102,14 @@ impl Family {
     const fn swept(self, sweep: SweepRun) -> Self {
         Self {
             sweep: Some(sweep),
+            ..self
+        }
+    }
+
+    /// The same family with what tells that a motion ends at an impact.
+    const fn jumping(self, jumps: fn(&CaseInput) -> bool) -> Self {
+        Self {
+            jumps_at_end: Some(jumps),
             ..self
         }
     }
@@ -127,7 +139,9 @@ fn no_step(_: &CaseInput) -> Result<Answer, CaseError> {
 
 const FAMILIES: &[Family] = &[
     // frictionless, impact_laws
-    mechanics("ball", no_step).motion(1.0, motions::ball, Some(motions::ball_exact)),
+    mechanics("ball", no_step)
+        .motion(1.0, motions::ball, Some(motions::ball_exact))
+        .jumping(motions::ball_ends_at_impact),
     mechanics("moreau-law", linear_gaps::moreau_law),
     mechanics("cradle", linear_gaps::cradle),
     mechanics("wedge-billiard", no_step).motion(

@@ -49,6 +49,30 @@ fn flight_time(h: f64, v: f64, g: f64) -> f64 {
     (v + (v * v + 2.0 * g * h).sqrt()) / g
 }
 
+/// Whether the end time of a `ball` is that of an impact, to the rounding of both.
+pub(super) fn ball_ends_at_impact(input: &CaseInput) -> bool {
+    let read = || -> Result<bool, CaseError> {
+        let [h0, g] = input.params.each(["h0", "g"])?;
+        let [restitution, end] = input.params.each(["e", "T"])?;
+        let v0 = input.params.number_or("v0", 0.0)?;
+        let mut impact = flight_time(h0, v0, g);
+        let mut speed = (v0 * v0 + 2.0 * g * h0).sqrt();
+        for _ in 0..1000 {
+            if (impact - end).abs() <= 1e-9 * end {
+                return Ok(true);
+            }
+            speed *= restitution;
+            let flight = 2.0 * speed / g;
+            if impact > end || flight <= 1e-9 * end {
+                break;
+            }
+            impact += flight;
+        }
+        Ok(false)
+    };
+    read().unwrap_or(false)
+}
+
 /// `ball`, event by event.
 pub(super) fn ball_exact(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
