@@ -463,3 +463,118 @@ fn velocities_of_rounding_are_rest() {
         }
     }
 }
+
+/// A particle that rides along a groove of 45 degrees, whose direction lies `turn` from the second axis, while it rises.
+fn groove(
+    turn: f64,
+    (rise, slide): (f64, f64),
+    (kilogram, metre): (f64, f64),
+    scale: f64,
+) -> Scene {
+    let (c, s) = (turn.cos(), turn.sin());
+    let half = 0.5f64.sqrt();
+    let wall = |name: &str, side: f64| {
+        format!(
+            r#"
+[[contacts]]
+name = "{name}"
+gap = "{scale}*({half}*({c}*{side}*x + {s}*{side}*y + z - {rise}*t))"
+point = ["x", "y", "z"]
+normal = [{}, {}, {half}]
+friction = 0.3
+"#,
+            half * c * side,
+            half * s * side,
+            rise = rise * metre,
+        )
+    };
+    let text = format!(
+        r#"
+title = "Groove"
+step = 0.001
+until = 0.05
+law = "generalized"
+scheme = "moreau"
+impact = "inelastic"
+[system]
+coordinates = ["x", "y", "z"]
+kinetic_energy = "{kilogram}*(x'^2 + y'^2 + z'^2)/2"
+potential = "{kilogram}*10*{metre}*z"
+{}{}
+[initial]
+x_dot = {}
+y_dot = {}
+z_dot = {}
+"#,
+        wall("left", 1.0),
+        wall("right", -1.0),
+        -s * slide * metre,
+        c * slide * metre,
+        rise * metre
+    );
+    Scene::parse(SourceText::new("groove", text)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_groove_that_rises_brakes_as_one_at_rest_however_it_lies() {
+    // Each wall presses with m g/√2, and across the groove nothing moves: v' = −√2 μ g.
+    let exact = 1.0 - 0.05 * 0.3 * 10.0 * 2f64.sqrt();
+    for (turn, rise) in [(0.0, 0.0), (0.0, 0.3), (0.5, 0.3), (1.1, -0.3)] {
+        for (units, scale) in [((1.0, 1.0), 1.0), ((1e-3, 1e3), 0.01)] {
+            let scene = groove(turn, (rise, 1.0), units, scale);
+            let rule = scene.discretisation().expect("steps");
+            let mut motion = Motion::of_run(rule);
+            let run = run(&scene, |record| motion.push(record));
+            let case = (turn, rise, units);
+            assert!(run.certificate().holds(1e-8), "{case:?}");
+            let v = &run.state().v;
+            let along = (turn.cos() * v[1] - turn.sin() * v[0]) / units.1;
+            assert!((along - exact).abs() < 1e-12, "{case:?}: {along} {exact}");
+            assert!((v[2] / units.1 - rise).abs() < 1e-12, "{case:?}: {v:?}");
+            let report = scene.verify(&motion, None).expect("a formulation");
+            assert!(report.accepted(), "{case:?}: {:?}", report.violations);
+        }
+    }
+}
+
+#[test]
+fn a_particle_between_two_walls_of_the_plane_that_rise_together_rides() {
+    let text = |rise: f64| {
+        format!(
+            r#"
+title = "Groove of the plane"
+step = 0.001
+until = 0.1
+law = "generalized"
+scheme = "moreau"
+impact = "inelastic"
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+[[contacts]]
+name = "a"
+gap = "(x + (y - {rise}*t))/sqrt(2)"
+point = ["x", "y"]
+friction = 0.3
+[[contacts]]
+name = "b"
+gap = "(-x + (y - {rise}*t))/sqrt(2)"
+point = ["x", "y"]
+friction = 0.3
+[initial]
+y_dot = {rise}
+"#
+        )
+    };
+    for rise in [0.3, 30.0, -0.3] {
+        let scene = Scene::parse(SourceText::new("groove", text(rise))).expect("valid");
+        let run = run(&scene, |_| ());
+        assert!(run.certificate().holds(1e-8), "{rise}");
+        let v = &run.state().v;
+        assert!(
+            (v[1] - rise).abs() < 1e-14 * rise.abs() && v[0].abs() < 1e-14,
+            "{v:?}"
+        );
+    }
+}

@@ -4,13 +4,13 @@
 //! minimises y·s over λ C* exactly when `−((0, y) + τ (1, c)) ∈ N_K(λ − c·s, s)`, τ = −y·s/λ, so the natural map
 //! of the cone K measures it without building C*; sets given directly (c = 0) are projected on.
 
-use crate::algebra::{PivotedCholesky, dot};
+use crate::algebra::{PivotedCholesky, dot, keep_image_part};
 use crate::laws::{ActiveSpace, GeneralizedRule, GeneralizedSet, Sections, SetUnit};
 
 use super::residual::{distance, project_cone, rho};
 use super::{BlockResidual, ContactBlock, ContactProblem, ContactSolution, NormalStage};
 
-/// A response to friction below this part of that of the contact is rounding.
+/// A response to friction off the normals below this part of the whole is rounding.
 const IMMOVABLE: f64 = 1e-12;
 
 /// Measures per block, all without dimension.
@@ -114,8 +114,22 @@ fn per_constraint(
         if s.is_empty() {
             continue;
         }
-        let y = velocity_off_normals(problem, block, velocity, (&space, &normal));
-        own_set(problem, block, (lambda, s), &y, scale, &mut out[a]);
+        let mut y = velocity_off_normals(problem, block, velocity, (&space, &normal));
+        let moved = response_off_normals(problem, block, &space, &mut factor);
+        let rows = block.start + 1..block.start + block.size;
+        let rounding: Vec<f64> = rows.map(|i| IMMOVABLE * w(i, i)).collect();
+        // Obstacles that move may each have a slip that no one velocity has: the law reads none where friction moves nothing.
+        keep_image_part(&moved, &rounding, &mut y);
+        let d = y.len();
+        let read = (0..d).any(|i| moved[i * d + i] > rounding[i]);
+        own_set(
+            problem,
+            block,
+            (lambda, s),
+            read.then_some(&y[..]),
+            scale,
+            &mut out[a],
+        );
     }
 }
 
@@ -150,12 +164,37 @@ fn velocity_off_normals(
         .collect()
 }
 
-/// The measures of a block with a set of its own: budget λ, tangential impulse s and the velocity y that its law reads.
+/// R P M⁻¹ Rᵀ: what friction of a block moves off all normals of the space, for each of its tangent rows.
+fn response_off_normals(
+    problem: &ContactProblem,
+    block: &ContactBlock,
+    space: &[usize],
+    factor: &mut PivotedCholesky,
+) -> Vec<f64> {
+    let w = |i: usize, j: usize| problem.w(i, j);
+    let (n, d, coupling) = (block.start, block.size - 1, tilt_of(problem, block));
+    // R_i M⁻¹ h_j with any row h_j.
+    let pairing = |i: usize, j: usize| w(n + 1 + i, j) - coupling[i] * w(n, j);
+    let along = |i: usize| space.iter().map(|&j| pairing(i, j)).collect::<Vec<f64>>();
+    let mut out = Vec::with_capacity(d * d);
+    for i in 0..d {
+        let mut held = along(i);
+        factor.solve_in_place(&mut held);
+        out.extend((0..d).map(|j| {
+            let whole = pairing(i, n + 1 + j) - coupling[j] * pairing(i, n);
+            whole - dot(&held, &along(j))
+        }));
+    }
+    out
+}
+
+/// The measures of a block with a set of its own: budget λ, tangential impulse s and the velocity y that its law reads, none
+/// where friction moves nothing off the normals.
 fn own_set(
     problem: &ContactProblem,
     block: &ContactBlock,
     (lambda, s): (f64, &[f64]),
-    read: &[f64],
+    read: Option<&[f64]>,
     scale: f64,
     out: &mut BlockResidual,
 ) {
@@ -175,11 +214,10 @@ fn own_set(
     let mut nearest = vec![0.0; d];
     section.project(s, real.max(0.0), &mut nearest);
     out.cone = ((-real).max(0.0) + distance(s, &nearest)) / scale;
-    // Beside a joint friction may move nothing off the normal: its generalized reaction is zero, and obeys.
-    let moves = |i: usize| w(n + i, n + i) - w(n + i, n) * w(n, n + i) / w(n, n);
-    if (1..=d).all(|i| moves(i) <= IMMOVABLE * w(n + i, n + i)) {
+    // Beside a joint or between walls friction may move nothing off the normals: its generalized reaction is zero, and obeys.
+    let Some(read) = read else {
         return;
-    }
+    };
     if tilt.iter().all(|&c| c == 0.0) {
         // A set of its own: the plain projection, which also serves unbounded ones.
         let shifted: Vec<f64> = s.iter().zip(read).map(|(s, y)| s - rho * y).collect();

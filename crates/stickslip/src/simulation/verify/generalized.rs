@@ -3,7 +3,7 @@
 
 use crate::algebra::lcp::{LcpOutcome, solve_lcp, solve_lcp_short};
 use crate::algebra::small_dense::norm;
-use crate::algebra::{PivotedCholesky, dot};
+use crate::algebra::{PivotedCholesky, dot, keep_image_part};
 use crate::laws::{FrictionSection, GeneralizedSet, PerUnitNormal, SetUnit};
 
 use super::friction::{Contact, FrictionDefect, Reads};
@@ -212,13 +212,25 @@ impl Whitened {
         parts
     }
 
-    /// Whether an impulse along a row moves anything but the normals, of which it has the given parts. Joints may leave a body no other way
-    /// to go: friction along such a row is none of the generalized law, whatever slip the chord of a step leaves in it.
-    fn moves_apart(&self, row: usize, held: &[f64]) -> bool {
-        let starts = self.contacts.iter().map(|c| c.start);
-        let parts = starts.zip(held.iter().map(|x| -x));
-        let rest = self.covector([(row, 1.0)].into_iter().chain(parts));
-        norm(&rest) > 1e-6 * norm(&self.rows[row])
+    /// What impulses along rows of one contact move off the normals, of which each row has the given parts, and up to which square sizes that
+    /// is rounding. Joints or other contacts may leave a body no other way to go: friction along such rows is none of the generalized law,
+    /// whatever slip the chord of a step or an obstacle on its way leaves in them.
+    fn moved_apart(&self, rows: &[usize], held: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
+        let rests: Vec<Vec<f64>> = rows
+            .iter()
+            .zip(held)
+            .map(|(&row, held)| {
+                let starts = self.contacts.iter().map(|c| c.start);
+                let parts = starts.zip(held.iter().map(|x| -x));
+                self.covector([(row, 1.0)].into_iter().chain(parts))
+            })
+            .collect();
+        let d = rows.len();
+        let gram = (0..d * d).map(|e| dot(&rests[e / d], &rests[e % d]));
+        let rounding = rows
+            .iter()
+            .map(|&row| 1e-12 * norm(&self.rows[row]).powi(2));
+        (gram.collect(), rounding.collect())
     }
 
     /// √W_ii of a row: what makes an impulse a kinetic speed.
@@ -259,11 +271,13 @@ impl Whitened {
             .flat_map(|c| c.start + 1..c.start + c.size)
             .collect();
         let held: Vec<Vec<f64>> = rows.iter().map(|&i| self.normal_parts(i)).collect();
-        let moves: Vec<bool> = rows
-            .iter()
-            .zip(&held)
-            .map(|(&i, held)| self.moves_apart(i, held))
-            .collect();
+        let mut moved = Vec::new();
+        let mut start = 0;
+        for contact in &firm {
+            let own = start..start + contact.size - 1;
+            moved.push(self.moved_apart(&rows[own.clone()], &held[own.clone()]));
+            start = own.end;
+        }
         let own: Vec<f64> = rows
             .iter()
             .map(|&i| self.root(i) * self.impulse[i])
@@ -274,14 +288,19 @@ impl Whitened {
                 .iter()
                 .map(|c| u[self.places[c.start][0]])
                 .collect();
-            let slips: Vec<f64> = rows
+            let mut slips: Vec<f64> = rows
                 .iter()
-                .zip(held.iter().zip(&moves))
-                .map(|(&i, (held, moves))| match moves {
-                    true => (u[self.places[i][0]] - dot(held, &normals)) / self.root(i),
-                    false => 0.0,
-                })
+                .zip(&held)
+                .map(|(&i, held)| u[self.places[i][0]] - dot(held, &normals))
                 .collect();
+            let mut start = 0;
+            for (gram, rounding) in &moved {
+                let own = start..start + rounding.len();
+                start = own.end;
+                keep_image_part(gram, rounding, &mut slips[own]);
+            }
+            let rooted = slips.iter_mut().zip(&rows);
+            rooted.for_each(|(slip, &i)| *slip /= self.root(i));
             let rate = size / norm(&slips).max(1e-3 * speed);
             let mut out = Vec::new();
             for (contact, part) in firm.iter().zip(parts) {

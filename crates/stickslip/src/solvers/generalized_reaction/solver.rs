@@ -448,6 +448,7 @@ impl GeneralizedReaction {
                 velocity[blocks[outside[e - t]].start]
             });
         }
+        program.read_what_moves();
         let mut z: Vec<f64> = tangents.iter().map(|&(_, i)| impulse[i]).collect();
         z.resize(n, 0.0);
         let outcome = program.solve(

@@ -4,8 +4,7 @@
 //! projection off the normal space, so Q z + g is the velocity the law reads; it is unique, z need
 //! not be, and may even diverge where the sum of the sets is not closed: the iteration stops on Q z.
 
-use crate::algebra::dot;
-use crate::algebra::projected_newton;
+use crate::algebra::{dot, keep_image_part, projected_newton};
 use crate::solvers::one_contact::LocalScratch;
 
 use super::local_set::ScaledSet;
@@ -53,6 +52,25 @@ impl TangentialProgram {
 
     fn held(&self, i: usize) -> bool {
         self.matrix[i * self.size() + i] <= HELD * self.reference[i]
+    }
+
+    /// Takes out of g what friction cannot move: slips that obstacles on their way give contacts in directions which the normal space holds.
+    pub fn read_what_moves(&mut self) {
+        let n = self.size();
+        for block in &self.blocks {
+            let range = block.start..block.start + block.dimension;
+            let own: Vec<f64> = range
+                .clone()
+                .flat_map(|i| {
+                    self.matrix[i * n..(i + 1) * n][range.clone()]
+                        .iter()
+                        .copied()
+                })
+                .collect();
+            let sizes = self.reference[range.clone()].iter();
+            let rounding: Vec<f64> = sizes.map(|size| HELD * size).collect();
+            keep_image_part(&own, &rounding, &mut self.gradient[range]);
+        }
     }
 
     /// Minimises from the guess z.
