@@ -539,3 +539,134 @@ fn positions_do_not_depend_on_the_scales_of_joints_and_gaps() {
         }
     }
 }
+
+/// Kinetic energy after the impact at the start and velocity at the end of a run that must be certified and accepted, and in which no impact may
+/// gain energy.
+fn sound_run(scene: &Scene) -> (f64, Vec<f64>) {
+    let what = &scene.title;
+    let mut run = scene.simulation().expect("valid");
+    let motion = Motion::of_run(scene.discretisation().expect("steps"));
+    let mut motion = motion.with_correction(run.position_correction());
+    motion.push(run.record());
+    let struck = run.record().kinetic;
+    run.run_until(scene.settings.until, |record| {
+        motion.push(record);
+        ControlFlow::Continue(())
+    });
+    assert!(run.certificate().holds(1e-8), "{what}");
+    let report = scene.verify(&motion, None).expect("a formulation");
+    assert!(report.accepted(), "{what}: {:?}", report.violations);
+    (struck, run.state().v.clone())
+}
+
+/// The velocity at the end of such a run.
+fn sound_end(text: &str) -> Vec<f64> {
+    let scene =
+        Scene::parse(SourceText::new("scale", text)).unwrap_or_else(|e| panic!("{text}: {e}"));
+    sound_run(&scene).1
+}
+
+/// Friction that is read at theta would make Frémond's law that of Newton, under which Kane's pendulum gains 58.7 per cent.
+#[test]
+fn the_theta_of_a_scheme_does_not_make_fremonds_law_gain_energy() {
+    let start = (0.04 / 3.0 + 0.04 / 3.0 + 0.02 * 10f64.to_radians().cos()) / 2.0;
+    for theta in [0.5, 0.7, 1.0] {
+        for metre in [1.0, 1e3] {
+            let changes = Changes::new()
+                .parameter("L", metre)
+                .parameter("g", 9.81 * metre);
+            let changes = changes
+                .key("impact", "fremond")
+                .key("theta", theta)
+                .key("until", 0.3);
+            let source = find_in_gallery("kane-pendulum").expect("a scene").source();
+            let source = changes.apply(&source).expect("valid");
+            let part = sound_run(&Scene::parse(source).expect("valid")).0 / (start * metre * metre);
+            assert!((part - 0.562).abs() < 5e-4, "{theta} {metre}: {part}");
+        }
+    }
+}
+
+/// The same in space with coupled masses and in other scales of the gap, and where contacts of restitution one and none strike together.
+#[test]
+fn impacts_under_fremonds_law_and_a_large_theta_are_accepted() {
+    let point = "x + 0.3*cos(th + 1.9)\", \"y\", \"z + 0.3*sin(th + 1.9)";
+    let space = |scale: f64| {
+        format!(
+            r#"
+title = "Plate"
+until = 2
+step = 0.01
+theta = 0.7
+impact = "fremond"
+[system]
+coordinates = ["x", "y", "z", "th"]
+kinetic_energy = "1.7*(x'^2 + y'^2 + z'^2)/2 + 0.05*th'^2/2 + 0.51*x'*z'"
+potential = "1.7*9.81*z"
+[[contacts]]
+name = "floor"
+gap = "{scale}*(z + 0.3*sin(th + 1.9) + 0.4 - 0.02*sin(2*t))"
+point = ["{point}"]
+normal = [0, 0, 1]
+friction = 0.5
+restitution = 1
+[initial]
+z = 0.5
+x_dot = 0.5
+y_dot = 0.05
+z_dot = -0.05
+th_dot = 1
+"#
+        )
+    };
+    let wedge = |metre: f64| {
+        format!(
+            r#"
+title = "Wedge"
+until = 0.6
+step = 0.001
+theta = 1
+impact = "fremond"
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "1.7*(x'^2 + y'^2)/2 + 0.51*x'*y'"
+potential = "1.7*{g}*y"
+[[contacts]]
+name = "floor"
+gap = "0.01*(y - {shake}*sin(8*t))"
+point = ["x", "y"]
+normal = [0, 1]
+friction = {{ interval = [-0.1, 0.6] }}
+restitution = 1
+[[contacts]]
+name = "left"
+gap = "-0.8*x + 0.6*y + {far}"
+point = ["x", "y"]
+normal = [-0.8, 0.6]
+friction = 0.2
+[[contacts]]
+name = "right"
+gap = "-0.6*x + 0.8*y - {shake}*sin(8*t)"
+point = ["x", "y"]
+normal = [-0.6, 0.8]
+friction = {{ interval = [-0.1, 0.6] }}
+restitution = 1
+[initial]
+x_dot = {vx}
+y_dot = {vy}
+"#,
+            g = 9.81 * metre,
+            shake = 0.02 * metre,
+            far = 0.5 * metre,
+            vx = -0.84 * metre,
+            vy = -0.98 * metre
+        )
+    };
+    let close = |a: &[f64], b: &[f64], unit: f64| {
+        for (a, b) in a.iter().zip(b) {
+            assert!((a * unit - b).abs() < 1e-6 * unit, "{a} {b}");
+        }
+    };
+    close(&sound_end(&space(1.0)), &sound_end(&space(3.0)), 1.0);
+    close(&sound_end(&wedge(1.0)), &sound_end(&wedge(1e3)), 1e3);
+}

@@ -15,7 +15,8 @@ use super::LawError;
 ///   p_n^E ≥ e p_n^C, u_n⁺ ≥ 0, (p_n^E − e p_n^C) u_n⁺ = 0 with friction on u_t⁺.
 /// * `Moreau`: the laws of contact and friction read the weighted mean (u⁺ + e u⁻)/(1 + e); without
 ///   friction this is v⁺ = v + (1 + e)(Proj_T v − v), for one contact u_n⁺ = −e u_n⁻.
-/// * `Fremond`: Newton's normal law, friction reads the mean (u_t⁺ + u_t⁻)/2.
+/// * `Fremond`: Newton's normal law, friction reads the mean (u_t⁺ + u_t⁻)/2, in steps of the theta scheme the velocity at min(θ, 1/(1 + e)) of its
+///   change.
 /// * `Energetic`: Darboux and Keller's equations with Stronge's coefficient
 ///   ([`super::energetic_impact_in_space`]); e = 1 is the limit of the undamped penalty method.
 ///

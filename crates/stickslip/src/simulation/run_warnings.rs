@@ -214,6 +214,9 @@ fn gain_warning(summary: &RunSummary) -> Option<String> {
     let why = if summary.settings.law == "frictionless" {
         "without friction no impact does, but a step may keep a contact closed that opens already: a smaller step makes this smaller"
             .to_string()
+    } else if summary.settings.impact == "fremond" {
+        "Fremond's law gives none, but a step may keep a contact closed that opens already: a smaller step makes this smaller"
+            .to_string()
     } else {
         format!(
             "with friction, {} law of impact can create energy; Fremond's and the energetic law cannot (--impact fremond)",

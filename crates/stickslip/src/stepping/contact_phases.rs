@@ -250,7 +250,11 @@ fn is_rigid(block: &ContactBlock) -> bool {
 
 /// An approach slower than this is not an impact and has no compression phase: a part of the speeds of the run, from the
 /// unit of the gap to that of the contact's normal.
-fn resting(assembly: &ContactAssembly, stage: &ContactStage, block: &ContactBlock) -> f64 {
+pub(super) fn resting(
+    assembly: &ContactAssembly,
+    stage: &ContactStage,
+    block: &ContactBlock,
+) -> f64 {
     let constraint = block.key.constraint();
     let (rate, normal) = (assembly.approach[constraint], assembly.before[block.start]);
     let per_rate = if rate != 0.0 {

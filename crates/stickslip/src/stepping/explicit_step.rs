@@ -187,7 +187,7 @@ impl ExplicitStep {
                 let before = &self.assembly.before[rows.clone()];
                 restitution::bias(
                     contact.impact,
-                    0.5,
+                    (0.5, 0.5),
                     true,
                     before,
                     &mut problem.bias_mut()[rows],

@@ -11,6 +11,7 @@ use super::contact_phases::ContactPhases;
 use super::implicit_step::{ImplicitStep, StepFrame};
 use super::joints::JointSystem;
 use super::moreau_jean_settings::{Activation, MoreauJeanSettings, ThetaError, default_theta};
+use super::restitution::latest_reading;
 use super::slip_friction::{SlipReading, SlipSpeeds};
 use super::step_positions::StepPositions;
 use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingScheme};
@@ -43,17 +44,18 @@ const SLOPE_EVERY: usize = 4;
 /// `M(v_{k+1} − v_k) + h K q_{k+θ} + h C v_{k+θ} − h F_{k+θ} = H_k p`, `q_{k+1} = q_k + h v_{k+θ}`, and on
 /// active contacts Coulomb's law (or the kinetic projection, in the metric of A = M + hθ C + h²θ² K) between p and
 /// `ŷ = H_kᵀ v_{k+1} + bias`, the bias being chosen by the impact law of each contact: `e u_N` for
-/// Newton, with `((1−θ)/θ) u_T` besides for Frémond. Frémond's law on all contacts is the
-/// energy-dissipating scheme. One H per step, taken at q_k.
+/// Newton, with `((1−w)/w) u_T` besides for Frémond, w = θ and in a step with impacts at most 1/(1 + e) of all that strike. Frémond's law
+/// on all contacts is the energy-dissipating scheme. One H per step, taken at q_k.
 ///
 /// # Source
 /// [AcaryCollinsCraft2023], eq. (53) and (63)-(64) divided by θ; the guard activation, the
-/// iteration on nonlinear forces and M(q_θ) are ours.
+/// iteration on nonlinear forces, M(q_θ) and w are ours: the source has w = θ ≤ 1/(1 + e).
 ///
 /// # Guarantees
 /// The energy entry closes to rounding for any impulses. Under Frémond's law and
 /// `θ ≤ 1/(1 + e)` the contact works are nonpositive contact by contact (rules `paper` and
-/// `guard`). Order 2 on smooth motion at θ = ½, order 1 through impacts.
+/// `guard`); above, normal works are positive, by what the damping of the scheme takes again, and an impact still gives no kinetic energy. Order 2
+/// on smooth motion at θ = ½, order 1 through impacts.
 ///
 /// # Behaviour to know
 /// Newton's law with friction can create energy (58.75 % in Kane's pendulum). Under Frémond's law a
@@ -89,6 +91,8 @@ pub struct MoreauJean {
     pub(super) response: Vec<f64>,
     pub(super) phases: ContactPhases,
     slip: SlipSpeeds,
+    /// Part of the change of velocity at which Frémond's law reads friction in the step at hand.
+    pub(super) friction: f64,
     pub(super) sliding: Vec<f64>,
     /// The certificate before the solve of a step that may have to be made again.
     certificate: Certificate,
@@ -298,7 +302,7 @@ impl MoreauJean {
                 ImpactLaw::Fremond { .. } => theta,
                 _ => 1.0,
             },
-            theta: frame.theta,
+            theta: self.friction,
             v0: frame.v,
             t: frame.t_end,
         };
@@ -489,10 +493,14 @@ impl TimeSteppingScheme for MoreauJean {
         let mut warnings = Vec::new();
         for constraint in system.constraints() {
             for point in constraint.points() {
-                let bound = 1.0 / (1.0 + point.law.impact().restitution());
+                let bound = latest_reading(point.law.impact().restitution());
                 if theta > bound * (1.0 + 1e-12) {
+                    let friction = match point.law.impact() {
+                        ImpactLaw::Fremond { .. } => ", friction of impacts is read at the latter",
+                        _ => "",
+                    };
                     warnings.push(format!(
-                        "theta = {theta} exceeds 1/(1+e) = {bound:.4} of `{}`: normal contact work may be positive",
+                        "theta = {theta} exceeds 1/(1+e) = {bound:.4} of `{}`: normal contact work may be positive{friction}",
                         constraint.name()
                     ));
                 }

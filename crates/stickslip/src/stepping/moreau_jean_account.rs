@@ -28,7 +28,7 @@ impl MoreauJean {
             record.stick_jitter = 0.0;
             self.assembly.fill_open(record);
         } else {
-            record.stick_jitter = self.sliding_velocities(frame, stage, &state.impulses);
+            record.stick_jitter = self.sliding_velocities(stage, &state.impulses);
             self.assembly.fill_record(
                 &stage.problem,
                 &self.phases.impulse,
@@ -70,9 +70,9 @@ impl MoreauJean {
         record.potential = potential;
     }
 
-    /// Sliding velocity of every problem row: what the law read, u_{k+1} or u_{k+θ}; `last` holds the impulses of the last step.
+    /// Sliding velocity of every problem row: what the law read, u_{k+1} or a mean of it; `last` holds the impulses of the last step.
     /// Returns the largest tangential velocity that only alternates.
-    fn sliding_velocities(&mut self, frame: &StepFrame, stage: &ContactStage, last: &[f64]) -> f64 {
+    fn sliding_velocities(&mut self, stage: &ContactStage, last: &[f64]) -> f64 {
         let problem = &stage.problem;
         self.sliding.clear();
         self.sliding.extend(
@@ -82,12 +82,12 @@ impl MoreauJean {
         let mut jitter = 0.0f64;
         for contact in &self.assembly.active {
             let block = &problem.blocks()[contact.block];
-            if !matches!(contact.impact, ImpactLaw::Fremond { .. }) || frame.theta == 1.0 {
+            if !matches!(contact.impact, ImpactLaw::Fremond { .. }) || self.friction == 1.0 {
                 continue;
             }
             for i in block.start + 1..block.start + block.size {
                 let (before, after) = (self.assembly.before[i], self.sliding[i]);
-                self.sliding[i] = (1.0 - frame.theta) * before + frame.theta * after;
+                self.sliding[i] = (1.0 - self.friction) * before + self.friction * after;
                 // A contact that stays stuck and reverses its tangential velocity.
                 let slot = self.assembly.layout.slots()[contact.slot];
                 if self.phases.impulse[block.start] > 0.0

@@ -4,6 +4,8 @@ use crate::records::StepOutcome;
 use crate::systems::MechanicalSystem;
 use crate::systems::kink::rate_jumps;
 
+use super::assembly::ActiveContact;
+use super::contact_phases::resting;
 use super::implicit_step::StepFrame;
 use super::moreau_jean::MoreauJean;
 use super::moreau_jean_settings::Activation;
@@ -57,6 +59,20 @@ impl MoreauJean {
         self.write_blocks(system, frame, (t, q), place, stage)
     }
 
+    /// Part of the change of velocity at which Frémond's law reads friction: θ, and no later than an impact of the step allows.
+    fn friction_reading(&self, theta: f64, stage: &ContactStage) -> f64 {
+        let blocks = stage.problem.blocks();
+        let strikes = |contact: &&ActiveContact| {
+            let block = &blocks[contact.block];
+            let resting = resting(&self.assembly, stage, block);
+            contact.owns_normal && self.assembly.before[block.start] < -resting
+        };
+        let striking = self.assembly.active.iter().filter(strikes);
+        striking
+            .map(|contact| restitution::latest_reading(contact.impact.restitution()))
+            .fold(theta, f64::min)
+    }
+
     /// Writes rows and biases of the chosen contacts, of a step that starts at `start`.
     #[inline(never)] // Steps without contact have no need of its frame.
     fn write_blocks(
@@ -89,13 +105,14 @@ impl MoreauJean {
         }
         // At an instant nothing moves that a mean velocity could close: what opens owes no more than its restitution.
         let guard = self.settings.activation == Activation::Guard && frame.h > 0.0;
+        self.friction = self.friction_reading(frame.theta, stage);
         for contact in &self.assembly.active {
             let rows = stage.problem.blocks()[contact.block].range();
             if contact.owns_normal {
                 let before = &self.assembly.before[rows.clone()];
                 restitution::bias(
                     contact.impact,
-                    frame.theta,
+                    (frame.theta, self.friction),
                     guard,
                     before,
                     &mut stage.problem.bias_mut()[rows],

@@ -216,7 +216,7 @@ impl Judge<'_> {
             ..Instant::new(t, q, &a.v_right)
         };
         let mean = |u_n: f64| match self.formulation {
-            Formulation::Fremond => rule.friction_weight(u_n),
+            Formulation::Fremond => rule.friction_weight(u_n, step.friction),
             _ => 1.0,
         };
         let (before, after) = (place.local(&a.v_right), place.local(&b.v_right));

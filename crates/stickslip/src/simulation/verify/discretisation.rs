@@ -114,14 +114,33 @@ impl Discretisation {
         }
     }
 
-    /// Weight of the velocity after in the mean that Frémond's law reads, for the approach `u_n` before:
-    /// an explicit step reads the mean at impacts only.
-    pub(super) fn friction_weight(self, u_n: f64) -> f64 {
+    /// Weight of the velocity after in the mean that Frémond's law reads, for the approach `u_n` before: an explicit step reads the mean
+    /// at impacts only, of a theta step it is that of the whole step.
+    pub(super) fn friction_weight(self, u_n: f64, of_step: f64) -> f64 {
         match self {
-            Self::Theta { theta, .. } => theta,
+            Self::Theta { .. } => of_step,
             _ if u_n < 0.0 => 0.5,
             _ => 1.0,
         }
+    }
+
+    /// Weights at which a step may read the friction of Frémond's law, latest first: θ, and where contacts strike no later than at 1/(1 + e)
+    /// of theirs, beyond which friction could give energy. Of a contact in `strikes`, with its e, it is sure or not that it strikes.
+    pub(super) fn friction_weights(self, strikes: impl Iterator<Item = (f64, bool)>) -> Vec<f64> {
+        let mut latest = self.weight();
+        let mut earlier = Vec::new();
+        for (e, sure) in strikes {
+            let bound = 1.0 / (1.0 + e);
+            match sure {
+                true => latest = latest.min(bound),
+                false => earlier.push(bound),
+            }
+        }
+        earlier.retain(|&bound| bound < latest);
+        earlier.push(latest);
+        earlier.sort_by(|a, b| b.total_cmp(a));
+        earlier.dedup();
+        earlier
     }
 
     /// Normal velocity after that restitution `e` asks of a contact with the normal velocity `u_n` before.

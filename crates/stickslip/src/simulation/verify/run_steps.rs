@@ -7,7 +7,7 @@ use crate::systems::{ForceDependence, MechanicalSystem};
 
 use crate::simulation::positions::DRIFT_LIMIT;
 
-use super::friction::Reads;
+use super::friction::{Contact, Reads};
 use super::judge::Judge;
 use super::left_velocity::ImplicitStep;
 use super::past::Past;
@@ -74,12 +74,16 @@ impl Judge<'_> {
                 ..first.clone()
             };
             let ends = (&before, first);
-            past.reading(|s| self.read_slip(s, &mut here, Step { rule, ends }));
-            self.contact_laws(&here, rule, &first.v_left, first, report);
-        }
-        // Before the first step no contact has a velocity, unless there is an impact.
-        if first.sliding.iter().any(|&u| u != 0.0) {
-            self.sliding(&here, rule, &first.v_left, first, report);
+            let step = Step {
+                rule,
+                ends,
+                friction: rule.weight(),
+            };
+            self.laws_of_step(&past, &mut here, step, ends, report);
+        } else if first.sliding.iter().any(|&u| u != 0.0) {
+            // Before the first step no contact has a velocity, unless there is an impact.
+            let reading = (rule, rule.weight());
+            self.sliding(&here, reading, &first.v_left, first, report);
         }
         Walk {
             depths: vec![0.0; here.gaps.len()],
@@ -123,20 +127,21 @@ impl Judge<'_> {
         if path {
             self.admit(place, (a, b));
         }
-        let step = Step { rule, ends: (a, b) };
+        let step = Step {
+            rule,
+            ends: (a, b),
+            friction: rule.weight(),
+        };
         let operator = past.reading(|s| self.equation_of_step(s, place, step, report));
         // Laws on the whole reaction are read in the metric in which the step answers impulses.
         if let (Some(operator), Some(_)) = (operator, self.formulation.test_velocities()) {
             place.measure_in(&operator);
         }
-        past.reading(|s| self.read_slip(s, place, step));
         if self.coasts(rule) {
             let (before, after) = self.around_impulses(rule.weight(), (a, b));
-            self.contact_laws(place, rule, &before.v_right, &after, report);
-            self.sliding(place, rule, &before.v_right, &after, report);
+            self.laws_of_step(past, place, step, (&before, &after), report);
         } else {
-            self.contact_laws(place, rule, &a.v_right, b, report);
-            self.sliding(place, rule, &a.v_right, b, report);
+            self.laws_of_step(past, place, step, (a, b), report);
         }
         self.step_passages((here, &there), (a, b), &took_part, report);
         past.enter(b);
@@ -357,11 +362,61 @@ impl Judge<'_> {
         None
     }
 
+    /// The laws of a step between two nodes, and what it records of contacts. Where rounding decides whether a contact strikes, friction may be
+    /// read either way.
+    fn laws_of_step(
+        &self,
+        past: &Past,
+        place: &mut Place,
+        step: Step,
+        (a, b): (&MotionNode, &MotionNode),
+        report: &mut Verification,
+    ) {
+        let mut weights = self.friction_weights(place, step.rule, &a.v_right);
+        let last = weights.pop().unwrap_or(step.friction);
+        let mut judged = |friction: f64, report: &mut Verification| {
+            let reading = (step.rule, friction);
+            past.reading(|s| self.read_slip(s, place, Step { friction, ..step }));
+            self.contact_laws(place, reading, &a.v_right, b, report);
+            self.sliding(place, reading, &a.v_right, b, report);
+        };
+        for friction in weights {
+            let mut trial = Verification {
+                violations: Vec::new(),
+                ..report.clone()
+            };
+            judged(friction, &mut trial);
+            if trial.violations.is_empty() {
+                return;
+            }
+        }
+        judged(last, report);
+    }
+
+    /// Weights of the velocity after at which a step that began with the velocity v may read the friction of Frémond's law.
+    fn friction_weights(&self, place: &Place, rule: Discretisation, v: &[f64]) -> Vec<f64> {
+        let before = place.local(v);
+        let approach = |contact: &Contact| {
+            let turning = place.turning.get(contact.start).copied().unwrap_or(0.0);
+            turning - before[contact.start]
+        };
+        let closed = place.contacts.iter().filter(|c| c.closed);
+        let strikes = closed.filter_map(|contact| {
+            let (rate, resting) = (
+                approach(contact),
+                RESTING * self.row_speed(place, contact.start),
+            );
+            let sure = contact.sure && rate > resting;
+            (rate > 0.0).then_some((contact.restitution, sure))
+        });
+        rule.friction_weights(strikes)
+    }
+
     /// Admissible velocities, friction, impact law and dissipation of a step that began with the velocity v.
     fn contact_laws(
         &self,
         place: &Place,
-        rule: Discretisation,
+        (rule, friction): (Discretisation, f64),
         v: &[f64],
         b: &MotionNode,
         report: &mut Verification,
@@ -402,7 +457,7 @@ impl Judge<'_> {
         }
         if self.formulation == Formulation::Fremond {
             for contact in &place.contacts {
-                let weight = rule.friction_weight(before[contact.start]);
+                let weight = rule.friction_weight(before[contact.start], friction);
                 for i in contact.start + 1..contact.start + contact.size {
                     read[i] = (1.0 - weight) * before[i] + weight * after[i];
                 }
@@ -452,6 +507,8 @@ impl Judge<'_> {
 pub(super) struct Step<'a> {
     pub rule: Discretisation,
     pub ends: (&'a MotionNode, &'a MotionNode),
+    /// Weight of the velocity after in the mean that Frémond's law reads in a theta step.
+    pub friction: f64,
 }
 
 /// A gradient whose work over a step from q₀ to q₁ is the change of the potential: the system's own, or that at the

@@ -18,7 +18,7 @@ impl Judge<'_> {
     pub(super) fn sliding(
         &self,
         place: &Place,
-        rule: Discretisation,
+        (rule, friction): (Discretisation, f64),
         v: &[f64],
         b: &MotionNode,
         report: &mut Verification,
@@ -35,7 +35,7 @@ impl Judge<'_> {
             last = Some(contact.constraint);
             let mean = matches!(point.law.impact(), ImpactLaw::Fremond { .. });
             let weight = match rule {
-                Discretisation::Theta { theta, .. } if mean => theta,
+                Discretisation::Theta { .. } if mean => friction,
                 _ => 1.0,
             };
             let off = |i: usize, part: f64| {

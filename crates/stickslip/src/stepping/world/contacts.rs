@@ -147,11 +147,8 @@ pub(super) fn pose(restitution: f64, at: &Approach) -> Posing {
 #[inline]
 pub(super) fn bias(impact: ImpactLaw, theta: f64, posing: Posing, before: &[f64], out: &mut [f64]) {
     // Friction that reads the velocity later than at 1/(1 + e) of its change could give energy to an impact.
-    let theta = match impact {
-        ImpactLaw::Fremond { restitution } => theta.min(1.0 / (1.0 + restitution)),
-        _ => theta,
-    };
-    restitution::bias(impact, theta, false, before, out);
+    let friction = theta.min(restitution::latest_reading(impact.restitution()));
+    restitution::bias(impact, (theta, friction), false, before, out);
     if let Posing::Closing { allowed } = posing {
         out[0] = allowed;
     }
