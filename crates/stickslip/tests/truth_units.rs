@@ -566,6 +566,115 @@ fn sound_end(text: &str) -> Vec<f64> {
     sound_run(&scene).1
 }
 
+/// Masses tell nothing of the scale of a gap: bodies beside, bodies that turn with the inertia of their mass, wheels and carriages are slowed down
+/// by mu times their weight.
+#[test]
+fn friction_by_slip_is_that_of_the_weight_whatever_the_masses() {
+    let run = |coordinates: &str,
+               energy: &str,
+               potential: &str,
+               contact: &str,
+               initial: &str,
+               scale: f64| {
+        sound_end(&format!(
+            "title = \"weight\"\nuntil = 0.5\nstep = 1e-3\n[system]\ncoordinates = {coordinates}\n\
+             kinetic_energy = \"{energy}\"\npotential = \"{potential}\"\n[[contacts]]\nname = \"f\"\n\
+             {}friction = 0.3\n[initial]\n{initial}\n",
+            contact.replace("SCALE", &scale.to_string())
+        ))
+    };
+    let close =
+        |v: f64, exact: f64, what: &str| assert!((v - exact).abs() < 1e-9, "{what}: {v} {exact}");
+    for scale in [1.0, 2.0, 1e-3] {
+        // A block on a cart, another cart beside, all of one mass: 5 - mu g t and mu g t.
+        let gap = "gap = \"SCALE*y\"\nslip = [\"x' - b'\"]\n";
+        let energy = "(x'^2 + y'^2 + b'^2 + c'^2)/2";
+        let v = run(
+            "[\"x\", \"y\", \"b\", \"c\"]",
+            energy,
+            "10*y",
+            gap,
+            "x_dot = 5",
+            scale,
+        );
+        close(v[0], 3.5, "block");
+        close(v[2], 1.5, "cart");
+        // A hoop whose inertia is the number of its mass.
+        let gap = "gap = \"SCALE*(y - 1)\"\nslip = [\"x' + p'\"]\n";
+        let energy = "(x'^2 + y'^2 + p'^2)/2";
+        let v = run(
+            "[\"x\", \"y\", \"p\"]",
+            energy,
+            "10*y",
+            gap,
+            "y = 1\nx_dot = 5",
+            scale,
+        );
+        close(v[0], 3.5, "hoop");
+        // A block whose carriage is heavier along than across.
+        let gap = "gap = \"SCALE*y\"\nslip = [\"x'\"]\n";
+        let v = run(
+            "[\"x\", \"y\"]",
+            "(3*x'^2 + y'^2)/2",
+            "10*y",
+            gap,
+            "x_dot = 5",
+            scale,
+        );
+        close(v[0], 4.5, "carriage");
+        // The same in space.
+        let gap = "gap = \"SCALE*z\"\nslip = [\"x'\", \"y'\"]\n";
+        let energy = "(3*x'^2 + 2*y'^2 + z'^2)/2";
+        let v = run(
+            "[\"x\", \"y\", \"z\"]",
+            energy,
+            "10*z",
+            gap,
+            "x_dot = 5",
+            scale,
+        );
+        close(v[0], 4.5, "carriage of space");
+    }
+    // A wheel on an axle: its gap is in metres, whether its inertia is a little more than its mass or not.
+    for inertia in [1.0, 1.0001] {
+        let energy = format!("(y'^2 + {inertia}*phi'^2)/2");
+        let gap = "gap = \"y\"\nslip = [\"0.25*phi'\"]\n";
+        let v = run("[\"y\", \"phi\"]", &energy, "10*y", gap, "phi_dot = 5", 1.0);
+        close(v[1], 5.0 - 0.5 * 0.3 * 10.0 * 0.25 / inertia, "wheel");
+    }
+}
+
+/// Impacts with coupled masses, and of the tip of a rod whose angle is no length, do not know the scale of the gap either.
+#[test]
+fn impacts_by_slip_do_not_depend_on_the_scale_of_the_gap() {
+    let space = "coordinates = [\"x\", \"y\", \"z\"]\n\
+                 mass_matrix = [[2.0, 0.3, -0.4], [0.3, 1.5, 0.5], [-0.4, 0.5, 1.0]]\npotential = \"9.81*z\"\n\
+                 [initial]\nx_dot = 1\ny_dot = -0.4\nz_dot = -2\n";
+    let rod = "coordinates = [\"x\", \"y\", \"th\"]\nkinetic_energy = \"(x'^2 + y'^2 + th'^2/12)/2\"\npotential = \"9.81*y\"\n\
+               [initial]\ny = 0.25\nth = 0.5235987755982988\nx_dot = 1\ny_dot = -1\n";
+    let cases = [
+        (space, "z", "slip = [\"x'\", \"y'\"]"),
+        (rod, "y - 0.5*sin(th)", "slip = \"x' + 0.5*sin(th)*th'\""),
+        (rod, "y - 0.5*sin(th)", "slip = \"x'\""),
+    ];
+    for (system, gap, slip) in cases {
+        for impact in ["newton", "fremond"] {
+            let end = |scale: f64| {
+                sound_end(&format!(
+                    "title = \"impact\"\nuntil = 0.02\nstep = 1e-3\nimpact = \"{impact}\"\n[[contacts]]\nname = \"f\"\n\
+                     gap = \"{scale}*({gap})\"\n{slip}\nfriction = 0.3\nrestitution = 0.4\n[system]\n{system}"
+                ))
+            };
+            let one = end(1.0);
+            for scale in [3.0, 1e-3] {
+                for (a, b) in one.iter().zip(end(scale)) {
+                    assert!((a - b).abs() < 1e-9, "{gap} {slip} {scale}: {a} {b}");
+                }
+            }
+        }
+    }
+}
+
 /// Friction that is read at theta would make Frémond's law that of Newton, under which Kane's pendulum gains 58.7 per cent.
 #[test]
 fn the_theta_of_a_scheme_does_not_make_fremonds_law_gain_energy() {

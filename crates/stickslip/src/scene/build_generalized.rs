@@ -15,7 +15,8 @@ use crate::systems::{
 use super::build_laws::contact_law;
 use super::contact::{ContactModel, PointModel};
 use super::diagnostic::Diagnostic;
-use super::expression::{Binary, Expression, Functional, Graph, PastDetail, PastTerm, Unary};
+use super::expression::{Expression, Functional, Graph, PastDetail, PastTerm};
+use super::gap_scale::gap_scale;
 use super::mechanics::GeneralizedModel;
 use super::program::{
     PastRead, Program, SceneForce, SceneInertia, SceneMemory, ScenePotential, SceneRows,
@@ -387,8 +388,7 @@ fn frame(point: &PointModel, graph: &mut Graph, n: usize) -> ContactFrame {
     }
 }
 
-/// The same with dφ brought to the length of the tangent rows where the contact has no material point: real friction does
-/// not depend on the scale of the gap.
+/// The same with dφ per metre of approach where the contact has no material point: real friction does not depend on the scale of the gap.
 fn scaled_frame(
     model: &GeneralizedModel,
     gap: Expression,
@@ -401,13 +401,13 @@ fn scaled_frame(
     }
     let positions: Vec<usize> = (1..=n).collect();
     let gradient = graph.gradient(gap, &positions);
-    let Some(scale) = normal_scale(graph, &model.system.mass, &gradient, point) else {
+    let Some(scale) = gap_scale(model, &gradient, point, graph) else {
         return frame(point, graph, n);
     };
     let rate = graph.gradient(gap, &[0])[0];
-    let row = gradient.iter().map(|&slope| graph.multiply(scale, slope));
+    let row = gradient.iter().map(|&slope| graph.divide(slope, scale));
     let row: Vec<Expression> = row.collect();
-    let mut drift = vec![graph.multiply(scale, rate)];
+    let mut drift = vec![graph.divide(rate, scale)];
     drift.extend(&point.drift);
     let scaled = PointModel {
         normal_row: Some(row),
@@ -415,56 +415,6 @@ fn scaled_frame(
         ..point.clone()
     };
     frame(&scaled, graph, n)
-}
-
-/// Length of the tangent rows over that of dφ; none if it is 1 or cannot be told.
-///
-/// Both are taken over the displacements of one body, which slips and approaches by the metre: coordinates of one mass that are not
-/// coupled, as many as the contact has directions (or a multiple, for bodies of one mass). Where a body moves in fewer
-/// directions or the gap reads angles alone, a gap is a distance in metres by itself.
-fn normal_scale(
-    graph: &mut Graph,
-    mass: &[Expression],
-    gradient: &[Expression],
-    point: &PointModel,
-) -> Option<Expression> {
-    let n = gradient.len();
-    let sliding = point.friction.parts.first()?.dimension();
-    let is_zero = |graph: &Graph, e: Expression| graph.constant_value(e) == Some(0.0);
-    let square = |graph: &mut Graph, row: &[Expression], body: &[usize]| {
-        let squares = body.iter().map(|&i| graph.multiply(row[i], row[i]));
-        let squares: Vec<Expression> = squares.collect();
-        graph.sum(&squares)
-    };
-    for i in 0..n {
-        if is_zero(graph, gradient[i]) {
-            continue;
-        }
-        let one_body = |j: usize| {
-            let uncoupled = j == i || is_zero(graph, mass[i * n + j]);
-            mass[j * n + j] == mass[i * n + i] && uncoupled
-        };
-        let body: Vec<usize> = (0..n).filter(|&j| one_body(j)).collect();
-        if !body.len().is_multiple_of(1 + sliding) {
-            continue;
-        }
-        let normal = square(graph, gradient, &body);
-        let rows = point.tangent_rows[..sliding].iter();
-        let rows: Vec<Expression> = rows.map(|row| square(graph, row, &body)).collect();
-        let longest = rows
-            .into_iter()
-            .reduce(|a, b| graph.binary(Binary::Max, a, b))?;
-        if is_zero(graph, longest) {
-            continue;
-        }
-        let ratio = graph.divide(longest, normal);
-        let scale = graph.unary(Unary::Sqrt, ratio);
-        return match graph.constant_value(scale) {
-            Some(value) if (value - 1.0).abs() < 1e-12 || !value.is_finite() => None,
-            _ => Some(scale),
-        };
-    }
-    None
 }
 
 /// Whether an expression reads the slip speed of its contact.

@@ -58,6 +58,7 @@ mod first_step;
 mod frame;
 mod friction;
 pub(crate) mod gallery;
+mod gap_scale;
 mod impact_map;
 mod key_kinds;
 mod keys;

@@ -520,7 +520,7 @@ impl Graph {
     }
 
     /// Nodes that `roots` need, in an order in which operands come first.
-    pub(super) fn reachable(&self, roots: &[Expression]) -> Vec<Expression> {
+    pub(in crate::scene) fn reachable(&self, roots: &[Expression]) -> Vec<Expression> {
         let mut seen = vec![false; roots.iter().map(|r| r.index() + 1).max().unwrap_or(0)];
         let mut stack: Vec<Expression> = roots.to_vec();
         let mut found = Vec::new();
