@@ -160,3 +160,57 @@ fn nodes_of_a_mesh_stay_on_a_curved_obstacle() {
     let report = scene.verify(&motion, None).expect("a formulation");
     assert!(report.accepted(), "{:?}", report.violations);
 }
+
+/// A particle comes to rest at the origin, in the edge of a wedge: impulses hold it there, and what its place is corrected by is rounding of the way that it
+/// came, though its coordinates are zero.
+#[test]
+fn a_particle_at_rest_in_a_wedge_at_the_origin_is_held_by_impulses() {
+    for (metre, kilogram, scale) in [(1.0, 1.0, 1.0), (1e3, 1e-3, 100.0), (1e-3, 1.0, 0.01)] {
+        let text = format!(
+            r#"
+title = "Wedge at the origin"
+until = 0.6
+step = 0.001
+scheme = "sweeping-process"
+impact = "inelastic"
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "0.0017*{kilogram}*(x'^2 + y'^2)/2"
+potential = "0.0017*{kilogram}*9.81*{metre}*y"
+forces = {{ x = "{kilogram}*(0.0049050000000000005*{metre}*sin(10.0*t) - 0.0003*x')" }}
+[[contacts]]
+name = "floor"
+gap = "{scale}*0.01*(y - {metre}*0.02*sin(8.0*t))"
+point = ["x", "y"]
+normal = [0.0, 1.0]
+restitution = 0.8
+[[contacts]]
+name = "steep"
+gap = "{scale}*0.01*(-0.9992137263973201*x + 0.0396475595614871*y)"
+point = ["x", "y"]
+normal = [-0.9992137263973201, 0.0396475595614871]
+friction = 1.2
+restitution = 0.4
+[[contacts]]
+name = "slope"
+gap = "{scale}*(0.680101245075308*x + 0.7331182008701024*y)"
+point = ["x", "y"]
+normal = [0.680101245075308, 0.7331182008701024]
+friction = 0.2
+[initial]
+y = {}
+x_dot = {}
+y_dot = {}
+"#,
+            0.3 * metre,
+            -0.49281971539648994 * metre,
+            0.37715988909051046 * metre
+        );
+        let scene = Scene::parse(SourceText::new("wedge", text)).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().expect("valid");
+        run.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+        let (v, lean) = (&run.state().v, run.positions().lean.value);
+        assert!(v.iter().all(|v| v.abs() < 1e-12 * metre), "{metre}: {v:?}");
+        assert_eq!(lean, 0.0, "{metre} {kilogram} {scale}");
+    }
+}

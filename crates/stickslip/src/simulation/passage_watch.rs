@@ -25,7 +25,7 @@ const BESIDE: f64 = 0.05;
 /// A run leans on the correction of its positions where that moves so many steps in a row back by more than this part of their way.
 const LEANS: f64 = 0.25;
 const LEANING: u32 = 16;
-/// Corrections below this part of the kinetic length of the coordinates are rounding.
+/// Corrections below this part of the kinetic length of the coordinates and of the motion so far are rounding.
 const ROUNDING_OF_PLACES: f64 = 1e-12;
 
 /// An obstacle that a step went through: it came out on another side than it went in, or met it without contact.
@@ -141,7 +141,12 @@ struct Normals {
 impl PassageWatch {
     /// How far the step of a record went that began at `from`; none where its way is not watched.
     #[inline]
-    pub fn begin(&mut self, record: &StepRecord, from: &[f64]) -> Option<WayLength> {
+    pub fn begin(
+        &mut self,
+        record: &StepRecord,
+        from: &[f64],
+        range: (&[f64], &[f64]),
+    ) -> Option<WayLength> {
         if self.curved.is_empty() {
             return None;
         }
@@ -165,7 +170,7 @@ impl PassageWatch {
             projection => self.length(projection),
         };
         if projection > LEANS * (length + projection) {
-            self.lean_on(projection, length, record);
+            self.lean_on((projection, length), record, range);
         } else {
             self.leaning.0 = 0;
         }
@@ -178,10 +183,18 @@ impl PassageWatch {
     }
 
     /// Enters a step that was moved back by a good part of its way. One overshoot is an impact; many in a row are a position that no
-    /// impulse holds, unless they are rounding of the place.
+    /// impulse holds, unless they are rounding of the place: at the origin that of the places from which the motion came there, within the
+    /// `range` of its coordinates.
     #[cold]
-    fn lean_on(&mut self, projection: f64, length: f64, record: &StepRecord) {
-        if projection <= ROUNDING_OF_PLACES * weighted_square(&self.weights, &record.q).sqrt() {
+    fn lean_on(
+        &mut self,
+        (projection, length): (f64, f64),
+        record: &StepRecord,
+        (lower, upper): (&[f64], &[f64]),
+    ) {
+        let place = weighted_square(&self.weights, &record.q).sqrt();
+        let motion = weighted_distance_square(&self.weights, upper, lower).sqrt();
+        if projection <= ROUNDING_OF_PLACES * (place + motion) {
             self.leaning.0 = 0;
             return;
         }

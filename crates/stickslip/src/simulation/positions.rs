@@ -114,7 +114,8 @@ impl PositionWatch {
             }
         }
         self.crossings = self.passages.crossings;
-        let length = self.passages.begin(record, &from.q);
+        let range = (self.lower.as_slice(), self.upper.as_slice());
+        let length = self.passages.begin(record, &from.q, range);
         self.corrected = length.as_ref().is_some_and(|length| length.corrected);
         self.below = false;
         if self.falls {
