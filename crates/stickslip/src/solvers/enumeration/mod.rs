@@ -2,8 +2,9 @@
 //!
 //! [`enumerate`] chooses: contacts with at most one tangent are enumerated exactly, mode by mode
 //! ([`planar`]); one contact with a disc in space exactly; everything else is searched from many starts
-//! ([`spatial`]), and the answer says so.
+//! ([`spatial`]), and the answer says so. Contacts in space that do not act on each other are enumerated group by group.
 
+mod apart;
 pub(crate) mod planar;
 mod solution;
 pub(crate) mod spatial;
@@ -97,6 +98,8 @@ pub fn enumerate(
     is_enumerable(problem)?;
     if problem.blocks().iter().all(|block| block.size <= 2) {
         Ok(planar::enumerate(problem, settings))
+    } else if let Some(found) = apart::enumerate(problem, settings) {
+        Ok(found)
     } else {
         Ok(spatial::search(problem, settings))
     }

@@ -130,7 +130,8 @@ fn search_in_space_finds_the_solutions_of_two_separate_contacts() {
     let q = vec![0.0118, -5.0, 0.3, 0.0118, -5.0, 0.3];
     let pair = ContactProblem::from_dense(w, q, vec![block(0, section.clone()), block(3, section)]);
     let found = enumerate(&pair, &settings).unwrap();
-    assert_eq!(found.method, Method::Search);
+    // They do not act on each other: each is enumerated exactly, and so are the pairs.
+    assert_eq!(found.method, Method::Exact);
     assert_eq!(found.solutions.len(), k * k);
     assert!(found.solutions.iter().all(|s| s.residual < 1e-10));
 }
@@ -300,5 +301,42 @@ fn impulses_lost_in_rounding_leave_the_verdict_undecided() {
         let found = enumerate(&problem, &settings()).unwrap();
         assert_eq!(found.verdict(), Verdict::Undecided);
         assert_eq!(found.verdict().word(), "undecided");
+    }
+}
+
+/// Anisotropic friction in space is searched for. Contacts that do not act on each other are searched one by one, and their solutions go with each
+/// other: a search of all together met six or seven of nine.
+#[test]
+fn groups_that_do_not_act_on_each_other_have_all_products_of_their_solutions() {
+    let one = [1.0, -1.0, 0.2, -1.0, 2.0, 0.1, 0.2, 0.1, 1.5];
+    let q = [0.0118, -5.0, 0.3];
+    let section = FrictionSection::ellipse([2.0, 1.5]).unwrap();
+    let settings = EnumerationSettings::default();
+    let groups = |count: usize| {
+        let m = 3 * count;
+        let mut w = vec![0.0; m * m];
+        for k in 0..count {
+            for i in 0..3 {
+                for j in 0..3 {
+                    w[(3 * k + i) * m + 3 * k + j] = one[3 * i + j];
+                }
+            }
+        }
+        let blocks = (0..count).map(|k| block(3 * k, section.clone())).collect();
+        let problem = ContactProblem::from_dense(w, q.repeat(count), blocks);
+        enumerate(&problem, &settings).unwrap()
+    };
+    let alone = groups(1);
+    let k = alone.solutions.len();
+    assert!(k >= 3, "{alone:?}");
+    for count in [2, 3] {
+        let found = groups(count);
+        assert_eq!(found.method, Method::Search);
+        assert_eq!(found.solutions.len(), k.pow(count as u32));
+        assert!(found.solutions.iter().all(|s| s.residual < 1e-9));
+        // All of them differ.
+        let distinct =
+            |a: usize, b: usize| found.solutions[a].distance(&found.solutions[b], 0.0) > 1e-6;
+        assert!((0..found.solutions.len()).all(|a| (0..a).all(|b| distinct(a, b))));
     }
 }
