@@ -222,3 +222,38 @@ fn balls_that_land_on_each_other_without_a_bounce_are_accepted_from_every_height
         }
     }
 }
+
+#[test]
+fn a_contact_that_opens_and_is_stopped_by_the_impacts_of_others_gives_no_energy() {
+    // Moreau's law at a theta above 1/(1 + e): the second ball leaves the first and is struck down in the same step.
+    for [length, time, mass] in UNITS {
+        let g = G * length / (time * time);
+        let masses = [2.663, 0.86, 0.544, 2.374].map(|m| m * mass);
+        let (restitutions, start) = ([0.35, 0.95, 0.28, 0.55], [0.111, 0.237, 0.37, 0.5]);
+        let terms = |term: fn(f64, usize) -> String| -> String {
+            let terms: Vec<String> = (0..4).map(|i| term(masses[i], i)).collect();
+            terms.join(" + ")
+        };
+        let mut text = format!(
+            "title = \"tower\"\nimpact = \"moreau\"\ntheta = 0.864\nstep = {:?}\nuntil = {time:?}\n\
+             [system]\ncoordinates = [\"y0\", \"y1\", \"y2\", \"y3\"]\nkinetic_energy = \"{}\"\npotential = \"{g:?}*({})\"\n",
+            STEP * time,
+            terms(|m, i| format!("{m:?}*y{i}'^2/2")),
+            terms(|m, i| format!("{m:?}*y{i}")),
+        );
+        for (i, e) in restitutions.iter().enumerate() {
+            let gap = match i {
+                0 => "y0".to_owned(),
+                _ => format!("y{i} - y{} - {:?}", i - 1, 0.1 * length),
+            };
+            text +=
+                &format!("[[contacts]]\nname = \"c{i}\"\ngap = \"{gap}\"\nrestitution = {e:?}\n");
+        }
+        text += "[initial]\n";
+        for (i, y) in start.iter().enumerate() {
+            text += &format!("y{i} = {:?}\n", y * length);
+        }
+        let (summary, _, violations) = judged(&text);
+        assert_accepted(&format!("{length} {time}"), &summary, &violations);
+    }
+}
