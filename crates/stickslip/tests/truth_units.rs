@@ -779,3 +779,24 @@ y_dot = {vy}
     close(&sound_end(&space(1.0)), &sound_end(&space(3.0)), 1.0);
     close(&sound_end(&wedge(1.0)), &sound_end(&wedge(1e3)), 1e3);
 }
+
+/// What was taken for metres is told: a lever of small angles looks like a gap that is a multiple of a distance.
+#[test]
+fn a_gap_that_is_taken_for_a_multiple_of_a_distance_is_told() {
+    let told = |gap: &str, slip: &str| {
+        let text = format!(
+            "title = \"scale\"\nuntil = 0.1\n[system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\n\
+             [initial]\ny = 1\n[[contacts]]\nname = \"floor\"\ngap = \"{gap}\"\n{slip}\nfriction = 0.1\n"
+        );
+        let scene =
+            Scene::parse(SourceText::new("scale.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+        let warnings = scene.simulation().expect("valid").warnings();
+        warnings
+            .iter()
+            .any(|w| w.contains("`floor`") && w.contains("metres of x and y"))
+    };
+    assert!(told("0.3*y", "slip = \"x'\""));
+    assert!(!told("y", "slip = \"x'\""));
+    assert!(!told("0.3*y", "slip = \"0.2*x'\""));
+    assert!(!told("0.3*y", "point = [\"x\", \"y\"]"));
+}

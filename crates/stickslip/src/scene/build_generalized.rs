@@ -80,9 +80,12 @@ pub(super) fn generalized(
     if let Some(damping) = &model.system.damping {
         builder = builder.damping(SymmetricMatrix::from_rows(n, damping.clone()));
     }
+    let mut notes = Vec::new();
     for contact in &model.contacts {
-        builder = builder.constraint(constraint(model, contact, settings, &past, &mut graph)?);
+        let built = constraint(model, contact, settings, &past, (&mut graph, &mut notes))?;
+        builder = builder.constraint(built);
     }
+    builder = builder.notes(notes);
     for controller in &model.controllers {
         builder = builder.controller(controller.build(&graph, n));
     }
@@ -128,7 +131,7 @@ fn constraint(
     contact: &ContactModel,
     settings: &Settings,
     past: &Arc<[PastRead]>,
-    graph: &mut Graph,
+    (graph, notes): (&mut Graph, &mut Vec<String>),
 ) -> Result<UnilateralConstraint, Diagnostic> {
     let n = model.coordinates.len();
     let gap = scalar(graph, contact.gap, n);
@@ -139,7 +142,7 @@ fn constraint(
         let law = contact_law(contact, point, graph, n, settings)
             .map_err(|error| Diagnostic::at(point.span.clone(), error.to_string()))?;
         let frame = if settings.friction_per == SetUnit::CoulombCone {
-            scaled_frame(model, contact.gap, point, graph)
+            scaled_frame(model, contact, point, (graph, notes))
         } else {
             frame(point, graph, n)
         };
@@ -389,22 +392,33 @@ fn frame(point: &PointModel, graph: &mut Graph, n: usize) -> ContactFrame {
 }
 
 /// The same with dφ per metre of approach where the contact has no material point: real friction does not depend on the scale of the gap.
+/// What was taken for metres is noted.
 fn scaled_frame(
     model: &GeneralizedModel,
-    gap: Expression,
+    contact: &ContactModel,
     point: &PointModel,
-    graph: &mut Graph,
+    (graph, notes): (&mut Graph, &mut Vec<String>),
 ) -> ContactFrame {
     let n = model.coordinates.len();
     if point.normal_row.is_some() {
         return frame(point, graph, n);
     }
     let positions: Vec<usize> = (1..=n).collect();
-    let gradient = graph.gradient(gap, &positions);
-    let Some(scale) = gap_scale(model, &gradient, point, graph) else {
+    let gradient = graph.gradient(contact.gap, &positions);
+    let Some((scale, metres)) = gap_scale(model, &gradient, point, graph) else {
         return frame(point, graph, n);
     };
-    let rate = graph.gradient(gap, &[0])[0];
+    let metres: Vec<&str> = metres
+        .iter()
+        .map(|&k| model.coordinates[k].as_str())
+        .collect();
+    notes.push(format!(
+        "the gap of contact `{}` is taken for a multiple of a distance, since its slip is in metres of {}: friction is per metre of \
+         approach there (if one of them is an angle, give `point` and `normal`)",
+        contact.name,
+        metres.join(" and ")
+    ));
+    let rate = graph.gradient(contact.gap, &[0])[0];
     let row = gradient.iter().map(|&slope| graph.divide(slope, scale));
     let row: Vec<Expression> = row.collect();
     let mut drift = vec![graph.divide(rate, scale)];

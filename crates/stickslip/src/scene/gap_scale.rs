@@ -23,13 +23,13 @@ const SAME: f64 = 1e-9;
 const UNIT: f64 = 1e-12;
 const SMALL: f64 = 1e-11;
 
-/// Length of the gradient of a gap over displacements in metres; none if it is one or cannot be told.
+/// Length of the gradient of a gap over displacements in metres, and these; none if it is one or cannot be told.
 pub(super) fn gap_scale(
     model: &GeneralizedModel,
     gradient: &[Expression],
     point: &PointModel,
     graph: &mut Graph,
-) -> Option<Expression> {
+) -> Option<(Expression, Vec<usize>)> {
     let sliding = point.friction.parts.first()?.dimension();
     let tangents = &point.tangent_rows[..sliding];
     let places = rows_at_places(model, gradient, tangents, graph)?;
@@ -71,7 +71,7 @@ pub(super) fn gap_scale(
         .map(|&i| graph.multiply(gradient[i], gradient[i]))
         .collect();
     let square = graph.sum(&squares);
-    Some(graph.unary(Unary::Sqrt, square))
+    Some((graph.unary(Unary::Sqrt, square), chosen))
 }
 
 /// Gradient of the gap and slip rows at drawn places where they have numbers; none if there are too few.

@@ -38,6 +38,7 @@ pub struct GeneralizedSystem {
     constraints: Vec<UnilateralConstraint>,
     joints: Vec<BilateralConstraint>,
     warnings: Vec<String>,
+    notes: Vec<String>,
     reading: Option<PastReading>,
     controllers: Vec<Arc<dyn SampledController>>,
 }
@@ -49,6 +50,7 @@ impl GeneralizedSystem {
     ) -> GeneralizedSystemBuilder {
         GeneralizedSystemBuilder {
             names: names.into_iter().map(Into::into).collect(),
+            notes: Vec::new(),
             inertia: None,
             potential: None,
             force: None,
@@ -136,6 +138,9 @@ impl MechanicalSystem for GeneralizedSystem {
     fn linear_part(&self) -> Option<&LinearPart> {
         self.linear.as_ref()
     }
+    fn warnings(&self) -> Vec<String> {
+        self.notes.clone()
+    }
     fn constraints(&self) -> &[UnilateralConstraint] {
         &self.constraints
     }
@@ -164,9 +169,16 @@ pub struct GeneralizedSystemBuilder {
     semidefinite_tolerance: f64,
     reading: Option<PastReading>,
     controllers: Vec<Arc<dyn SampledController>>,
+    notes: Vec<String>,
 }
 
 impl GeneralizedSystemBuilder {
+    /// What a user should know of how the system was read, before a run.
+    pub(crate) fn notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
+    }
+
     /// Any inertia: see [`crate::systems::functions`] for adapters.
     pub fn inertia(mut self, inertia: impl Inertia + 'static) -> Self {
         self.inertia = Some(Box::new(inertia));
@@ -321,6 +333,7 @@ impl GeneralizedSystemBuilder {
             constraints: self.constraints,
             joints: self.joints,
             warnings: Vec::new(),
+            notes: self.notes,
             reading: self.reading,
             controllers: self.controllers,
         };
