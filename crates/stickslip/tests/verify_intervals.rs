@@ -199,8 +199,12 @@ fn friction_of_a_belt_that_overtakes_is_that_of_both_senses() {
     for axes in [&["x", "y"][..], &["x", "y", "z"]] {
         let across = if axes.len() == 3 { ", \"y'\"" } else { "" };
         let contact = format!("slip = [\"x'-(2-8*(t-0.5)^2)\"{across}]\nfriction = 0.5");
-        let push = format!("{:?}", -driven);
-        judged_to_a_thousandth(axes, &contact, &push, &|_, _| driven, 1);
+        let push = "if(abs(t-0.5)<sqrt(1/8),-5,5)";
+        judged_to_a_thousandth(axes, &contact, push, &|_, _| driven, 1);
+        // A steady push with the same impulse is met by friction at no time.
+        let steady = format!("{:?}", -driven);
+        let report = slides(axes, &contact, &steady, &|_, _| driven, 1, 1.0);
+        assert!(lines(&report).contains(&Line::FrictionLaw), "{report:?}");
         // Friction that drives all the way is none of this belt.
         let report = slides(axes, &contact, "-5", &|_, _| 5.0, 1, 1.0);
         assert!(lines(&report).contains(&Line::FrictionLaw), "{report:?}");
@@ -225,4 +229,32 @@ fn friction_follows_the_weight_that_changes_on_the_way() {
     assert!(report.accepted(), "{report:?}");
     assert!(!judge(scene, &motion(-3.0)).accepted());
     assert!(!judge(scene, &motion(-3.4965)).accepted());
+}
+
+#[test]
+fn a_slider_does_not_turn_round_because_its_friction_cancels() {
+    // Under 2 N it goes from 1 to -1 m/s in a second, as if there were no friction: against both senses it would give nothing in all.
+    for (scene, rest) in [
+        (
+            "coordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2+y'^2)/2\"\nforces = { x = -2, y = -10 }\n\
+          [[contacts]]\nname = \"floor\"\ngap = \"y\"\npoint = [\"x\", \"y\"]",
+            ", 0",
+        ),
+        (
+            "coordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"(x'^2+y'^2+z'^2)/2\"\nforces = { x = -2, z = -10 }\n\
+          [[contacts]]\nname = \"floor\"\ngap = \"z\"\npoint = [\"x\", \"y\", \"z\"]",
+            ", 0, 0",
+        ),
+    ] {
+        let scene = format!("[system]\n{scene}\nfriction = 0.5\n[initial]\n\"x'\" = 1\n");
+        let state =
+            |v: i32| format!(r#""q": [0{rest}], "v_left": [{v}{rest}], "v_right": [{v}{rest}]"#);
+        let motion = format!(
+            r#"{{"nodes": [{{"t": 0, {}}}, {{"t": 1, {}, "smooth": [10{rest}]}}]}}"#,
+            state(1),
+            state(-1)
+        );
+        let report = judge(&scene, &motion);
+        assert_eq!(lines(&report), [Line::FrictionLaw], "{report:?}");
+    }
 }

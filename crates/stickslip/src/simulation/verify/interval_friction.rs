@@ -7,7 +7,7 @@ use crate::systems::constraint::ContactPoint;
 use crate::systems::{Instant, MechanicalSystem};
 
 use super::exact_motion::CONVERGED;
-use super::friction::{Contact, FrictionDefect};
+use super::friction::Contact;
 use super::generalized::distance;
 use super::judge::Judge;
 use super::path::Path;
@@ -17,6 +17,8 @@ use super::{Line, Quadrature, Verification};
 
 /// Panels in which a piece without a change of sign of the slip is looked at first.
 const PANELS: usize = 2;
+/// Parts of a piece in which friction of a slip that turns is looked at.
+const TURNS: usize = 8;
 /// Looks for the fastest slip of a piece.
 const LOOKS: usize = 8;
 /// How far outside of a set, in its own size, the point lies whose nearest point is the face that slip asks for.
@@ -37,25 +39,43 @@ pub(super) struct IntervalFriction {
     /// `∫ N κ ds` where it sticks, and in all.
     sticking: f64,
     whole: f64,
+    turning: Turning,
 }
 
 impl IntervalFriction {
-    /// What is wrong with a friction impulse, in impulses.
-    pub fn defect(&self, friction: &[f64], defect: &mut FrictionDefect) {
-        let nearest = |point: &[f64], scale: f64| {
-            let mut out = vec![0.0; point.len()];
-            self.base.project(point, scale, &mut out);
-            out
-        };
-        let inside = nearest(friction, self.whole);
-        defect.cone = distance(friction, &inside);
-        let left: Vec<f64> = inside
-            .iter()
-            .zip(&self.slipping)
-            .map(|(p, s)| p - s)
-            .collect();
-        defect.law = distance(&left, &nearest(&left, self.sticking));
+    /// What is wrong with a friction impulse, in impulses; `lasting` is the defect of one direction all the way.
+    pub fn defect(&self, friction: &[f64], lasting: f64) -> (f64, f64) {
+        let inside = self.nearest(friction, self.whole);
+        let law = self.off(&inside).max(match self.turning {
+            Turning::None => 0.0,
+            Turning::Apart(off) => off,
+            Turning::Unknown => lasting,
+        });
+        (distance(friction, &inside), law)
     }
+
+    /// How far a friction impulse is from what slip asks for.
+    fn off(&self, friction: &[f64]) -> f64 {
+        let pairs = friction.iter().zip(&self.slipping);
+        let left: Vec<f64> = pairs.map(|(p, s)| p - s).collect();
+        distance(&left, &self.nearest(&left, self.sticking))
+    }
+
+    fn nearest(&self, point: &[f64], scale: f64) -> Vec<f64> {
+        let mut out = vec![0.0; point.len()];
+        self.base.project(point, scale, &mut out);
+        out
+    }
+}
+
+/// Whether slip turns on the way: an impulse of the whole interval then hides friction that drives for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Turning {
+    None,
+    /// Friction that the equation of motion asks for on the way, off what slip asks for there, in impulses.
+    Apart(f64),
+    /// The equation of motion does not tell it, and one direction has to fit all the way.
+    Unknown,
 }
 
 /// The laws of friction along the path of an interval.
@@ -69,7 +89,14 @@ pub(super) struct IntervalLaws {
 impl IntervalLaws {
     /// Whether the slip of a contact turns on the way, so that one velocity does not stand for all.
     pub fn turns(&self, contact: &Contact) -> bool {
-        let slip = |u: &Vec<f64>| u[contact.start + 1..contact.start + contact.size].to_vec();
+        self.turns_above(contact, 0.0)
+    }
+
+    /// The same of slip whose components above a threshold count.
+    fn turns_above(&self, contact: &Contact, threshold: f64) -> bool {
+        let count = |u: &f64| if u.abs() <= threshold { 0.0 } else { *u };
+        let rows = contact.start + 1..contact.start + contact.size;
+        let slip = |u: &Vec<f64>| u[rows.clone()].iter().map(count).collect();
         let slips: Vec<Vec<f64>> = self.velocities.iter().map(slip).collect();
         let pairs = slips.iter().flat_map(|a| slips.iter().map(move |b| (a, b)));
         let mut apart =
@@ -95,7 +122,7 @@ impl Judge<'_> {
             velocities: vec![path.local(0.0), path.local(1.0)],
         };
         let points: Vec<&ContactPoint> = points(self.system).collect();
-        for (number, &k) in pressed.iter().enumerate() {
+        for &k in &pressed {
             let contact = middle.contacts[k].clone();
             let rows = contact.start + 1..contact.start + contact.size;
             if rows.is_empty() {
@@ -103,7 +130,10 @@ impl Judge<'_> {
             }
             let normal = path.to.smooth[contact.start].max(0.0);
             let density = |s: f64| match &densities {
-                Some(densities) => densities.at(path, s, number).unwrap_or(normal).max(0.0),
+                Some(densities) => densities
+                    .at(path, s, contact.start)
+                    .unwrap_or(normal)
+                    .max(0.0),
                 None => normal,
             };
             let own = Slipping {
@@ -125,11 +155,24 @@ impl Judge<'_> {
                         .map(|&u| if u.abs() <= threshold { 0.0 } else { u }),
                 );
             });
-            let friction = own.integrated(&places, normal, &density, (threshold, small * normal));
-            let pieces = places
-                .windows(2)
-                .map(|ends| path.local(0.5 * (ends[0] + ends[1])));
-            laws.velocities.extend(pieces);
+            let limits = (threshold, small * normal);
+            let mut friction = own.integrated(&places, normal, &density, limits);
+            let mut turning = IntervalLaws {
+                friction: Vec::new(),
+                velocities: vec![path.local(0.0), path.local(1.0)],
+            };
+            let pieces = places.windows(2);
+            let middles = pieces.map(|ends| path.local(0.5 * (ends[0] + ends[1])));
+            turning.velocities.extend(middles);
+            if turning.turns_above(&contact, threshold) {
+                friction.turning = match &densities {
+                    Some(densities) => {
+                        Turning::Apart(own.apart(&places, normal, densities, limits))
+                    }
+                    None => Turning::Unknown,
+                };
+            }
+            laws.velocities.extend(turning.velocities.drain(2..));
             if normal > 0.0 {
                 middle.contacts[k].section = friction.base.scaled(friction.whole / normal);
             }
@@ -179,6 +222,9 @@ impl Judge<'_> {
             &vec![SAME * CONVERGED * size; 2 * n],
             &mut |s, out| match densities.found(path, s) {
                 Some(found) => {
+                    let normals = densities.normals.iter();
+                    let normal = |i: &usize| densities.rows.iter().position(|row| row == i);
+                    let found: Vec<f64> = normals.filter_map(normal).map(|i| found[i]).collect();
                     out[..n].copy_from_slice(&found);
                     let pulls = out[n..].iter_mut().zip(&found);
                     pulls.for_each(|(o, p)| *o = (-p).max(0.0));
@@ -215,8 +261,10 @@ struct Densities {
 }
 
 impl Densities {
-    fn at(&self, path: &Path, s: f64, number: usize) -> Option<f64> {
-        self.found(path, s)?.get(number).copied()
+    /// That of one row.
+    fn at(&self, path: &Path, s: f64, row: usize) -> Option<f64> {
+        let number = self.rows.iter().position(|i| *i == row)?;
+        self.found(path, s).map(|reaction| reaction[number])
     }
 
     /// Times the length of the interval: `W p = H' M^-1 (M a - f)` with joints held, unless rows depend on each other.
@@ -254,13 +302,8 @@ impl Densities {
         }
         let mut reaction: Vec<f64> = rows.iter().map(|row| dot(row, &missing)).collect();
         gram_factor.solve_in_place(&mut reaction);
-        let normal = |i: &usize| {
-            self.rows
-                .iter()
-                .position(|row| row == i)
-                .map(|k| reaction[k])
-        };
-        self.normals.iter().map(normal).collect()
+        reaction.truncate(self.rows.len());
+        Some(reaction)
     }
 }
 
@@ -300,6 +343,7 @@ impl Slipping<'_> {
             slipping: vec![0.0; d],
             sticking: 0.0,
             whole: 0.0,
+            turning: Turning::None,
         };
         // Where slip leaves a choice, on a face, friction is where its impulse points.
         let size = norm(self.friction).max(normal).max(f64::MIN_POSITIVE);
@@ -345,6 +389,44 @@ impl Slipping<'_> {
                 .for_each(|(o, x)| *o += x);
         }
         out
+    }
+
+    /// How far friction that the equation of motion asks for is off what slip asks for, in the worst part of the way.
+    fn apart(&self, places: &[f64], normal: f64, densities: &Densities, limits: (f64, f64)) -> f64 {
+        let (path, d) = (self.path, self.friction.len());
+        let density = |s: f64| densities.at(path, s, self.rows.start - 1).unwrap_or(normal);
+        let mut worst = 0.0f64;
+        for ends in places.windows(2) {
+            let width = (ends[1] - ends[0]) / TURNS as f64;
+            for turn in 0..TURNS {
+                let low = ends[0] + turn as f64 * width;
+                let part = [low, low + width];
+                let moved = integral(&part, 1, &vec![limits.1; d], &mut |s, out| {
+                    let found = densities.found(path, s).unwrap_or_default();
+                    for (o, row) in out.iter_mut().zip(self.rows.clone()) {
+                        let number = densities.rows.iter().position(|i| *i == row);
+                        *o = number
+                            .and_then(|i| found.get(i))
+                            .copied()
+                            .unwrap_or(f64::NAN);
+                    }
+                });
+                let own = Slipping {
+                    friction: &moved.value,
+                    rows: self.rows.clone(),
+                    ..*self
+                };
+                let size = normal * width;
+                let asked = own.integrated(&part, size, &|s| density(s).max(0.0), limits);
+                let off = asked.off(&moved.value);
+                worst = if off.is_nan() {
+                    f64::INFINITY
+                } else {
+                    worst.max(off)
+                };
+            }
+        }
+        worst
     }
 }
 

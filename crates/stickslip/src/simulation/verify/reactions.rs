@@ -122,9 +122,8 @@ impl Judge<'_> {
                 _ => None,
             };
             if let Some(along) = along {
-                along.defect(&own[1..], &mut defect);
-                defect.cone /= size;
-                defect.law /= size;
+                let (cone, law) = along.defect(&own[1..], defect.law * size);
+                (defect.cone, defect.law) = (cone / size, law / size);
             }
             if self.formulation == Formulation::P2 {
                 (defect.cone, defect.law) = (0.0, 0.0);
