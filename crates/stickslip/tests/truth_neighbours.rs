@@ -113,6 +113,10 @@ fn a_discontinuous_dependence_is_no_other_motion_where_a_theorem_says_so() {
         kinetic_energy = \"(x'^2 + y'^2)/2\"\n[[contacts]]\nname = \"floor\"\ngap = \"y\"\nrestitution = 1\n\
         [[contacts]]\nname = \"wall\"\ngap = \"sin(1.2)*x - cos(1.2)*y\"\nrestitution = 1\n\
         [initial]\nx = \"cos(0.5)\"\ny = \"sin(0.5)\"\nx_dot = \"-cos(0.5)\"\ny_dot = \"-sin(0.5)\"\n";
+    // Twelve runs and nine: the farthest of the smallest nudges is another one.
+    let scene = Scene::parse(SourceText::new("corner.toml", corner)).unwrap();
+    let more = scene.neighbours(1e-9, 12, 1).unwrap();
+    assert_eq!(more.verdict, FanVerdict::StaysApart, "{more:?}");
     let study = told(corner, 1e-9);
     assert_eq!(study.verdict, FanVerdict::StaysApart, "{study:?}");
     let words = study.words();

@@ -173,7 +173,7 @@ impl NeighbourStudy {
                 let at_nudge = |nudge: f64| Ok([nudge, spread(1.0, nudge)?]);
                 at_smaller_nudges =
                     (nudges.into_par_iter().map(at_nudge)).collect::<Result<_, E>>()?;
-                let mut all = vec![[smallest, fans[2].spread]];
+                let mut all: Vec<[f64; 2]> = fans.iter().map(|f| [f.nudge, f.spread]).collect();
                 all.extend(&at_smaller_nudges);
                 if let Some([nudge, near]) = proportional(&all) {
                     // What is of the motion and not of the scheme grows alike at smaller steps.
@@ -233,16 +233,17 @@ impl NeighbourStudy {
     }
 }
 
-/// The first of three nudges in a row that ends follow in proportion, and how far they are apart then. The one before them may have brought ends less far
-/// apart than in proportion, not farther: across a jump of the dependence they are.
+/// The first of three nudges in a row that ends follow in proportion, and how far they are apart then. Larger ones may bring ends less far
+/// apart than in proportion, where obstacles hold them, not farther: across a jump of the dependence they do.
 fn proportional(nudges: &[[f64; 2]]) -> Option<[f64; 2]> {
     let growth = |at: &[f64; 2]| at[1] / at[0];
-    let row = nudges.windows(4).find(|row| {
-        let (before, first) = (growth(&row[0]), growth(&row[1]));
+    let found = (1..nudges.len().saturating_sub(2)).find(|&k| {
+        let first = growth(&nudges[k]);
         let alike = |at: &[f64; 2]| at[1] > 0.0 && is_alike(growth(at), first, PROPORTIONAL);
-        row[1..].iter().all(alike) && before <= PROPORTIONAL * first
+        let explained = |at: &[f64; 2]| growth(at) <= PROPORTIONAL * first;
+        nudges[k..k + 3].iter().all(alike) && nudges[..k].iter().all(explained)
     });
-    row.map(|row| row[1])
+    found.map(|k| nudges[k])
 }
 
 fn is_alike(a: f64, b: f64, factor: f64) -> bool {
@@ -317,4 +318,28 @@ fn in_ball(dimension: usize, seed: u64, number: u64) -> Vec<f64> {
     let point: Vec<f64> = (0..dimension).map(|_| 2.0 * unit() - 1.0).collect();
     let length = crate::algebra::dot(&point, &point).sqrt();
     point.iter().map(|x| x / length).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::proportional;
+
+    #[test]
+    fn growth_in_proportion_must_explain_all_larger_nudges() {
+        let ends = |spread: &[f64]| -> Vec<[f64; 2]> {
+            let nudges = (0..spread.len()).map(|k| 0.1f64.powi(9 + k as i32));
+            nudges.zip(spread).map(|(n, &s)| [n, s]).collect()
+        };
+        // Obstacles hold the larger ones.
+        let held = ends(&[1.0, 1.0, 1.0, 0.9, 0.12, 0.012, 0.0012]);
+        assert_eq!(proportional(&held), Some(held[4]));
+        // A jump between two nudges, whatever follows it.
+        let jump = ends(&[0.5, 0.2, 0.5, 9e-13, 9e-14, 9e-15, 9e-16]);
+        assert_eq!(proportional(&jump), None);
+        // Rounding.
+        assert_eq!(
+            proportional(&ends(&[1.0, 1.0, 1.0, 0.9, 0.0, 0.0, 0.0])),
+            None
+        );
+    }
 }
