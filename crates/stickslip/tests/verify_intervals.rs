@@ -95,8 +95,15 @@ fn carried(axes: &[&str], metre: f64, floor: &str) -> Verification {
 fn a_reaction_of_an_interval_needs_contact_all_the_way() {
     for axes in [&["x", "y"][..], &["x", "y", "z"]] {
         for metre in [1.0, 1e-3, 1e3] {
-            let report = carried(axes, metre, "0");
-            assert!(report.accepted(), "{report:?}");
+            // A floor at rest, one that moves by rounding alone, and one that does so in place.
+            for floor in [
+                "0".to_string(),
+                format!("{metre:?}*(sin(t)^2+cos(t)^2-1)"),
+                format!("{metre:?}*(sin(x/{metre:?})^2+cos(x/{metre:?})^2-1)"),
+            ] {
+                let report = carried(axes, metre, &floor);
+                assert!(report.accepted(), "{metre} {floor}: {report:?}");
+            }
             for floor in [
                 // Dips in place, in time, and one that is narrow.
                 format!("{:?}*sin(2*pi*x/{metre:?})^2", 0.1 * metre),

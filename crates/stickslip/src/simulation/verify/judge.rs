@@ -149,6 +149,7 @@ fn judged(
                 Subsystems::of(system, &motion.nodes, survey.speed, rounding)
             }
         },
+        interval: survey.longest_interval,
         spans: survey.spans(),
     };
     judge.initial_condition(first, &survey, &mut report);
@@ -174,6 +175,8 @@ pub(super) struct Judge<'a> {
     pub impulse: f64,
     /// The same of each part of the system that knows nothing of the others.
     pub subsystems: Subsystems,
+    /// The longest interval between two nodes.
+    pub interval: f64,
     /// How far each velocity moves the configuration.
     pub spans: Vec<f64>,
 }
@@ -278,9 +281,12 @@ impl<'a> Judge<'a> {
     /// The same for motions that are not runs, whose numbers were written down: what does not move in the gap is measured
     /// against the kinetic length of the motion of its part of the system.
     pub fn written_gap_slack(&self, place: &Place, constraint: usize) -> f64 {
-        let length = self.length_of_motion(place, &place.gradients[constraint]);
+        let gradient = &place.gradients[constraint];
+        let length = self.length_of_motion(place, gradient);
+        // What rests on a floor that moves has no length but that which its forces give it.
+        let speed = self.subsystems.speed_of(gradient) * place.velocity_reach(gradient);
         self.gap_slack(place, constraint)
-            .max(self.settings.gap_tolerance * length)
+            .max(self.settings.gap_tolerance * length.max(speed * self.interval))
     }
 
     /// The kinetic length of the motion of its part of the system in the unit of a gap or a joint with this gradient.
@@ -397,8 +403,9 @@ struct Survey<'a> {
     factored: bool,
     past: Option<Past<'a>>,
     first: Option<MotionNode>,
-    /// Length of the first interval, zero before there is one.
+    /// Length of the first interval, zero before there is one, and of the longest.
     first_interval: f64,
+    longest_interval: f64,
     last: Option<MotionNode>,
     speed: f64,
     impulse: f64,
@@ -418,6 +425,7 @@ impl<'a> Survey<'a> {
             past: None,
             first: None,
             first_interval: 0.0,
+            longest_interval: 0.0,
             last: None,
             speed: f64::MIN_POSITIVE,
             impulse: 0.0,
@@ -482,6 +490,7 @@ impl<'a> Survey<'a> {
             (Some(past), Some(last)) => {
                 let mut push = past.reading(|s| force(s, last.t, &last.q, &last.v_right));
                 past.enter(node);
+                self.longest_interval = self.longest_interval.max(node.t - last.t);
                 if self.first_interval == 0.0 {
                     self.first_interval = node.t - last.t;
                 }
