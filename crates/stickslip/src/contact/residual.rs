@@ -450,7 +450,7 @@ fn add_driven(mut sum: f64, q: &[f64], rho: f64, noise: f64) -> f64 {
 
 /// The natural map of Moreau's S with the multiplier of p·(w + s W n) = 0 stands where it is at most this part of |p|: nothing is to be
 /// gained from the slice.
-pub(crate) const MULTIPLIER_TOLD: f64 = 1e-13;
+pub(crate) const MULTIPLIER_TOLD: f64 = 1e-11;
 
 /// Part of the speeds a run has seen that velocities are rounded to: what is smaller says nothing.
 pub(crate) const SPEED_ROUNDING: f64 = 32.0 * f64::EPSILON;
