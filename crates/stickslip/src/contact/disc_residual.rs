@@ -143,7 +143,7 @@ fn on_cone<const N: usize>(z: &[f64; N], mu: f64, nearest: &mut [f64; N]) {
 }
 
 /// The same under the kinetic projection, which has no dissipation part.
-#[inline]
+#[inline(always)] // Its vectors stay in registers.
 fn kinetic<const N: usize>(
     p: [f64; N],
     w: [f64; N],
@@ -172,14 +172,7 @@ fn kinetic<const N: usize>(
         if defect <= MULTIPLIER_TOLD * dot(&p, &p).sqrt() {
             defect
         } else {
-            let project = |z: &[f64], nearest: &mut [f64]| {
-                if let (Ok(z), Ok(nearest)) = (z.try_into(), nearest.try_into()) {
-                    on_cone::<N>(z, mu, nearest);
-                }
-            };
-            let on_slice = slice_defect((&p, &w, &column), rho, (&mut z, &mut nearest), project);
-            // A measure that is no number survives.
-            if on_slice < defect { on_slice } else { defect }
+            smaller_on_slice((&p, &w, &column), (mu, rho), defect)
         }
     };
     let radius = mu * p[0].max(0.0);
@@ -190,6 +183,25 @@ fn kinetic<const N: usize>(
         (p[0] - (p[0] - rho * w[0]).max(0.0)).abs(),
         0.0,
     ]
+}
+
+/// The defect of the kinetic projection where the multiplier of its slice is told better, or the given one.
+#[cold]
+#[inline(never)] // Solutions at rounding have no need of its frame.
+fn smaller_on_slice<const N: usize>(
+    (p, w, column): (&[f64; N], &[f64; N], &[f64; N]),
+    (mu, rho): (f64, f64),
+    defect: f64,
+) -> f64 {
+    let project = |z: &[f64], nearest: &mut [f64]| {
+        if let (Ok(z), Ok(nearest)) = (z.try_into(), nearest.try_into()) {
+            on_cone::<N>(z, mu, nearest);
+        }
+    };
+    let (mut z, mut nearest) = ([0.0; N], [0.0; N]);
+    let on_slice = slice_defect((p, w, column), rho, (&mut z, &mut nearest), project);
+    // A measure that is no number survives.
+    if on_slice < defect { on_slice } else { defect }
 }
 
 /// Few contacts with discs of friction, the problem of most steps of small systems: the measures that they have among

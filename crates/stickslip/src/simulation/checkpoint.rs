@@ -16,7 +16,14 @@ use super::positions::PositionWatch;
 use super::{ControlMemory, ElasticAccounts, UniquenessWatch, WorldAccounts, WorldMarks};
 
 /// Version of the checkpoint format; from 2 on a checkpoint begins with its digest.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+
+/// What every format states.
+#[derive(Deserialize)]
+struct Stated {
+    version: u32,
+}
+
 /// How a checkpoint begins, up to its digest.
 const HEAD: &[u8] = b"{\"digest\":\"";
 /// Digits of the digest, and what follows it.
@@ -281,7 +288,14 @@ impl Checkpoint {
         let path = PathBuf::from("checkpoint");
         let checkpoint: Self = match serde_json::from_slice(bytes) {
             Ok(checkpoint) => checkpoint,
-            Err(source) => return Err(CheckpointError::Format { path, source }),
+            Err(source) => {
+                return Err(match serde_json::from_slice(bytes) {
+                    Ok(Stated { version: found }) if found != VERSION => {
+                        CheckpointError::Version { path, found }
+                    }
+                    _ => CheckpointError::Format { path, source },
+                });
+            }
         };
         // The first format had no digest of its own.
         if checkpoint.version != VERSION {

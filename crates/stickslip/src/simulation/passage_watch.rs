@@ -165,21 +165,36 @@ impl PassageWatch {
             write_moved(record, (from, &record.q), &mut self.moved);
             self.length(&self.moved)
         };
-        let projection = match record.projection.as_slice() {
-            [] => 0.0,
-            projection => self.length(projection),
-        };
+        if !record.projection.is_empty() {
+            return Some(self.begin_moved_back(record, length, range));
+        }
+        self.leaning.0 = 0;
+        Some(WayLength {
+            step: length,
+            slides: true,
+            corrected: false,
+        })
+    }
+
+    /// The same for a step at whose end the position was projected.
+    fn begin_moved_back(
+        &mut self,
+        record: &StepRecord,
+        length: f64,
+        range: (&[f64], &[f64]),
+    ) -> WayLength {
+        let projection = self.length(&record.projection);
         if projection > LEANS * (length + projection) {
             self.lean_on((projection, length), record, range);
         } else {
             self.leaning.0 = 0;
         }
-        Some(WayLength {
+        WayLength {
             // Forth and back.
             step: length + 2.0 * projection,
             slides: projection <= BESIDE * length,
             corrected: projection > CORRECTED * length,
-        })
+        }
     }
 
     /// Enters a step that was moved back by a good part of its way. One overshoot is an impact; many in a row are a position that no

@@ -44,20 +44,54 @@ impl Largest {
     }
 }
 
+/// What is known of the gap of a constraint.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Followed {
+    /// Its last value.
+    gap: f64,
+    /// h times the fastest approach since it was last open, the sum of them where it is flat.
+    overshoot: f64,
+    penetration: Largest,
+    /// Penetration beyond what the approach of a step explains.
+    drift: Largest,
+    /// Whether it fell by more than is left of it.
+    #[serde(default)]
+    falls: bool,
+    /// Whether it is affine, once the system was asked.
+    #[serde(skip)]
+    flat: bool,
+}
+
+impl Followed {
+    /// Follows it below zero, from what it was before.
+    #[inline(always)] // A part of `observe`.
+    fn dip(&mut self, before: f64, contact: &ContactRecord, acted: bool, record: &StepRecord) {
+        // Forces speed a contact up within the step in which it closes.
+        let mut approach = 0.0;
+        if before >= 0.0 && before - contact.gap > approach {
+            approach = before - contact.gap;
+        }
+        if -record.h * contact.approach > approach {
+            approach = -record.h * contact.approach;
+        }
+        // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift, as
+        // would those of a contact that does not act.
+        if self.flat && (acted || before >= 0.0) {
+            self.overshoot += approach;
+        } else if !self.flat && approach > self.overshoot {
+            self.overshoot = approach;
+        }
+        self.drift.update(-contact.gap - self.overshoot, record.t);
+        self.penetration.update(-contact.gap, record.t);
+    }
+}
+
 /// Watches the positions of a run, in constant memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PositionWatch {
-    /// Per constraint: penetration.
-    penetration: Vec<Largest>,
-    /// Per constraint: penetration beyond what the approach of a step explains.
-    drift: Vec<Largest>,
-    /// Per constraint: h times the fastest approach since the gap was last open, the sum of them for flat obstacles.
-    overshoot: Vec<f64>,
-    /// Per constraint: the last gap, and whether it fell by more than is left of it.
-    gaps: Vec<f64>,
-    #[serde(default)]
-    falling: Vec<bool>,
-    /// Whether any did.
+    /// Per constraint.
+    followed: Vec<Followed>,
+    /// Whether the gap of any fell by more than is left of it.
     #[serde(default)]
     falls: bool,
     /// Whether the last step was corrected by a good part of its way, and whether a gap is negative after it.
@@ -68,9 +102,6 @@ pub struct PositionWatch {
     /// Crossings before the last step.
     #[serde(skip)]
     crossings: u64,
-    /// Per constraint: whether its gap is affine, once the system was asked.
-    #[serde(skip)]
-    flat: Vec<bool>,
     #[serde(skip)]
     prepared: bool,
     /// Per joint: violation.
@@ -97,14 +128,11 @@ impl PositionWatch {
         if !self.prepared {
             self.prepare(system, record);
         }
-        // A scheme from event to event resolves what happens between its records.
-        if self.turns && record.located.is_none() {
-            let spin = record.velocity.iter().skip(3);
-            let spin = spin.map(|w| w * w).sum::<f64>().sqrt();
-            self.turn.update(record.h * spin, record.t);
+        if self.turns {
+            self.watch_turn(record);
         }
         // Contacts that are found have a watch of their own.
-        if self.flat.is_empty() && self.joints.is_empty() {
+        if self.followed.is_empty() && self.joints.is_empty() {
             return;
         }
         widen(&mut self.lower, &mut self.upper, &record.q);
@@ -118,9 +146,8 @@ impl PositionWatch {
         let length = self.passages.begin(record, &from.q, range);
         self.corrected = length.as_ref().is_some_and(|length| length.corrected);
         self.below = false;
-        if self.falls {
-            self.falling.fill(false);
-            self.falls = false;
+        if std::mem::take(&mut self.falls) {
+            self.followed.iter_mut().for_each(|own| own.falls = false);
         }
         self.follow_along(system, record, from, length.as_ref());
         if length.is_none() && record.located.is_some() {
@@ -131,6 +158,17 @@ impl PositionWatch {
                 let value = joint.function().value(record.t, &record.q);
                 worst.update(value.abs(), record.t);
             }
+        }
+    }
+
+    /// Enters the angle by which a step turned a body.
+    #[inline(never)] // Systems whose coordinates add have no need of its frame.
+    fn watch_turn(&mut self, record: &StepRecord) {
+        // A scheme from event to event resolves what happens between its records.
+        if record.located.is_none() {
+            let spin = record.velocity.iter().skip(3);
+            let spin = spin.map(|w| w * w).sum::<f64>().sqrt();
+            self.turn.update(record.h * spin, record.t);
         }
     }
 
@@ -155,53 +193,29 @@ impl PositionWatch {
                 acted |= point.mode != ContactMode::Open;
                 contacts = others;
             }
+            let Some(own) = self.followed.get_mut(c) else {
+                continue;
+            };
+            let before = std::mem::replace(&mut own.gap, contact.gap);
+            if contact.gap >= 0.0 {
+                own.overshoot = 0.0;
+                own.falls = falls(contact.gap, before);
+                self.falls |= own.falls;
+            } else {
+                self.below = true;
+                own.dip(before, contact, acted, record);
+            }
             if let Some(length) = length
-                && self.flat.get(c) == Some(&false)
+                && !own.flat
             {
-                let gaps = [self.gaps[c], contact.gap];
+                let gaps = [before, contact.gap];
                 let passages = &mut self.passages;
                 if !passages.is_settled(system, record, from, length, curved, gaps, acted) {
                     self.look_again(system, record, from, curved, gaps, acted);
                 }
                 curved += 1;
             }
-            self.follow(c, contact, acted, record);
         }
-    }
-
-    /// Follows the gap of one constraint.
-    #[inline(always)]
-    fn follow(&mut self, c: usize, contact: &ContactRecord, acted: bool, record: &StepRecord) {
-        let Some(&flat) = self.flat.get(c) else {
-            return;
-        };
-        let before = std::mem::replace(&mut self.gaps[c], contact.gap);
-        if contact.gap >= 0.0 {
-            self.overshoot[c] = 0.0;
-            if falls(contact.gap, before) {
-                (self.falls, self.falling[c]) = (true, true);
-            }
-            return;
-        }
-        self.below = true;
-        // Forces speed a contact up within the step in which it closes.
-        let mut approach = 0.0;
-        if before >= 0.0 && before - contact.gap > approach {
-            approach = before - contact.gap;
-        }
-        if -record.h * contact.approach > approach {
-            approach = -record.h * contact.approach;
-        }
-        // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift, as
-        // would those of a contact that does not act.
-        let overshoot = &mut self.overshoot[c];
-        if flat && (acted || before >= 0.0) {
-            *overshoot += approach;
-        } else if !flat && approach > *overshoot {
-            *overshoot = approach;
-        }
-        self.drift[c].update(-contact.gap - *overshoot, record.t);
-        self.penetration[c].update(-contact.gap, record.t);
     }
 
     /// Takes a close look at a gap on the way of a step that what was seen before does not settle.
@@ -221,10 +235,15 @@ impl PositionWatch {
             .look_again((system, record, from), range, curved, (gaps, acted));
     }
 
-    /// The gaps of the constraints at the last record.
+    /// How many constraints are followed.
+    pub fn constraints(&self) -> usize {
+        self.followed.len()
+    }
+
+    /// The gap of a constraint at the last record.
     #[inline]
-    pub fn gaps(&self) -> &[f64] {
-        &self.gaps
+    pub fn gap(&self, constraint: usize) -> Option<f64> {
+        self.followed.get(constraint).map(|own| own.gap)
     }
 
     /// Whether [`Self::passed_over`] or [`Self::lost_normal`] can have any.
@@ -245,7 +264,7 @@ impl PositionWatch {
             .iter()
             .filter(|contact| contact.gap > 0.0 && contact.mode == ContactMode::Open);
         let constraints = open.map(|contact| contact.key.constraint());
-        constraints.filter(|&c| self.falling.get(c) == Some(&true))
+        constraints.filter(|&c| self.followed.get(c).is_some_and(|own| own.falls))
     }
 
     /// Whether the last step was corrected by a good part of its way, and whether a gap is negative after it.
@@ -275,17 +294,20 @@ impl PositionWatch {
     fn prepare(&mut self, system: &dyn MechanicalSystem, record: &StepRecord) {
         self.prepared = true;
         let gaps = system.constraints().iter().map(|c| c.gap());
-        self.flat = gaps.map(ScalarFunction::is_affine).collect();
+        let flat: Vec<bool> = gaps.map(ScalarFunction::is_affine).collect();
         // The spins of a ball with equal moments, held at its centre, do not know how it is turned.
-        self.turns = system.turns() && (system.has_covariant_force() || self.flat.contains(&false));
-        let count = self.flat.len();
-        if count == 0 && system.joints().is_empty() {
+        self.turns = system.turns() && (system.has_covariant_force() || flat.contains(&false));
+        if flat.is_empty() && system.joints().is_empty() {
             return;
         }
-        self.passages.prepare(system, record, &self.flat);
-        self.falling.resize(count, false);
-        if !self.lower.is_empty() {
-            // A run that is gone on with.
+        self.passages.prepare(system, record, &flat);
+        // A run that is gone on with knows the rest.
+        let goes_on = !self.lower.is_empty();
+        self.followed.resize(flat.len(), Followed::default());
+        for (own, flat) in self.followed.iter_mut().zip(flat) {
+            own.flat = flat;
+        }
+        if goes_on {
             return;
         }
         self.lower.clone_from(&record.q);
@@ -293,10 +315,6 @@ impl PositionWatch {
         if system.coordinate_count() != system.dof() {
             self.path = vec![0.0; system.dof()];
         }
-        self.penetration = vec![Largest::default(); count];
-        self.drift = vec![Largest::default(); count];
-        self.overshoot = vec![0.0; count];
-        self.gaps = vec![0.0; count];
         self.joints = vec![Largest::default(); system.joints().len()];
     }
 
@@ -342,11 +360,10 @@ impl PositionWatch {
             lean: self.passages.lean,
             ..PositionVerdict::default()
         };
-        for (c, constraint) in system.constraints().iter().enumerate() {
-            let (Some(depth), Some(drift)) = (self.penetration.get(c), self.drift.get(c)) else {
-                continue;
-            };
-            verdict.penetration.enter(*depth, c);
+        let followed = system.constraints().iter().zip(&self.followed);
+        for (c, (constraint, own)) in followed.enumerate() {
+            let drift = own.drift;
+            verdict.penetration.enter(own.penetration, c);
             if drift.value > 0.0 || drift.value.is_nan() {
                 let (size, rounding) = self.size(system, constraint.gap(), at);
                 let relative = relative(drift.value, size, rounding);

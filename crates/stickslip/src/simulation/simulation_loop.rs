@@ -134,7 +134,7 @@ fn handed<'a>(
 /// The start of a step: the state before it, whose gaps are those of the last record.
 fn step_start<'a>(positions: &'a PositionWatch, state: &'a State) -> StepStart<'a> {
     StepStart {
-        gaps: positions.gaps(),
+        positions,
         q: &state.q,
     }
 }

@@ -8,6 +8,8 @@ use crate::laws::FrictionSection;
 use crate::records::{ContactMode, StepOutcome, StepRecord};
 use crate::solvers::uniqueness::{Examination, Uniqueness, examine, radius};
 
+use super::positions::PositionWatch;
+
 /// W may change by this part before a problem with the same contacts in the same modes is examined again.
 const CHANGE: f64 = 1e-2;
 /// Problems with more rows are examined again only when their contacts or modes change, those of worlds never.
@@ -33,8 +35,8 @@ pub struct UniquenessWatch {
 /// The start of a step, as far as its contacts are concerned.
 #[derive(Clone, Copy)]
 pub(super) struct StepStart<'a> {
-    /// Gaps of the constraints.
-    pub gaps: &'a [f64],
+    /// The watch that knows the gaps there.
+    pub positions: &'a PositionWatch,
     pub q: &'a [f64],
 }
 
@@ -42,7 +44,7 @@ impl StepStart<'_> {
     /// Whether a constraint touched, up to the rounding of the coordinates, which open ones ask for once: it is none before.
     #[inline(always)]
     fn touches(&self, constraint: usize, rounding: &mut Option<f64>) -> bool {
-        let Some(&gap) = self.gaps.get(constraint) else {
+        let Some(gap) = self.positions.gap(constraint) else {
             return false;
         };
         gap <= 0.0 || gap <= *rounding.get_or_insert_with(|| 1e-12 * largest_size(0.0, self.q))
@@ -51,7 +53,7 @@ impl StepStart<'_> {
     /// Which constraints touched.
     pub fn touching(&self) -> impl Iterator<Item = bool> {
         let mut rounding = None;
-        (0..self.gaps.len()).map(move |c| self.touches(c, &mut rounding))
+        (0..self.positions.constraints()).map(move |c| self.touches(c, &mut rounding))
     }
 }
 
@@ -75,8 +77,29 @@ impl Proof {
     }
 
     /// Whether it is one of all contacts of the system and of the present W, or of no contacts that act: modes do not matter then.
-    #[inline(always)] // A part of what asks for it.
     fn settles(&self, problem: &ContactProblem, record: &StepRecord) -> bool {
+        self.is_of(problem, record)
+            && (problem.blocks().is_empty() || near(&self.delassus, problem))
+    }
+
+    /// The same of the few contacts of small systems, without a call; what it does not settle may be settled yet.
+    #[inline(always)] // A part of what asks for it.
+    fn settles_at_once(&self, problem: &ContactProblem, record: &StepRecord) -> bool {
+        if !self.is_of(problem, record) {
+            return false;
+        }
+        if problem.blocks().is_empty() {
+            return true;
+        }
+        match problem.delassus().entries() {
+            Some(w) => few_are_near(&self.delassus, w).unwrap_or(false),
+            None => false,
+        }
+    }
+
+    /// Whether it is one of all contacts of the system, or the problem has none.
+    #[inline(always)] // A part of what asks for it.
+    fn is_of(&self, problem: &ContactProblem, record: &StepRecord) -> bool {
         let (known, blocks) = (self.contacts.as_slice(), problem.blocks());
         if known.len() != record.contacts.len() {
             return false;
@@ -99,7 +122,7 @@ impl Proof {
                 return false;
             }
         }
-        near(&self.delassus, problem)
+        true
     }
 
     /// Whether it covers contacts that are those of `problem` or have just left it without opening: parts of a problem
@@ -186,20 +209,22 @@ impl UniquenessWatch {
         (problem, record): (&ContactProblem, &StepRecord),
         start: &StepStart,
     ) -> bool {
-        self.found == Uniqueness::Unique
-            && record.present.is_empty()
-            && (self.proof.settles(problem, record) || self.is_known((problem, record), start))
+        if self.found != Uniqueness::Unique || !record.present.is_empty() {
+            return false;
+        }
+        self.proof.settles_at_once(problem, record) || self.is_known((problem, record), start)
     }
 
-    /// Whether contacts, modes and W are those examined last.
-    #[inline(never)] // Proofs have no need of its frame.
+    /// Whether a proof covers the problem, or contacts, modes and W are those examined last.
+    #[inline(never)] // What is settled at once has no need of its frame.
     fn is_known(
         &self,
         (problem, record): (&ContactProblem, &StepRecord),
         start: &StepStart,
     ) -> bool {
-        self.is_signature_of(record, start)
-            && (self.signature.is_empty() || near(&self.delassus, problem))
+        self.proof.settles(problem, record)
+            || self.is_signature_of(record, start)
+                && (self.signature.is_empty() || near(&self.delassus, problem))
     }
 
     /// Whether nothing touched or acted in the step examined last.
@@ -366,60 +391,66 @@ fn enter_rank(
 
 /// Whether W is that examined before, `known`, to a small part; symmetric and semidefinite, it has its largest entry on
 /// the diagonal.
-#[inline(always)] // A part of what asks for it.
+#[inline(always)] // Few rows cost less than a call.
 fn near(known: &[f64], problem: &ContactProblem) -> bool {
-    match problem.delassus().entries() {
-        Some(w) => entries_are_near(known, w, problem.size()),
+    let few = |w: &[f64]| few_are_near(known, w);
+    match problem.delassus().entries().and_then(few) {
+        Some(near) => near,
         None => any_are_near(known, problem),
     }
 }
 
-/// The same where W is not kept.
-#[cold]
-#[inline(never)]
+/// The same for any number of rows, whether W is kept or not.
+#[inline(never)] // Few rows have no need of its frame.
 fn any_are_near(known: &[f64], problem: &ContactProblem) -> bool {
-    entries_are_near(known, &problem.dense(), problem.size())
+    match problem.delassus().entries() {
+        Some(w) => many_are_near(known, w, problem.size()),
+        None => many_are_near(known, &problem.dense(), problem.size()),
+    }
 }
 
-#[inline(always)] // Few rows cost less than a call.
-fn entries_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
+fn many_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
     if known.len() != w.len() {
         return false;
     }
-    // One contact of the plane, or two: without loops.
-    match m {
-        2 => few_are_near::<2>(known, w),
-        4 => few_are_near::<4>(known, w),
-        _ => many_are_near(known, w, m),
-    }
-}
-
-/// The same for any number of rows.
-#[inline(never)] // Few rows have no need of its frame.
-fn many_are_near(known: &[f64], w: &[f64], m: usize) -> bool {
     // Both halves say the same; one pass over all is shorter than one over half of each row.
     let moved = known.iter().zip(w).map(|(known, w)| known - w);
     let change = moved.fold(0.0, |change, x| largest(change, &x));
     change <= CHANGE * w.iter().step_by(m + 1).fold(0.0, largest)
 }
 
-/// The same for M rows.
-#[inline(always)]
-fn few_are_near<const M: usize>(known: &[f64], w: &[f64]) -> bool {
+/// The same for one contact of the plane or two, without loops; nothing is told of others.
+#[inline(always)] // Few rows cost less than a call.
+fn few_are_near(known: &[f64], w: &[f64]) -> Option<bool> {
+    match w.len() {
+        4 => Some(rows_are_near::<2>(known, w)),
+        16 => Some(rows_are_near::<4>(known, w)),
+        _ => None,
+    }
+}
+
+#[inline(always)] // Few rows cost less than a call.
+fn rows_are_near<const M: usize>(known: &[f64], w: &[f64]) -> bool {
     let (Ok(known), Ok(w)) = (
         <&[[f64; M]; M]>::try_from(known.as_chunks().0),
         <&[[f64; M]; M]>::try_from(w.as_chunks().0),
     ) else {
         return false;
     };
-    let (mut change, mut size) = (0.0, 0.0);
+    let mut size = w[0][0];
+    for i in 1..M {
+        size = if w[i][i] > size { w[i][i] } else { size };
+    }
+    let most = CHANGE * size;
     for i in 0..M {
         for j in 0..=i {
-            change = largest(change, &(known[i][j] - w[i][j]));
+            // What is no number is not near.
+            if !((known[i][j] - w[i][j]).abs() <= most) {
+                return false;
+            }
         }
-        size = largest(size, &w[i][i]);
     }
-    change <= CHANGE * size
+    true
 }
 
 #[inline]

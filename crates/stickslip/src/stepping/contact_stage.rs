@@ -150,12 +150,19 @@ impl ContactStage {
         }
         let worst = self.residual.worst();
         if worst > ROUNDING_RESIDUAL && self.problem.generalized_rule().is_none() {
-            let impulse = &self.solution.impulse;
-            let (error, block) = self.residual.velocity_error(&self.problem, impulse);
-            let key = self.problem.blocks()[block].key;
-            self.certificate.enter_velocity(t, (error, key));
+            self.tell_velocity(t);
         }
         worst
+    }
+
+    /// Enters what the residual measured last says of velocities.
+    #[cold]
+    #[inline(never)] // Solutions at rounding have no need of its frame.
+    fn tell_velocity(&mut self, t: f64) {
+        let impulse = &self.solution.impulse;
+        let (error, block) = self.residual.velocity_error(&self.problem, impulse);
+        let key = self.problem.blocks()[block].key;
+        self.certificate.enter_velocity(t, (error, key));
     }
 
     /// Velocities at the rounding of the speeds this run has seen say nothing.
