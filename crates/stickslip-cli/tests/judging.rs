@@ -38,6 +38,12 @@ fn a_loose_tolerance_is_told_and_not_certified() {
     let tight = ["run", "sliding-block", "--tolerance", "1e-12", "--no-plots"];
     let tight = [&tight[..], &["--output", "tight"]].concat();
     assert_eq!(folder.json(0, &tight)["certified"], true);
+    // One whose positions drift is not saved by the option either.
+    let drifts = ["run", "elastic-two-blocks", "--tolerance", "1e-2"];
+    let how = ["--no-plots", "--output", "drifts", "--accept-tolerance"];
+    let summary = folder.json(2, &[&drifts[..], &how[..]].concat());
+    assert_eq!(summary["certificate"]["solved_to_tolerance"], false);
+    assert_eq!(summary["positions"]["hold"], false);
     // A run that stops is not saved by the option.
     let stop = [
         "run",
@@ -71,6 +77,38 @@ fn several_motions_dependent_rows_and_hypotheses_are_told() {
         .as_array()
         .expect("a list");
     assert!(theorems.len() >= 5);
+    // Who chose is told, and where there was nothing to choose from.
+    let warned = |summary: &Value, words: &str| {
+        let all = summary["warnings"].as_array().expect("a list");
+        let told = all
+            .iter()
+            .any(|w| w.as_str().is_some_and(|w| w.contains(words)));
+        assert!(told, "{words}: {all:?}");
+    };
+    let stop = [
+        "run",
+        "v-groove-bar",
+        "--law",
+        "coulomb",
+        "--no-plots",
+        "--output",
+        "stops",
+    ];
+    let stopped = folder.json(2, &[&stop[..], &["--on-several", "stop"]].concat());
+    warned(&stopped, "the run stopped before it took one");
+    let argmin = [
+        "run",
+        "painleve-start",
+        "--law",
+        "argmin",
+        "--no-plots",
+        "--output",
+        "argmin",
+    ];
+    warned(
+        &folder.json(0, &argmin),
+        "`on_several` has nothing to choose from here",
+    );
     let found = folder.json(0, &["branches", "v-groove-bar", "--law", "coulomb"]);
     assert_eq!(found["verdict"], "indeterminate");
     assert_eq!(found["motions"], 2);

@@ -89,6 +89,55 @@ fn weak_friction_in_space_has_one_motion() {
     }
 }
 
+/// One contact in space whose tangential impulses act little on its normal velocity has one motion, however rough it is: by bisection of
+/// w_N over the normal impulse, with the tangential impulse of each from the convex problem that is left, w_N only grows.
+#[test]
+fn a_contact_in_space_with_little_coupling_has_one_motion() {
+    let mut random = Random(23);
+    let (mut proved, mut open) = (0, 0);
+    for draw in 0..400 {
+        let w = random.gram(3, 3, 0.05);
+        let (mu, q) = (random.uniform(0.2, 3.0), random.vector(3));
+        let problem = problem(&w, q.clone(), &[mu], 3);
+        let found = examine(&problem);
+        if found.enumerated {
+            open += 1;
+            continue;
+        }
+        assert_eq!(found.motion, Uniqueness::Unique);
+        proved += 1;
+        // Projected gradient descent for p_T in the disc of radius mu p_N.
+        let trace = w[4] + w[8];
+        let normal_velocity = |p_n: f64| {
+            let mut p = [0.0; 2];
+            for _ in 0..4000 {
+                let u =
+                    |i: usize| q[i] + w[3 * i] * p_n + w[3 * i + 1] * p[0] + w[3 * i + 2] * p[1];
+                let mut next = [p[0] - u(1) / trace, p[1] - u(2) / trace];
+                let size = next[0].hypot(next[1]);
+                if size > mu * p_n {
+                    next = next.map(|x| x * mu * p_n / size);
+                }
+                p = next;
+            }
+            q[0] + w[0] * p_n + w[1] * p[0] + w[2] * p[1]
+        };
+        let samples: Vec<f64> = (0..40)
+            .map(|k| normal_velocity(0.1 * f64::from(k)))
+            .collect();
+        for pair in samples.windows(2) {
+            assert!(pair[1] > pair[0] - 1e-9, "draw {draw}: {pair:?}");
+        }
+    }
+    assert!(proved > 100 && open > 20, "{proved} and {open}");
+    // Any friction without coupling.
+    let w = [1.0, 0.0, 0.0, 0.0, 2.0, 0.3, 0.0, 0.3, 1.0];
+    let rough = problem(&w, vec![-1.0, 2.0, 0.5], &[30.0], 3);
+    let found = examine(&rough);
+    assert_eq!(found.motion, Uniqueness::Unique);
+    assert!(!found.enumerated);
+}
+
 /// Contacts that do not feel each other are examined one by one, however many they are.
 #[test]
 fn separate_contacts_are_separate_questions() {
@@ -376,4 +425,40 @@ fn the_start_of_an_event_driven_run_with_several_futures_is_told() {
     };
     assert!(counted(2.0) > 0);
     assert_eq!(counted(0.5), 0);
+}
+
+/// Solvers over bodies leave contact velocities empty: a world that lists its solutions panicked.
+#[test]
+fn worlds_list_their_solutions() -> Result<(), String> {
+    let world = r#"
+title = "A box and a ball on the floor"
+until = 0.005
+step = 1e-3
+[world]
+[[materials]]
+name = "m"
+density = 1000
+friction = 0.3
+[[bodies]]
+name = "floor"
+material = "m"
+fixed = true
+shape = { half_space = [0, 0, 1] }
+[[bodies]]
+name = "box"
+material = "m"
+shape = { box = [0.2, 0.2, 0.1] }
+position = [0, 0, 0.05]
+[[bodies]]
+name = "ball"
+material = "m"
+shape = { ball = 0.05 }
+position = [-0.5, 0, 0.05]
+"#;
+    for how in ["on_several = \"stop\"", "several_rule = \"least-energy\""] {
+        let scene = parse(&world.replacen("step", &format!("{how}\nstep"), 1))?;
+        let certificate = run(&scene);
+        assert!(certificate.problems > 0 && certificate.holds(1e-8), "{how}");
+    }
+    Ok(())
 }

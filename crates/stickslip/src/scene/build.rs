@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use crate::contact::ContactSolver;
 use crate::laws::{ContactLaw, ImpactRule, NormalCompliance};
-use crate::simulation::studies::branches::{
-    BranchControl, BranchTree, ChoiceRule, EnumeratingSolver,
-};
+use crate::simulation::studies::branches::{BranchControl, BranchTree, EnumeratingSolver};
 use crate::simulation::{self, ElasticLedger, Simulation, SimulationError, SimulationSettings};
 use crate::solvers::CascadeSolver;
 use crate::solvers::cascade::CoulombMethod;
@@ -157,15 +155,12 @@ impl Scene {
         if self.settings.on_several == OnSeveral::Stop {
             settings.on_several = simulation::OnSeveral::Stop;
         }
-        // The ordinary solver takes off first and does not look for more.
-        let one_is_enough =
-            self.settings.on_several == OnSeveral::Choose && rule == ChoiceRule::TakeOffFirst;
-        let (solver, control): (Box<dyn ContactSolver>, _) = if one_is_enough {
-            (self.solver(), None)
-        } else {
+        let (solver, control): (Box<dyn ContactSolver>, _) = if self.settings.lists_solutions() {
             let settings = EnumerationSettings::default();
             let (solver, control) = EnumeratingSolver::beside(rule, settings, self.solver());
             (Box::new(solver), Some(control))
+        } else {
+            (self.solver(), None)
         };
         if matches!(self.mechanics, Mechanics::Elastic(_))
             && self.settings.scheme == Scheme::MoreauJean

@@ -7,6 +7,7 @@ use crate::systems::MechanicalSystem;
 use super::expression::{Expression, Graph, Growth, Smoothness};
 use super::mechanics::GeneralizedModel;
 use super::scene::{Mechanics, Scene};
+use super::scene_reading::void_choice;
 use super::words::Scheme;
 
 /// What was read of elastic bodies and worlds by expressions.
@@ -107,6 +108,7 @@ impl DataRead {
             resting: Some(!self.moves),
             present: Some(true),
             theta,
+            void_choice: None,
         }
     }
 }
@@ -118,11 +120,15 @@ impl Scene {
     pub fn facts(&self, system: &dyn MechanicalSystem) -> SceneFacts {
         let theta = (self.settings.scheme == Scheme::MoreauJean)
             .then(|| self.settings.theta.unwrap_or_else(|| default_theta(system)));
-        match &self.mechanics {
+        let facts = match &self.mechanics {
             Mechanics::Generalized(model) => generalized_facts(model, theta),
             Mechanics::Body(_) | Mechanics::Elastic(_) | Mechanics::World(_) => {
                 self.data.facts(theta)
             }
+        };
+        SceneFacts {
+            void_choice: void_choice(&self.settings),
+            ..facts
         }
     }
 }
@@ -198,6 +204,7 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
         resting: Some(!slips && !moves),
         present: Some(!given().any(|&e| graph.reads_past(e))),
         theta,
+        void_choice: None,
     }
 }
 

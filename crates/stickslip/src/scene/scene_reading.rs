@@ -236,6 +236,17 @@ fn check_choice(reader: &mut Reader, table: &Table, settings: &Settings) {
     }
 }
 
+/// What is told of a run whose words choose among solutions that nobody lists; laws are changed for one run without them.
+pub(super) fn void_choice(settings: &Settings) -> Option<String> {
+    let key = match (settings.on_several, settings.several_rule) {
+        (OnSeveral::Branch, _) => "on_several",
+        (OnSeveral::Choose, rule) if rule != ChoiceRule::TakeOffFirst => "several_rule",
+        _ => return None,
+    };
+    let reason = not_enumerated(settings)?;
+    Some(format!("`{key}` has nothing to choose from here: {reason}"))
+}
+
 /// Why the solutions of a step are not listed.
 fn not_enumerated(settings: &Settings) -> Option<&'static str> {
     match (settings.law, settings.impact, settings.scheme) {

@@ -110,6 +110,11 @@ const WORLD_TOLERANCE: f64 = 1e-8;
 const STEPS_MAX: f64 = 1e12;
 
 impl Settings {
+    /// Whether a step lists its solutions: the ordinary solver takes off first and does not look for more.
+    pub fn lists_solutions(&self) -> bool {
+        self.on_several != OnSeveral::Choose || self.several_rule != ChoiceRule::TakeOffFirst
+    }
+
     pub(super) fn read(reader: &mut Reader, table: &Table) -> Self {
         let default = Self::default();
         let contact_stiffness = contact_stiffness(reader, table);

@@ -255,6 +255,7 @@ impl Scene {
         // A run is as precise as its contact problems were solved.
         if is_run {
             settings.tolerance = settings.tolerance.max(100.0 * self.settings.tolerance);
+            settings.admits_touching = self.settings.lists_solutions();
         }
         settings
     }

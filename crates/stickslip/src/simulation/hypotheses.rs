@@ -104,6 +104,8 @@ pub struct SceneFacts {
     pub present: Option<bool>,
     /// θ of the scheme, where it has one.
     pub theta: Option<f64>,
+    /// What is told of words that choose among solutions which nobody lists.
+    pub void_choice: Option<String>,
 }
 
 impl Default for SceneFacts {
@@ -120,6 +122,7 @@ impl Default for SceneFacts {
             resting: None,
             present: None,
             theta: None,
+            void_choice: None,
         }
     }
 }

@@ -23,10 +23,15 @@ pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<Str
         let settings = &summary.settings;
         // Solutions are listed, and chosen by name, where that is asked for.
         let listed = settings.several_rule != "take-off-first" || settings.on_several != "choose";
-        let chose = match (settings.scheme.as_str(), listed) {
+        let rule = &settings.several_rule;
+        let chose = match (settings.scheme.as_str(), settings.on_several.as_str()) {
+            (_, "stop") => "the run stopped before it took one".to_owned(),
             ("event-driven", _) => "the scheme chose between modes itself".to_owned(),
-            (_, true) => format!("the rule {} chose one", settings.several_rule),
-            (_, false) => "the run took the one that its solver found".to_owned(),
+            (_, "branch") => format!(
+                "branches.json follows them, this run goes on with the one of the rule {rule}"
+            ),
+            _ if listed => format!("the rule {rule} chose one"),
+            _ => "the run took the one that its solver found".to_owned(),
         };
         let mut warning = format!(
             "contact problems had several solutions in {} steps, an impact at the start and those of contacts that only touch included; {chose}",

@@ -11,15 +11,18 @@
 //!   z ↦ W p − w is a homeomorphism if all of its 4ᵏ pieces have positive determinants. For one contact this says
 //!   `γ = W_NN − σ_D(−W_NT) > 0`, without friction that W is a P-matrix;
 //! * in space, Σ_b μ_b √(λ_max(W_TT) (W⁻¹)_NN) < 1, the sum over the contacts: then friction cannot outweigh the work W gives to a
-//!   difference of two solutions.
+//!   difference of two solutions;
+//! * one contact in space, with `c² = W_NT W_TT⁻¹ W_TN` and `R = max over D of √(d·W_TT d)`: `W_NN − c² > c R`. For a given p_N the tangential
+//!   impulse is a projection on `p_N D` in the metric of W_TT, of a point that moves by c per p_N on a set that grows by R: p_T changes by at most
+//!   c + R per p_N, and w_N = W_NN p_N + W_NT p_T + q_N grows with p_N. Without coupling (c = 0) this holds for any friction.
 //!
 //! What is left is enumerated: at most [`PLANAR`] contacts in the plane, [`SPATIAL`] in space.
 //!
 //! # Source
 //!
 //! P-matrices: [CottlePangStone1992]. Piecewise linear maps whose pieces have determinants of one sign, at most four
-//! of them at any face of codimension two, are homeomorphisms: [Scholtes2012]. The bound in space is ours: with De Saxcé's form two solutions obey
-//! `Δp·WΔp ≤ Σ μ |Δw_T| |Δp_N|`.
+//! of them at any face of codimension two, are homeomorphisms: [Scholtes2012]. The bounds in space are ours: with De Saxcé's form two solutions obey
+//! `Δp·WΔp ≤ Σ μ |Δw_T| |Δp_N|`; for one contact, x = proj_D(y) has `|x − Dproj_D(y) y| ≤ |x|`, which bounds how a projection follows a growing set.
 //!
 //! # Guarantees
 //!
@@ -42,7 +45,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::algebra::PivotedCholesky;
+use crate::algebra::{PivotedCholesky, dot};
 use crate::contact::{BlockKind, ContactBlock, ContactProblem};
 use crate::laws::{FlowRule, FrictionSection};
 
@@ -228,9 +231,18 @@ impl Component {
 
     /// Whether its solutions are enumerated where no proof spares that.
     pub fn is_small(&self) -> bool {
-        let blocks = self.problem.blocks();
-        let planar = blocks.iter().all(|b| b.size <= 2);
-        blocks.len() <= if planar { PLANAR } else { SPATIAL }
+        let most = if self.is_spatial() { SPATIAL } else { PLANAR };
+        self.problem.blocks().len() <= most
+    }
+
+    /// Whether some contact has more than two rows: its solutions are searched, not enumerated.
+    pub fn is_spatial(&self) -> bool {
+        self.problem.blocks().iter().any(|b| b.size > 2)
+    }
+
+    /// Whether tests that hold for every free velocity prove that its motion is unique.
+    pub fn has_one_motion(&self) -> bool {
+        self.proved() == Some(Uniqueness::Unique)
     }
 
     pub fn new(problem: &ContactProblem, list: &[usize]) -> Self {
@@ -319,12 +331,10 @@ impl Component {
         if !blocks.iter().all(enumerable) {
             return Some(Uniqueness::NotExamined);
         }
-        let planar = blocks.iter().all(|b| b.size <= 2);
-        let count = blocks.len();
-        let sufficient = if planar {
-            count <= PLANAR && self.determinants_are_positive()
+        let sufficient = if self.is_spatial() {
+            self.friction_is_weak() || self.normal_velocity_grows()
         } else {
-            self.friction_is_weak()
+            blocks.len() <= PLANAR && self.determinants_are_positive()
         };
         if sufficient {
             return Some(Uniqueness::Unique);
@@ -403,6 +413,42 @@ impl Component {
             })
             .sum();
         sum < 1.0 - 1e-9
+    }
+
+    /// `W_NN − c² > c R` for the only contact: see the page of the module.
+    fn normal_velocity_grows(&self) -> bool {
+        let [block] = self.problem.blocks() else {
+            return false;
+        };
+        let (n, tangents) = (block.start, block.start + 1..block.start + block.size);
+        let pairs = tangents
+            .clone()
+            .flat_map(|i| tangents.clone().map(move |j| (i, j)));
+        let tangential: Vec<f64> = pairs.map(|(i, j)| self.entry(i, j)).collect();
+        let mut factor = PivotedCholesky::default();
+        factor.factor(tangents.len(), &tangential);
+        if factor.rank() < tangents.len() {
+            return false;
+        }
+        let coupling: Vec<f64> = tangents.clone().map(|i| self.entry(i, n)).collect();
+        let mut answer = coupling.clone();
+        factor.solve_in_place(&mut answer);
+        let square = dot(&coupling, &answer).max(0.0);
+        // Both bound R: by the largest eigenvalue, which is at most the trace, and axis by axis, whatever the units of the axes.
+        let trace: f64 = tangents.clone().map(|i| self.entry(i, i)).sum();
+        let mut direction = vec![0.0; tangents.len()];
+        let mut along = 0.0;
+        for (k, i) in tangents.enumerate() {
+            direction[k] = 1.0;
+            let ahead = block.section.support(&direction);
+            direction[k] = -1.0;
+            let reach = ahead.max(block.section.support(&direction));
+            direction[k] = 0.0;
+            along += reach * self.entry(i, i).max(0.0).sqrt();
+        }
+        let size = along.min(radius(&block.section) * trace.sqrt());
+        let normal = self.entry(n, n);
+        normal - square - square.sqrt() * size > 1e-9 * normal
     }
 
     fn enumerated(&self, first: usize) -> Uniqueness {

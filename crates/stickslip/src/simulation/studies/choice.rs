@@ -93,8 +93,8 @@ impl BranchControl {
 /// Solver that lists every solution of every step and takes one by a named rule or as told.
 ///
 /// Solutions are listed for each connected component of the contacts that is small enough to be examined
-/// ([`crate::solvers::uniqueness`]: six contacts in the plane, two in space). Larger components, other laws and unbounded sets
-/// have the solution of an ordinary solver; the certificate of the run counts such steps as not examined, unless their
+/// ([`crate::solvers::uniqueness`]: six contacts in the plane, two in space). Larger components, other laws, unbounded sets and components
+/// in space whose motion is proved to be unique have the solution of an ordinary solver; the certificate of the run counts such steps as not examined, unless their
 /// motion is proved to be unique.
 ///
 /// ```
@@ -174,7 +174,8 @@ impl EnumeratingSolver {
         let count = components.len();
         let listed = components.iter().filter_map(|blocks| {
             let part = Component::new(problem, blocks);
-            if !part.is_small() {
+            // One motion needs no list, and a search in space costs a thousand times what tells that there is one.
+            if !part.is_small() || part.is_spatial() && part.has_one_motion() {
                 return None;
             }
             let rows = blocks.iter().flat_map(|&b| problem.blocks()[b].range());
@@ -246,6 +247,12 @@ fn usual(listed: &[Listed], modes: &[Mode]) -> Option<Vec<usize>> {
     chosen.filter(|_| left.is_empty())
 }
 
+/// The local velocity of the impulses of a solution, which solvers over bodies leave empty.
+fn write_velocity(problem: &ContactProblem, solution: &mut ContactSolution) {
+    solution.local_velocity.resize(problem.size(), 0.0);
+    problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
+}
+
 impl ContactSolver for EnumeratingSolver {
     fn name(&self) -> &str {
         "enumeration"
@@ -258,12 +265,25 @@ impl ContactSolver for EnumeratingSolver {
     fn solve(&mut self, problem: &ContactProblem, solution: &mut ContactSolution) {
         let forced = self.control.next.swap(0, Ordering::Relaxed);
         let (listed, whole) = self.list(problem);
+        self.solve_listed(problem, solution, (&listed, whole), forced);
+    }
+}
+
+impl EnumeratingSolver {
+    /// Takes what the rule takes of the solutions listed, or as told, and what an ordinary solver finds of the rest.
+    fn solve_listed(
+        &mut self,
+        problem: &ContactProblem,
+        solution: &mut ContactSolution,
+        (listed, whole): (&[Listed], bool),
+        forced: usize,
+    ) {
         if let Some(none) = listed.iter().find(|part| part.found.is_empty()) {
             self.control.tell(0, 0);
             solution.iterations = 1;
             solution.impulse.fill(0.0);
             solution.status = SolveStatus::NoSolution { block: none.first };
-            problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
+            write_velocity(problem, solution);
             return;
         }
         // Components act on themselves alone: what is listed replaces their part of the ordinary solution.
@@ -276,7 +296,7 @@ impl ContactSolver for EnumeratingSolver {
                 return;
             }
         }
-        let chosen = self.choose(&listed, forced);
+        let chosen = self.choose(listed, forced);
         let (mut count, mut index) = (1usize, 0usize);
         for (part, &k) in listed.iter().zip(&chosen) {
             count = count.saturating_mul(part.found.len());
@@ -286,7 +306,7 @@ impl ContactSolver for EnumeratingSolver {
                 solution.impulse[i] = taken.impulse[r];
             }
         }
-        problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
+        write_velocity(problem, solution);
         self.control.tell(count, index);
         let several = listed.iter().find(|part| part.found.len() > 1);
         if let (Some(part), SolveStatus::Converged) = (several, &solution.status) {

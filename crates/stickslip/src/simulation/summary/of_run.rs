@@ -41,7 +41,10 @@ impl RunSummary {
         let closed = energy.closed && simulation.momentum_ledger().is_closed();
         let certificate = certificate(simulation, settings.tolerance, closed);
         let positions = positions(simulation);
-        let certified = certificate.certified && positions.hold && outcome != RunOutcome::Stopped;
+        // What all but the residuals says.
+        let sound = positions.hold && outcome != RunOutcome::Stopped;
+        let certified = certificate.certified && sound;
+        let solved_to_tolerance = certificate.solved_to_tolerance && sound;
         let state = simulation.state();
         let system = simulation.system();
         let events = events(simulation);
@@ -72,6 +75,7 @@ impl RunSummary {
             events,
             certificate: CertificateSummary {
                 certified,
+                solved_to_tolerance,
                 ..certificate
             },
             energy,
@@ -91,6 +95,7 @@ impl RunSummary {
         summary
             .warnings
             .extend(run_warnings(&summary, simulation.energy_of_step()));
+        summary.warnings.extend(facts.void_choice.clone());
         summary
     }
 }

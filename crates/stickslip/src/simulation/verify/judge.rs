@@ -29,6 +29,9 @@ pub struct VerifySettings {
     /// Gap up to which a motion that says that it is a run may close contacts; one that no gap of the motion tells from zero is
     /// always granted.
     pub contact_gap: f64,
+    /// Whether contacts that touch at the start of a step may act in it though its scheme forecasts them open: so do runs that list all
+    /// solutions of a step.
+    pub admits_touching: bool,
     /// Impact map F, where it is not that of the restitution of the contacts.
     pub impact_map: Option<Arc<dyn ImpactRule>>,
 }
@@ -41,6 +44,7 @@ impl Default for VerifySettings {
             initial: None,
             t_start: 0.0,
             contact_gap: 0.0,
+            admits_touching: false,
             impact_map: None,
         }
     }

@@ -98,6 +98,14 @@ impl Place {
         self.condense(None);
     }
 
+    /// Contacts of the given constraints may take part, too.
+    pub fn admit(&mut self, constraints: &[bool]) {
+        for contact in &mut self.contacts {
+            contact.closed |= constraints[contact.constraint];
+        }
+        self.condense(None);
+    }
+
     /// Takes the W of the closed contacts with the operator A of a step in place of M.
     pub fn measure_in(&mut self, operator: &SymmetricMatrix) {
         self.condense(Some(operator));

@@ -115,6 +115,7 @@ impl Judge<'_> {
         self.frames(&there, b, report);
         self.projected(&there, b, report);
         let path = self.motion.corrected;
+        let touched = self.touched(here);
         let mut along = path.then(|| self.along(rule, (here, &there), (a, b), *begins));
         *begins = false;
         let place = match &mut along {
@@ -123,6 +124,9 @@ impl Judge<'_> {
             None => &mut *here,
         };
         self.close(place, rule, b.t - a.t, &a.v_right);
+        if self.settings.admits_touching {
+            place.admit(&touched);
+        }
         let took_part = place.taking_part(&b.atom);
         if path {
             self.admit(place, (a, b));
@@ -151,6 +155,13 @@ impl Judge<'_> {
             there
         };
         a.clone_from(b);
+    }
+
+    /// Which constraints touch at the start of a step.
+    fn touched(&self, here: &Place) -> Vec<bool> {
+        let gaps = here.gaps.iter().enumerate();
+        gaps.map(|(c, &gap)| gap <= self.gap_slack(here, c))
+            .collect()
     }
 
     /// Which contacts take part in a step of length h that began with the velocity v.
