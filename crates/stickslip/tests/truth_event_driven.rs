@@ -412,3 +412,57 @@ fn forces_and_belts_that_jump_set_off_what_stuck_or_slid() {
         "{q:?} {v:?} {way}"
     );
 }
+
+/// A bead on a wire that a lift presses on a wall across which it acts: the wall feels the lift only as the wire turns it aside. It comes to rest there where the
+/// same bead in its arc coordinate alone does, and its impacts are those of its energy.
+#[test]
+fn a_bead_on_a_wire_is_pressed_on_a_wall_by_the_wire_alone() {
+    // Height and slope of the wire over x.
+    type Wire = (&'static str, fn(f64) -> [f64; 2]);
+    let wires: [Wire; 4] = [
+        ("2*x^2", |x| [2.0 * x * x, 4.0 * x]),
+        ("0.3*cos(3*x)", |x| {
+            [0.3 * (3.0 * x).cos(), -0.9 * (3.0 * x).sin()]
+        }),
+        ("1 - sqrt(1 - x^2)", |x| {
+            let root = (1.0 - x * x).sqrt();
+            [1.0 - root, x / root]
+        }),
+        // Nearly along the wall: its forces are large, what they leave is small.
+        ("-1e3*x", |x| [-1e3 * x, -1e3]),
+    ];
+    for (wire, at) in wires {
+        for (e, friction) in [(0.0, 0.0), (0.5, 0.0), (0.5, 0.1)] {
+            let [wall, steep] = at(-0.02);
+            let lift = if steep < 0.0 { 3.0 } else { -3.0 };
+            let (start, v) = match wire.starts_with('-') {
+                true => (-0.0199, -1e-3),
+                false => (-0.015, -0.01),
+            };
+            let [y, slope] = at(start);
+            let text = format!(
+                "title = \"wire\"\nscheme = \"event-driven\"\nstep = 0.01\nuntil = 3\n\
+                 [system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"-({lift})*y\"\n\
+                 [[joints]]\nname = \"wire\"\nequation = \"y - ({wire})\"\n\
+                 [[contacts]]\nname = \"wall\"\ngap = \"x + 0.02\"\npoint = [\"x\", \"y\"]\nfriction = {friction}\nrestitution = {e}\n\
+                 [initial]\nx = {start}\ny = {y}\nx_dot = {v}\ny_dot = {}\n",
+                slope * v
+            );
+            let (summary, q, v_end) = run(&text);
+            let off = (q[0] + 0.02).abs().max((q[1] - wall).abs());
+            assert!(
+                off < 1e-9 && v_end[1].abs() < 1e-9,
+                "{wire} {e}: {q:?} {v_end:?}"
+            );
+            // The first impact has the energy of the start and of the lift.
+            let kinetic = 0.5 * (1.0 + slope * slope) * v * v + lift * (wall - y);
+            let approach = (2.0 * kinetic / (1.0 + steep * steep)).sqrt();
+            let first = summary.events.iter().find(|event| event.approach < 0.0);
+            let found = first.map_or(0.0, |event| -event.approach);
+            assert!(
+                (found - approach).abs() < 1e-9 * approach,
+                "{wire}: {found} {approach}"
+            );
+        }
+    }
+}

@@ -279,15 +279,24 @@ impl Accelerations {
         dot(self.row(slot, i), &self.a) + self.rates[row]
     }
 
-    /// Largest acceleration that contact rows feel, the yardstick of decisions.
+    /// Largest acceleration that contact rows feel of forces, of their own turning and of the joints as solved last: the yardstick of
+    /// decisions. A wall may be pressed by what a wire turns aside alone, across a force that the wall does not feel itself.
     pub fn scale(&self) -> f64 {
         let mut scale = 1e-300f64;
+        let answers: Vec<Vec<f64>> = (self.joint_rows().zip(&self.joint_reaction))
+            .map(|(row, reaction)| {
+                let mut answer: Vec<f64> = row.iter().map(|r| reaction * r).collect();
+                self.factor.solve_in_place(&mut answer);
+                answer
+            })
+            .collect();
         for slot in 0..self.layout.slots().len() {
             for i in 0..self.layout.slots()[slot].size {
                 let row = self.layout.slots()[slot].start + i;
-                scale = scale
-                    .max(dot(self.row(slot, i), &self.free).abs())
-                    .max(self.rates[row].abs());
+                scale = scale.max(self.rates[row].abs());
+                for felt in answers.iter().chain([&self.free]) {
+                    scale = scale.max(dot(self.row(slot, i), felt).abs());
+                }
             }
         }
         scale

@@ -31,7 +31,6 @@ impl Accelerations {
             mode.closed = false;
         }
         let start = modes.clone();
-        let margin = MARGIN * self.scale();
         for lenient in [false, true] {
             for code in 0..total.min(100_000) {
                 let mut rest = code;
@@ -40,7 +39,7 @@ impl Accelerations {
                     modes[s] = list[rest % list.len()].clone();
                     rest /= list.len();
                 }
-                if self.consistent(&slots, resting, modes, margin, lenient) {
+                if self.consistent(&slots, resting, modes, lenient) {
                     return true;
                 }
             }
@@ -113,10 +112,13 @@ impl Accelerations {
         slots: &[usize],
         resting: &[Vec<bool>],
         modes: &mut [Mode],
-        margin: f64,
         lenient: bool,
     ) -> bool {
-        if !self.settle_directions(modes) || self.unheld > margin {
+        if !self.settle_directions(modes) {
+            return false;
+        }
+        let margin = MARGIN * self.scale();
+        if self.unheld > margin {
             return false;
         }
         for &s in slots {
