@@ -109,9 +109,146 @@ fn layers_with_friction_that_close_together_are_named() {
         "{}",
         summary.reason
     );
-    // Without friction the layers are those of Newton's law.
-    let (_, summary) = run(&scene("0", 0.1)).unwrap();
-    assert!(summary.reason.is_empty(), "{}", summary.reason);
+}
+
+/// A particle that strikes two planes through the origin, without friction.
+fn corner(scheme: &str, springs: [&str; 2], gaps: [&str; 2], v: [f64; 2]) -> String {
+    let contact = |k: usize, name: &str| {
+        let (gap, spring) = (gaps[k], springs[k]);
+        format!("[[contacts]]\nname = \"{name}\"\ngap = \"{gap}\"\nrestitution = 1\n{spring}\n")
+    };
+    format!(
+        "title = \"corner\"\nimpact = \"energetic\"\nuntil = 0.05\nscheme = {scheme}\n\
+         [system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\n{}{}\
+         [initial]\nx_dot = {}\ny_dot = {}\n",
+        contact(0, "first"),
+        contact(1, "second"),
+        v[0],
+        v[1]
+    )
+}
+
+const SCHEMES: [&str; 3] = [
+    "\"moreau-jean\"\nstep = 1e-3",
+    "\"moreau\"\nstep = 1e-3",
+    "\"event-driven\"\nstep = 1e-3",
+];
+
+/// Layers that act on each other have no limit of their own: springs whose stiffnesses are as 1 to 9 throw the particle elsewhere than those as 9 to 1,
+/// both planes struck or one resting. The rigid law stops by name, at the start and later.
+#[test]
+fn layers_without_friction_that_act_on_each_other_are_named() {
+    let acute = ["y", "0.96*x - 0.28*y"];
+    for (gaps, v) in [
+        (acute, [-1.0, -0.5]),
+        // The second plane is hit by what the first one gives.
+        (acute, [-0.35, -1.2]),
+        // Obtuse: both approach, and each opens the other.
+        (["y", "0.6*x + 0.8*y"], [-0.2, -1.0]),
+    ] {
+        let penalty = |springs: [&str; 2]| {
+            run(&corner(
+                "\"penalty\"\ncompliance_time = 1e-3\nstep = 2e-6",
+                springs,
+                gaps,
+                v,
+            ))
+            .unwrap()
+            .0
+        };
+        let (soft, stiff) = ("stiffness = 1e6", "stiffness = 9e6");
+        let (a, b) = (penalty([soft, stiff]), penalty([stiff, soft]));
+        let apart = (a[0] - b[0]).hypot(a[1] - b[1]);
+        assert!(apart > 0.1, "{gaps:?}: {a:?} {b:?}");
+        for scheme in SCHEMES {
+            let text = corner(scheme, [""; 2], gaps, v);
+            let error = match run(&text) {
+                Ok((_, summary)) if !summary.certified && summary.steps == 0 => summary.reason,
+                Ok(_) => String::new(),
+                Err(error) => error,
+            };
+            assert!(error.contains("stiffness"), "{scheme}: {error}");
+            // Met after a while.
+            let (x, y) = (-0.0205 * v[0], -0.0205 * v[1]);
+            let later = format!("{text}x = {x}\ny = {y}\n");
+            let (_, summary) = run(&later).unwrap();
+            let named = summary.reason.contains("stiffness") && summary.reason.contains("second");
+            assert!(named && !summary.certified, "{scheme}: {}", summary.reason);
+        }
+    }
+}
+
+/// Contacts that W does not couple, one that another only opens, and one plane given twice have the impacts they have alone.
+#[test]
+fn layers_that_do_not_act_on_each_other_are_computed() {
+    let cases = [
+        (["y", "x"], [-1.0, -0.5], [1.0, 0.5]),
+        (["y", "0.6*x + 0.8*y"], [2.0, -1.5], [2.0, 1.5]),
+        (["y", "3*y"], [0.4, -1.0], [0.4, 1.0]),
+    ];
+    for (gaps, v, after) in cases {
+        for scheme in SCHEMES {
+            let text = corner(scheme, [""; 2], gaps, v);
+            let (found, summary) = run(&text).unwrap();
+            let error = (found[0] - after[0]).hypot(found[1] - after[1]);
+            assert!(summary.certified && error < 1e-12, "{scheme}: {found:?}");
+        }
+    }
+}
+
+/// Friction stops the slip of the floor before its layer ends: a steep wall that the particle leaves at the end was struck on the way.
+#[test]
+fn a_contact_that_a_layer_strikes_on_its_way_is_named() {
+    let scene = |friction: f64, wall: &str| {
+        format!(
+            "title = \"dip\"\nimpact = \"energetic\"\nstep = 1e-3\nuntil = 0.01\n\
+             [system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\n\
+             [[contacts]]\nname = \"floor\"\ngap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = {friction}\nrestitution = 1\n\
+             [[contacts]]\nname = \"wall\"\ngap = \"{wall}\"\nrestitution = 1\n\
+             [initial]\nx_dot = 0.5\ny_dot = -1\n"
+        )
+    };
+    let error = run(&scene(1.0, "x + 0.5*y")).unwrap_err();
+    assert!(error.contains("wall"), "{error}");
+    // Where the slip goes on the wall opens all the way.
+    let (v, summary) = run(&scene(0.1, "x + 0.1*y")).unwrap();
+    assert!(summary.certified, "{}", summary.reason);
+    assert!(
+        (v[0] - 0.3).abs() < 1e-12 && (v[1] - 1.0).abs() < 1e-12,
+        "{v:?}"
+    );
+}
+
+/// Worlds: a ball on a floor bounces by itself, one that strikes a row of balls or a box that lands on its face does not.
+#[test]
+fn worlds_name_layers_that_act_on_each_other() {
+    let world = |bodies: &str| {
+        format!(
+            "title = \"world\"\nuntil = 0.5\nstep = 1e-3\n[world]\ndimension = 2\ngravity = [0, -10]\n\
+             [[materials]]\nname = \"ice\"\ndensity = 100\nimpact = \"energetic\"\nrestitution = 0.5\n\
+             [[bodies]]\nname = \"floor\"\nmaterial = \"ice\"\nshape = {{ half_plane = [0, 1] }}\nfixed = true\n{bodies}"
+        )
+    };
+    let body = |name: &str, shape: &str, place: &str, velocity: &str| {
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nmaterial = \"ice\"\nshape = {{ {shape} }}\nposition = [{place}]\n\
+             velocity = [{velocity}]\n"
+        )
+    };
+    let ball = |name: &str, place: &str, v: &str| body(name, "disc = 0.1", place, v);
+    let (_, summary) = run(&world(&ball("ball", "0, 0.5", "0, -1"))).unwrap();
+    assert!(summary.certified, "{}", summary.reason);
+    let row = [
+        ball("a", "0, 0.1", "1, 0"),
+        ball("b", "0.3, 0.1", "0, 0"),
+        ball("c", "0.5, 0.1", "0, 0"),
+    ];
+    let boxed = body("box", "rectangle = [0.4, 0.2]", "0, 0.3", "0, -1");
+    for bodies in [row.concat(), boxed] {
+        let (_, summary) = run(&world(&bodies)).unwrap();
+        assert!(summary.reason.contains("stiffness"), "{}", summary.reason);
+        assert!(!summary.certified);
+    }
 }
 
 /// Compliant contacts have no impacts: the law named for rigid ones changes nothing, and the motion depends on the

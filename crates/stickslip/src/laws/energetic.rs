@@ -39,6 +39,20 @@ pub struct EnergeticImpact {
 }
 
 impl EnergeticImpact {
+    /// Impulses so far at the ends of the phases.
+    pub(crate) fn path(&self) -> Vec<Vec<f64>> {
+        // A rough point that no bound holds back has stopped before the first of them.
+        let slid: f64 = self.phases.iter().map(|x| x.friction * x.impulse).sum();
+        let mut sum = vec![0.0, self.impulse[1] - slid];
+        let mut path = vec![sum.clone()];
+        for phase in &self.phases {
+            sum[0] += phase.impulse;
+            sum[1] += phase.friction * phase.impulse;
+            path.push(sum.clone());
+        }
+        path
+    }
+
     /// The friction factor `S = −P_T/(μ P_N)`, the mean of the sign of slip over the impulse; 0 where it is
     /// undefined (no friction or no impulse).
     pub fn friction_factor(&self, mu: f64) -> f64 {

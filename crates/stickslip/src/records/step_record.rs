@@ -67,8 +67,8 @@ pub enum StepOutcome {
         /// The first of the contacts.
         contact: ContactKey,
     },
-    /// Contacts under the energetic law with friction close together: their impact depends on the ratios of
-    /// their stiffnesses.
+    /// Contacts under the energetic law that act on each other close together, or one closes another: their impact depends on
+    /// the ratios of their stiffnesses.
     SeveralLayers {
         /// The contact.
         contact: ContactKey,

@@ -217,12 +217,15 @@ impl Simulation {
         simulation.control = ControlLoop::start(simulation.system.as_ref(), (*t, q, v));
         simulation.start();
         if let StepOutcome::SeveralLayers { contact } = simulation.record.outcome {
-            return Err(SimulationError::SeveralLayers {
-                constraint: simulation.system.constraints()[contact.constraint()]
+            let system = simulation.system.as_ref();
+            let constraint = match system.as_world() {
+                Some(world) => world.contact_name(contact),
+                None => system.constraints()[contact.constraint()]
                     .name()
                     .to_string(),
-                what: "it and another contact",
-            });
+            };
+            let what = "it and another contact";
+            return Err(SimulationError::SeveralLayers { constraint, what });
         }
         // Controllers see the velocity after an impact at the start.
         let State { t, q, v, .. } = &simulation.state;

@@ -128,11 +128,11 @@ pub enum SimulationError {
         /// What it does not compute.
         reason: String,
     },
-    /// Several frictional contacts under the energetic law close together.
+    /// Several contacts under the energetic law that act on each other close together.
     #[error(
-        "constraint `{constraint}`: {what} under the energetic law with friction close together; their impact depends \
-         on the ratio of their stiffnesses, which rigid contacts do not have: use the scheme `penalty` or another \
-         impact law"
+        "constraint `{constraint}`: {what} under the energetic law close together and act on each other; their impact \
+         depends on the ratio of their stiffnesses, which rigid contacts do not have: use the scheme `penalty` or \
+         another impact law"
     )]
     SeveralLayers {
         /// Constraint.

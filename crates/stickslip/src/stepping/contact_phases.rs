@@ -1,12 +1,13 @@
 //! The contact solve of a step: one phase, or two where Poisson's or the energetic law acts.
 
 use crate::algebra::{assign, assign_zeros};
-use crate::contact::{BlockKind, ContactBlock, ContactProblem};
-use crate::laws::{ImpactLaw, energetic_impact_in_space};
+use crate::contact::{BlockKind, ContactBlock};
+use crate::laws::ImpactLaw;
 use crate::records::{StepOutcome, StepRecord};
 
 use super::ContactStage;
-use super::assembly::{ActiveContact, ContactAssembly};
+use super::assembly::ContactAssembly;
+use super::frozen_layers::{self, LayerWork};
 
 /// Largest velocity whose square is still a number, with room for sums.
 const SPEED_MAX: f64 = 1e150;
@@ -27,9 +28,8 @@ pub(crate) struct ContactPhases {
     compression: Vec<f64>,
     bias: Vec<f64>,
     moved: Vec<f64>,
-    /// Slots that were struck under the energetic law: by how much the normal work along the layer exceeds the impulse on
-    /// the mean of the normal velocities before and after it. Friction did that much less.
-    layers: Vec<(usize, f64)>,
+    /// Slots that were struck under the energetic law.
+    layers: Vec<LayerWork>,
 }
 
 impl ContactPhases {
@@ -43,7 +43,7 @@ impl ContactPhases {
     /// Moves to the normal works of a record what was done along layers: impulse and velocity of an impact whose slip turns do not tell
     /// what the normal impulse did and what friction. The sums stay.
     pub fn split_works(&self, record: &mut StepRecord) {
-        for &(slot, excess) in &self.layers {
+        for &LayerWork { slot, excess } in &self.layers {
             let contact = &mut record.contacts[slot];
             contact.work_normal += excess;
             contact.work_tangential -= excess;
@@ -73,7 +73,8 @@ impl ContactPhases {
                 && assembly.before[block.start] < -resting(assembly, stage, block)
         });
         assign_zeros(&mut self.compression, stage.problem.size());
-        let layered = self.frozen_layers(assembly, stage)?;
+        let layered =
+            frozen_layers::strike(assembly, stage, &mut self.compression, &mut self.layers)?;
         let residual = if closing {
             self.compress(assembly, before, t, stage)
         } else {
@@ -166,76 +167,6 @@ impl ContactPhases {
         problem.refresh();
         stage.solution.impulse.fill(0.0);
     }
-
-    /// Impacts under the energetic law: the frozen layer of every contact that approaches, one after the
-    /// other while one of them does. Layers that meet, where one of them has friction, are refused: their impact
-    /// depends on the ratios of stiffnesses that rigid contacts do not have.
-    fn frozen_layers(
-        &mut self,
-        assembly: &ContactAssembly,
-        stage: &ContactStage,
-    ) -> Result<bool, StepOutcome> {
-        self.layers.clear();
-        let energetic =
-            |contact: &ActiveContact| matches!(contact.impact, ImpactLaw::Energetic { .. });
-        if !assembly.active.iter().any(energetic) {
-            return Ok(false);
-        }
-        let problem = &stage.problem;
-        let mut closed: Vec<usize> = Vec::new();
-        for _ in 0..100 {
-            let mut quiet = true;
-            for contact in &assembly.active {
-                let ImpactLaw::Energetic { restitution } = contact.impact else {
-                    continue;
-                };
-                let block = &problem.blocks()[contact.block];
-                if !is_rigid(block) {
-                    continue;
-                }
-                let rows = block.range();
-                let u: Vec<f64> = rows
-                    .clone()
-                    .map(|i| assembly.before[i] + row_response(problem, i, &self.compression))
-                    .collect();
-                if u[0] >= -resting(assembly, stage, block) {
-                    continue;
-                }
-                let key = block.key;
-                let meets = |other: &usize| {
-                    let other = &problem.blocks()[*other];
-                    let rough =
-                        !block.section.is_frictionless() || !other.section.is_frictionless();
-                    other.key != key && rough && coupled(problem, rows.clone(), other.range())
-                };
-                if closed.iter().any(meets) {
-                    return Err(StepOutcome::SeveralLayers { contact: key });
-                }
-                let mut w = Vec::with_capacity(rows.len() * rows.len());
-                for i in rows.clone() {
-                    w.extend(rows.clone().map(|j| problem.w(i, j)));
-                }
-                let impact = energetic_impact_in_space(&w, &u, &block.section, restitution);
-                if !impact.finished {
-                    return Err(StepOutcome::NoSolution { contact: key });
-                }
-                if contact.owns_normal {
-                    let mean = 0.5 * (u[0] + impact.velocity[0]);
-                    let excess = impact.normal_work(restitution) - impact.impulse[0] * mean;
-                    self.layers.push((contact.slot, excess));
-                }
-                for (p, extra) in self.compression[rows].iter_mut().zip(impact.impulse) {
-                    *p += extra;
-                }
-                closed.push(contact.block);
-                quiet = false;
-            }
-            if quiet {
-                break;
-            }
-        }
-        Ok(!closed.is_empty())
-    }
 }
 
 /// Whether a motion has run away and is no contact problem any more: the squares of its velocities would be no numbers.
@@ -244,7 +175,7 @@ pub(super) fn runs_away(velocity: &[f64]) -> bool {
 }
 
 /// Whether impacts happen to a contact at all: a spring whose force is known has none.
-fn is_rigid(block: &ContactBlock) -> bool {
+pub(super) fn is_rigid(block: &ContactBlock) -> bool {
     !matches!(block.kind, BlockKind::KnownNormal { .. })
 }
 
@@ -263,24 +194,4 @@ pub(super) fn resting(
         0.0
     };
     per_rate * stage.scales.resting_rate(constraint)
-}
-
-/// Row i of W times impulses.
-fn row_response(problem: &ContactProblem, i: usize, impulse: &[f64]) -> f64 {
-    let used = impulse.iter().enumerate().filter(|(_, p)| **p != 0.0);
-    used.map(|(j, p)| problem.w(i, j) * p).sum()
-}
-
-/// Whether an impulse in one block is felt in the other, beyond rounding.
-fn coupled(
-    problem: &ContactProblem,
-    rows: std::ops::Range<usize>,
-    other: std::ops::Range<usize>,
-) -> bool {
-    rows.into_iter().any(|i| {
-        other.clone().any(|j| {
-            let size = (problem.w(i, i) * problem.w(j, j)).sqrt();
-            problem.w(i, j).abs() > 1e-12 * size
-        })
-    })
 }

@@ -12,6 +12,7 @@ pub(crate) mod event_driven;
 mod explicit_limit;
 mod explicit_positions;
 mod explicit_step;
+mod frozen_layers;
 mod generalized_impact;
 mod impact_turning;
 mod implicit_step;

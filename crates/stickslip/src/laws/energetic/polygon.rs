@@ -168,7 +168,7 @@ pub(super) fn polygon_impact(
         corners,
         u,
     };
-    let mut impulse = [0.0; 3];
+    let (mut impulse, mut path) = ([0.0; 3], Vec::new());
     let (mut taken, mut given) = (0.0, 0.0);
     let mut piece = layer.begin();
     let mut finished = false;
@@ -180,6 +180,7 @@ pub(super) fn polygon_impact(
             velocity: velocity.to_vec(),
             compression: 0.0,
             finished: true,
+            path: Vec::new(),
         };
     }
     for _ in 0..EVENTS_MAX {
@@ -224,6 +225,7 @@ pub(super) fn polygon_impact(
         {
             *p += length * rate;
         }
+        path.push(impulse.to_vec());
         if turns {
             layer.u[0] = 0.0;
         }
@@ -240,5 +242,6 @@ pub(super) fn polygon_impact(
         velocity: layer.u.to_vec(),
         compression: taken,
         finished,
+        path,
     }
 }

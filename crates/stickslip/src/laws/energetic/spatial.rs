@@ -25,6 +25,8 @@ pub struct SpatialImpact {
     pub compression: f64,
     /// Whether the impact ended; false where the contact would feed on itself for ever.
     pub finished: bool,
+    /// Impulses so far at the ends of the pieces of the layer: what other contacts feel meanwhile.
+    pub path: Vec<Vec<f64>>,
 }
 
 impl SpatialImpact {
@@ -57,7 +59,7 @@ impl SpatialImpact {
 /// # Behaviour to know
 /// The direction of slip turns during the impact wherever W couples the tangents: a disc does not leave
 /// along its approach. Corners of a polygon hold the slip on the ray of an edge. Several contacts that close
-/// together are not covered: their impact depends on the ratios of their stiffnesses.
+/// together and act on each other are not covered, with friction or without: their impact depends on the ratios of their stiffnesses.
 ///
 /// # Cost
 /// 10 convex programs per step of the integration, some hundred steps: about a millisecond per impact.
@@ -83,6 +85,7 @@ pub fn energetic_impact_in_space(
             velocity: impact.velocity.to_vec(),
             compression: impact.compression,
             finished: impact.finished,
+            path: impact.path(),
         };
     }
     if let Some(corners) = corners(section).filter(|_| m == 3) {
@@ -98,6 +101,7 @@ fn frictionless(w: &[f64], u: &[f64], restitution: f64) -> SpatialImpact {
     let mut impulse = vec![0.0; m];
     impulse[0] = p;
     SpatialImpact {
+        path: vec![impulse.clone()],
         impulse,
         velocity: (0..m).map(|i| u[i] + w[i * m] * p).collect(),
         compression: 0.5 * u[0].min(0.0).powi(2) / w[0],
@@ -166,6 +170,7 @@ impl<'a> Layer<'a> {
             velocity: self.u.clone(),
             compression: 0.0,
             finished: true,
+            path: Vec::new(),
         };
         // Without approach nothing happens unless friction itself presses the point in.
         if self.u[0] > 0.0 || energy == 0.0 {
@@ -208,11 +213,13 @@ impl<'a> Layer<'a> {
                 });
                 gain = self.gain(length);
                 self.apply(length, &gain);
+                result.path.push(self.impulse.clone());
                 result.finished = true;
                 break;
             }
             let work = self.work(&gain);
             self.apply(length, &gain);
+            result.path.push(self.impulse.clone());
             if expands {
                 given += work;
             } else {

@@ -154,9 +154,9 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
             named(contact)
         ),
         StepOutcome::SeveralLayers { contact } => format!(
-            "contact `{}` closes together with another one under the energetic law with friction: their impact \
-             depends on the ratio of their stiffnesses, which rigid contacts do not have (scheme = \"penalty\" has \
-             them, or choose another impact law)",
+            "under the energetic law contact `{}` closes together with another one that acts on it, or is closed by its \
+             impact: what they do depends on the ratio of their stiffnesses, which rigid contacts do not have \
+             (scheme = \"penalty\" has them, or choose another impact law)",
             named(contact)
         ),
         StepOutcome::SlipNotUnique { contact } => format!(

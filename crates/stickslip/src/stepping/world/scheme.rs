@@ -212,10 +212,14 @@ impl WorldStepping {
         let input = PhaseInput {
             t: t_end,
             contacts: &self.contacts,
+            gain: h * world.gravity_size(),
             rested: self.memory.rested(),
             before: &self.before,
         };
-        let first = self.phases.solve(&input, stage);
+        let first = match self.phases.solve(&input, stage) {
+            Ok(residual) => residual,
+            Err(outcome) => return (outcome, f64::NAN),
+        };
         times.solve = clock.lap();
         let residual = stage.certify(t_end).max(first);
         times.certify = clock.lap();
