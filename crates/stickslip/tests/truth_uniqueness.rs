@@ -462,3 +462,73 @@ position = [-0.5, 0, 0.05]
     }
     Ok(())
 }
+
+/// A particle that flies into an edge and meets both of its walls at 0.0205 s, in the midst of a record. With much friction the impact has several motions, which the
+/// scheme of events tells as one that starts there does; with little it has one; what Poisson's expansion leaves of it is not examined, and that is told, too.
+#[test]
+fn impacts_between_two_records_are_examined() {
+    let (normals, v) = (
+        [[-0.857, 0.318, 0.407], [-0.83, 0.556, 0.046]],
+        [0.22, -0.05, 0.29],
+    );
+    let tangents = [[-0.149, 0.987, 0.064], [-0.785, -0.069, 0.615]];
+    let scene = |friction: [f64; 2], flight: f64, keys: &str| {
+        let mut text = format!(
+            "title = \"edge\"\nscheme = \"event-driven\"\nstep = 1e-2\nuntil = 0.05\n{keys}\n[system]\n\
+             coordinates = [\"a\", \"b\", \"c\"]\nkinetic_energy = \"(a'^2 + b'^2 + c'^2)/2\"\n"
+        );
+        for k in 0..2 {
+            let [x, y, z] = normals[k];
+            text += &format!(
+                "[[contacts]]\nname = \"wall {k}\"\ngap = \"({x})*a + ({y})*b + ({z})*c\"\ntangents = [{:?}]\n\
+                 friction = {}\nrestitution = 0.1\n",
+                tangents[k], friction[k]
+            );
+        }
+        text += "[initial]\n";
+        for (name, v) in ["a", "b", "c"].iter().zip(v) {
+            text += &format!("{name} = {}\n{name}_dot = {v}\n", -flight * v);
+        }
+        parse(&text).unwrap()
+    };
+    let (much, little) = ([2.97, 1.23], [0.1, 0.1]);
+    let inelastic = "impact = \"inelastic\"";
+    for flight in [0.0, 0.0205] {
+        let several = run(&scene(much, flight, inelastic));
+        assert!(several.several_solutions > 0, "{flight}");
+        let one = run(&scene(little, flight, inelastic));
+        assert_eq!(one.several_solutions, 0, "{flight}");
+        for known in [several, one] {
+            assert_eq!(known.uniqueness_not_examined, 0, "{flight}");
+        }
+        let unknown = run(&scene(little, flight, "impact = \"poisson\""));
+        assert_eq!(unknown.uniqueness_not_examined, 1, "{flight}");
+    }
+}
+
+/// Forces that read the past cannot be asked again at the start of a record: lasting contact is not examined there and counts, whatever was proved of the impact before it.
+#[test]
+fn lasting_contact_beside_the_past_counts_as_not_examined() {
+    let text = r#"
+        title = "hopper"
+        scheme = "event-driven"
+        step = 1e-2
+        until = 0.6
+        [system]
+        coordinates = ["x", "y"]
+        kinetic_energy = "(x'^2 + y'^2)/2"
+        potential = "10*y"
+        forces = { x = "2 - delay(x, 0.1)" }
+        [[contacts]]
+        name = "floor"
+        gap = "y"
+        point = ["x", "y"]
+        friction = 0.1
+        [initial]
+        x_dot = 1
+        y = 0.2
+        "#;
+    // It lands after 0.2 s; forty records follow.
+    let certificate = run(&parse(text).unwrap());
+    assert!(certificate.uniqueness_not_examined >= 39, "{certificate:?}");
+}

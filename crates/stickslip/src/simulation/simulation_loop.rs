@@ -207,6 +207,7 @@ impl Simulation {
             closing: None,
             control: None,
         };
+        simulation.stage.impacts = (!simulation.scheme.poses_one_problem()).then(Vec::new);
         if simulation.world.is_none() {
             let State { t, q, v, .. } = &simulation.state;
             let scales = ContactScales::of(simulation.system.as_ref(), (*t, q, v), h);
@@ -425,9 +426,13 @@ impl Simulation {
         self.advance(h, t_next);
         if !self.record.outcome.is_fatal() {
             let (watch, step) = (&self.uniqueness, (&self.stage.problem, &self.record));
+            let start = step_start(&self.positions, &self.saved);
             let settled = declared
-                && watch.is_settled(step, &step_start(&self.positions, &self.saved))
-                && (watch.is_idle() || self.scheme.poses_one_problem());
+                && match &self.stage.impacts {
+                    None => watch.is_settled(step, &start),
+                    // The problem of a scheme that goes from event to event is that of its last impact.
+                    Some(impacts) => impacts.is_empty() && watch.is_quiet(&self.record, &start),
+                };
             if !settled {
                 self.examine_uniqueness(h);
             }

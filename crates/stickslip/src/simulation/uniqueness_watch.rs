@@ -227,10 +227,11 @@ impl UniquenessWatch {
                 && (self.signature.is_empty() || near(&self.delassus, problem))
     }
 
-    /// Whether nothing touched or acted in the step examined last.
-    #[inline]
-    pub(super) fn is_idle(&self) -> bool {
-        self.signature.is_empty()
+    /// Whether nothing touches or acts in a step, as in the one examined last.
+    pub(super) fn is_quiet(&self, record: &StepRecord, start: &StepStart) -> bool {
+        self.found == Uniqueness::Unique
+            && self.signature.is_empty()
+            && self.is_signature_of(record, start)
     }
 
     /// Whether the set of contacts, their modes or W changed since the last examination.
@@ -314,15 +315,34 @@ impl UniquenessWatch {
         Some(StepOutcome::SeveralSolutions { contact })
     }
 
-    /// Takes note of a step that was not examined.
-    pub(super) fn forget(&mut self) {
-        self.found = Uniqueness::NotExamined;
-        self.signature.clear();
+    /// The same for an impact within a step, which says nothing of the contacts that last.
+    pub(super) fn examine_impact(
+        &mut self,
+        problem: &ContactProblem,
+        t: f64,
+        certificate: &mut Certificate,
+    ) -> Uniqueness {
+        let blocks = problem.blocks().iter();
+        let struck: Vec<(ContactKey, u8)> = blocks.map(|block| (block.key, 0)).collect();
+        if self.proof.covers(&struck, problem) {
+            return Uniqueness::Unique;
+        }
+        let found = examine(problem);
+        if found.motion == Uniqueness::Unique && !found.enumerated {
+            self.proof.enter(problem, true);
+        }
+        enter_rank(&found, problem, t, certificate);
+        found.motion
+    }
+
+    /// Whether it is not known if the step examined last has other motions.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.found == Uniqueness::NotExamined
     }
 
     /// Counts a step whose uniqueness is not known.
     pub(super) fn count(&self, certificate: &mut Certificate) {
-        if self.found == Uniqueness::NotExamined {
+        if self.is_unknown() {
             certificate.uniqueness_not_examined += 1;
         }
     }

@@ -15,6 +15,15 @@ const RESTING: f64 = 1e-10;
 /// Residuals up to this are rounding: velocities are not asked for what they stand for.
 const ROUNDING_RESIDUAL: f64 = 1e-13;
 
+/// An impact within a step, as it was posed.
+#[derive(Debug)]
+pub struct PosedImpact {
+    pub t: f64,
+    pub problem: ContactProblem,
+    /// Whether the solver found several motions itself, which are counted then.
+    pub told: bool,
+}
+
 /// Buffers of the contact problem, reused from step to step, and the solver that is called on it.
 pub struct ContactStage {
     /// The problem of the current stage.
@@ -28,6 +37,8 @@ pub struct ContactStage {
     pub also: Vec<bool>,
     /// The motion begins with this step: no chord leads to its start.
     pub begins: bool,
+    /// Impacts of the step in the order of their instants, where a scheme goes from one to the next and someone looks for other motions.
+    pub impacts: Option<Vec<PosedImpact>>,
     /// Lengths and speeds of the run.
     pub scales: ContactScales,
     residual: ContactResidual,
@@ -47,6 +58,7 @@ impl ContactStage {
             certificate: Certificate::default(),
             also: Vec::new(),
             begins: false,
+            impacts: None,
             scales: ContactScales::default(),
             residual: ContactResidual::default(),
             measured: false,
@@ -128,6 +140,23 @@ impl ContactStage {
             self.solver
                 .solve_within(tolerance, &self.problem, &mut self.solution);
         }
+    }
+
+    /// Keeps the problem just solved as that of an impact at t; one contact without friction has one motion.
+    pub(crate) fn keep_impact(&mut self, t: f64) {
+        let Some(impacts) = &mut self.impacts else {
+            return;
+        };
+        let blocks = self.problem.blocks();
+        if blocks.len() < 2 && blocks.iter().all(|block| block.section.is_frictionless()) {
+            return;
+        }
+        let told = matches!(self.solution.status, SolveStatus::SeveralSolutions { .. });
+        impacts.push(PosedImpact {
+            t,
+            problem: self.problem.clone(),
+            told,
+        });
     }
 
     /// Measures the solution again from the problem alone and enters it into the certificate;

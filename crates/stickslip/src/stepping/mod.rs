@@ -37,7 +37,7 @@ mod world;
 
 pub(crate) use assembly::ContactLayout;
 pub(crate) use contact_scales::ContactScales;
-pub(crate) use contact_stage::ContactStage;
+pub(crate) use contact_stage::{ContactStage, PosedImpact};
 pub use event_driven::{EventDriven, EventDrivenSettings};
 pub use joints::JointVelocity;
 pub use moreau_contact_dynamics::MoreauContactDynamics;

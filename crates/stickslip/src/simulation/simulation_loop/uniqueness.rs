@@ -1,13 +1,24 @@
 //! Other motions than the one a step took: several solutions, impacts without collision.
 
 use crate::contact::{ContactKey, ContactProblem};
-use crate::records::{StepOutcome, StepRecord};
-use crate::stepping::MoreauContactDynamics;
+use crate::records::{ContactMode, StepOutcome, StepRecord};
+use crate::solvers::uniqueness::Uniqueness;
+use crate::stepping::{MoreauContactDynamics, PosedImpact};
 
 use super::super::simulation_settings::OnSeveral;
 use super::super::studies::touching_problem;
 use super::super::uniqueness_watch::{UniquenessWatch, Wanted, may_jam};
 use super::{Simulation, step_start};
+
+/// What was found in a step from event to event.
+#[derive(Default)]
+struct Examined {
+    several: Option<StepOutcome>,
+    /// Whether something could not be examined.
+    unknown: bool,
+    /// Whether the solver has counted several motions already.
+    told: bool,
+}
 
 /// Part of the distance of two records that stands for an instant of a scheme from event to event.
 const SHORT: f64 = 1e-3;
@@ -95,6 +106,8 @@ impl Simulation {
     /// Contacts that touch at the start of the step take part in it where the solver lists solutions.
     pub(super) fn admit_touching(&mut self) {
         self.stage.also.clear();
+        // Those of a step that was given up.
+        self.stage.impacts.iter_mut().for_each(Vec::clear);
         if self.world.is_none() && self.stage.lists_solutions() {
             let start = step_start(&self.positions, &self.saved);
             self.stage.also.extend(start.touching());
@@ -121,21 +134,58 @@ impl Simulation {
         self.uniqueness.examine_ahead(&ahead)
     }
 
-    /// The same for a scheme that goes from event to event: contacts that touch at the start of the step are examined by
-    /// the problem that a short time step poses there; those that met within it are not.
+    /// The same for a scheme that goes from event to event: every impact as it was posed, and contacts that touch at the start of the step by
+    /// the problem that a short time step poses there.
     fn examine_between_events(&mut self, h: f64) {
+        let impacts = self.examine_impacts();
+        let lasting = self.examine_touching(h);
+        let certificate = &mut self.stage.certificate;
+        certificate.uniqueness_not_examined += u64::from(impacts.unknown || lasting.unknown);
+        let Some(outcome) = impacts.several.or(lasting.several) else {
+            return;
+        };
+        certificate.several_solutions += u64::from(!impacts.told);
+        if self.record.outcome == StepOutcome::Solved {
+            self.record.outcome = outcome;
+        }
+    }
+
+    /// Looks for other motions in the impacts of the step, whether its contacts stay or not.
+    fn examine_impacts(&mut self) -> Examined {
+        let resting = self.stage.resting_speed();
+        let mut examined = Examined::default();
+        let impacts = self.stage.impacts.as_mut().map(std::mem::take);
+        for PosedImpact { t, problem, told } in impacts.unwrap_or_default() {
+            let (problem, certificate) = (heard(problem, resting), &mut self.stage.certificate);
+            examined.told |= told;
+            match self.uniqueness.examine_impact(&problem, t, certificate) {
+                Uniqueness::Unique => {}
+                Uniqueness::NotExamined => examined.unknown = true,
+                Uniqueness::Several { block } => {
+                    let contact = problem.blocks()[block].key;
+                    let outcome = StepOutcome::SeveralSolutions { contact };
+                    examined.several.get_or_insert(outcome);
+                }
+            }
+        }
+        examined
+    }
+
+    /// The same for what touches at the start of the step.
+    fn examine_touching(&mut self, h: f64) -> Examined {
         let resting = self.stage.resting_speed();
         let watch = &mut self.uniqueness;
         let certificate = &mut self.stage.certificate;
         let start = step_start(&self.positions, &self.saved);
         let touching = start.touching().filter(|&touches| touches).count();
+        let mut examined = Examined::default();
         // The normal forces of springs are known.
         if self.scheme.is_compliant() || touching == 0 && self.record.active_contacts() < 2 {
-            return;
+            return examined;
         }
         if self.control.is_some() || self.system.past_reading().is_some() {
-            certificate.uniqueness_not_examined += 1;
-            return;
+            examined.unknown = true;
+            return examined;
         }
         let (state, touching) = (&self.saved, start.touching().collect::<Vec<bool>>());
         let posed = touching_problem(
@@ -147,15 +197,29 @@ impl Simulation {
             &touching,
         );
         let posed = heard(posed, resting);
-        let found = match watch.wanted((&posed, &self.record), &start) {
-            Wanted::Nothing => None,
-            Wanted::Problem => watch.examine(&posed, self.record.t, certificate),
+        match watch.wanted((&posed, &self.record), &start) {
+            Wanted::Nothing => {}
+            Wanted::Problem => examined.several = watch.examine(&posed, self.record.t, certificate),
             Wanted::Touching => {
-                watch.forget();
-                None
+                // Contacts that met within the step are examined where it ends.
+                if !posed.blocks().is_empty() {
+                    examined.several = watch.examine(&posed, state.t, certificate);
+                    examined.unknown = watch.is_unknown();
+                }
+                let mut closed = vec![false; touching.len()];
+                for contact in &self.record.contacts {
+                    closed[contact.key.constraint()] |= contact.mode != ContactMode::Open;
+                }
+                let (system, end) = (self.system.as_ref(), &self.state);
+                let at = (end.t, &end.q[..], &end.v[..]);
+                let scheme = &mut MoreauContactDynamics::default();
+                let posed = touching_problem(system, scheme, at, SHORT * h, &closed);
+                let found = watch.examine(&heard(posed, resting), end.t, certificate);
+                examined.several = examined.several.or(found);
             }
-        };
-        self.tell_of_several(found);
+        }
+        examined.unknown |= watch.is_unknown();
+        examined
     }
 
     /// The contact whose impulse in the step of length `h` just made does not shrink with the step though nothing hit

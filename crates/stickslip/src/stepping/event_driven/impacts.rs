@@ -106,6 +106,7 @@ impl Integrator {
         if record.outcome.is_fatal() {
             return record.outcome;
         }
+        stage.keep_impact(self.t);
         self.apply(&state.v, &record);
         for (&s, effect) in approaching.iter().zip(effects(&record, approaching)) {
             self.record_impact(Some(s), ReferenceEventKind::Impact, &before, effect);
