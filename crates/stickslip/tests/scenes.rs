@@ -14,6 +14,7 @@ mod verify_intervals;
 mod verify_motions;
 mod verify_passages;
 mod verify_places;
+mod verify_records;
 mod verify_runs;
 mod verify_scales;
 mod verify_terrain;

@@ -2,8 +2,8 @@
 
 use crate::algebra::largest_size;
 use crate::contact::{
-    Certificate, ContactProblem, ContactResidual, ContactSolution, ContactSolver, Islands,
-    SPEED_ROUNDING, SolveCost, SolveStatus,
+    BlockKind, Certificate, ContactProblem, ContactResidual, ContactSolution, ContactSolver,
+    Islands, SPEED_ROUNDING, SolveCost, SolveStatus,
 };
 use crate::records::StepOutcome;
 
@@ -98,6 +98,38 @@ impl ContactStage {
             self.problem
                 .set_noise(SPEED_ROUNDING * self.certificate.speed);
             self.solver.solve(&self.problem, &mut self.solution);
+            self.let_go();
+        }
+    }
+
+    /// Takes away the impulses of contacts that leave without them.
+    ///
+    /// Signorini's law knows no impulse where the normal velocity is positive. Methods that stay inside of cones leave one there, as large as their
+    /// tolerance allows, and records would call its contact pressed. Where the normal velocity is larger than all that the impulse of the contact
+    /// itself adds to it, `w_N > Σ |W_Ni p_i|`, the contact leaves without that impulse too, and none is the answer of its law: a matter of the law, whatever the
+    /// units and however small the impulses that press. The certificate measures the impulses that remain.
+    fn let_go(&mut self) {
+        let (problem, solution) = (&self.problem, &mut self.solution);
+        let told = solution.local_velocity.len() == problem.size();
+        if !(told && solution.status.is_solved()) || problem.generalized_rule().is_some() {
+            return;
+        }
+        let mut found = false;
+        for block in problem.blocks() {
+            let n = block.start;
+            let leaves = solution.impulse[n] > 0.0 && solution.local_velocity[n] > 0.0;
+            if !leaves || block.kind != (BlockKind::Unilateral { minimum: 0.0 }) {
+                continue;
+            }
+            let own = block.range();
+            let added = own.map(|i| (problem.w(n, i) * solution.impulse[i]).abs());
+            if solution.local_velocity[n] > added.sum::<f64>() {
+                solution.impulse[block.range()].fill(0.0);
+                found = true;
+            }
+        }
+        if found {
+            problem.local_velocity(&solution.impulse, &mut solution.local_velocity);
         }
     }
 
