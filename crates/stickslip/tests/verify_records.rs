@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use stickslip::records::ContactMode;
+use stickslip::records::{ContactMode, TrajectoryReader};
 use stickslip::scene::{Changes, Scene, SceneRun, SourceText, find_in_gallery};
 use stickslip::simulation::RunSummary;
+use stickslip::simulation::verify::Line;
 
 fn parse(text: &str) -> Scene {
     Scene::parse(SourceText::new("scene.toml", text.to_string())).unwrap_or_else(|e| panic!("{e}"))
@@ -33,6 +34,98 @@ fn assert_accepted(name: &str, scene: &Scene) {
     assert!(summary.certified, "{name}: {:?}", summary.warnings);
     let (report, _) = scene.verify_folder(&path, None).unwrap();
     assert!(report.accepted(), "{name}: {:?}", report.violations);
+    fs::remove_dir_all(&path).unwrap();
+}
+
+/// The column `dt` of one row of a trajectory, given another value.
+fn falsify_step(path: &Path, row: usize, by: impl Fn(f64) -> f64) {
+    let mut reader = TrajectoryReader::open(path).unwrap();
+    let (mut values, mut numbers) = (Vec::new(), Vec::new());
+    while reader.next_row(&mut numbers).unwrap() {
+        values.extend_from_slice(&numbers);
+    }
+    let columns = reader.columns();
+    let k = row * columns.len() + columns.iter().position(|c| c == "dt").unwrap();
+    let mut bytes = fs::read(path).unwrap();
+    let start = bytes.len() - 8 * (values.len() - k);
+    bytes[start..start + 8].copy_from_slice(&by(values[k]).to_le_bytes());
+    fs::write(path, bytes).unwrap();
+}
+
+/// The step that a row tells is the one that was made, whether all steps were kept or only some, of fixed length or not.
+#[test]
+fn a_false_length_of_a_step_is_refused() {
+    let falsehoods: [fn(f64) -> f64; 5] = [
+        |h| 2.0 * h + 1e-4,
+        |h| 0.99 * h + 1e-6,
+        |h| -h - 1e-6,
+        |_| f64::NAN,
+        |h| h + 1e-9,
+    ];
+    for (every, more) in [
+        ("1", None),
+        ("7", None),
+        ("1", Some("1e-5")),
+        ("7", Some("1e-5")),
+    ] {
+        let mut changes = Changes::new().key("until", "0.1").key("every", every);
+        if let Some(tolerance) = more {
+            changes = changes.key("adaptive", tolerance);
+        }
+        let scene = of_gallery("sliding-block", &changes);
+        let (path, _) = run_in_folder("false-step", &scene);
+        // Nothing tells what the file was.
+        fs::remove_file(path.join("checkpoint.json")).unwrap();
+        let file = path.join("trajectory.npy");
+        let original = fs::read(&file).unwrap();
+        let (report, _) = scene.verify_folder(&path, None).unwrap();
+        assert!(
+            report.accepted(),
+            "{every} {more:?}: {:?}",
+            report.violations
+        );
+        for (k, falsehood) in falsehoods.iter().enumerate() {
+            for row in [0, 2] {
+                falsify_step(&file, row, falsehood);
+                let (report, _) = scene.verify_folder(&path, None).unwrap();
+                let line = match every {
+                    "1" => Line::WellFormed,
+                    // Of the first row it is told at once.
+                    _ => Line::KeptSteps,
+                };
+                let told = report.violations.iter().any(|v| v.line == line);
+                assert!(told, "{every} {more:?} {k} {row}: {:?}", report.violations);
+                fs::write(&file, &original).unwrap();
+            }
+        }
+        fs::remove_dir_all(&path).unwrap();
+    }
+}
+
+/// A run in other steps than its scene asks for is none of that scene.
+#[test]
+fn steps_are_those_of_the_scene() {
+    let with = |step: &str| {
+        let changes = Changes::new().key("until", "0.0505").key("every", "1");
+        of_gallery("sliding-block", &changes.key("step", step))
+    };
+    let made = with("0.001");
+    let (path, _) = run_in_folder("other-steps", &made);
+    // The last step is cut by the end of the run.
+    for (scene, accepted) in [
+        (made, true),
+        (with("0.002"), false),
+        (with("0.0005"), false),
+    ] {
+        let (report, _) = scene.verify_folder(&path, None).unwrap();
+        let told = report.violations.iter().any(|v| v.line == Line::WellFormed);
+        assert_eq!(
+            (report.accepted(), told),
+            (accepted, !accepted),
+            "{:?}",
+            report.violations
+        );
+    }
     fs::remove_dir_all(&path).unwrap();
 }
 

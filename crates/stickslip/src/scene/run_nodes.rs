@@ -12,7 +12,7 @@ use crate::simulation::verify::{
 use crate::stepping::PositionCorrection;
 use crate::systems::MechanicalSystem;
 
-use super::run_records::judge_records;
+use super::run_records::{StepLengths, judge_records};
 use super::scene::Scene;
 use super::scene_run::SceneRun;
 use super::verification::VerifyRunError;
@@ -32,6 +32,7 @@ pub struct RunNodes<'a> {
 /// Columns of the trajectory that make a node.
 struct Places {
     t: usize,
+    dt: usize,
     q: Vec<usize>,
     left: Vec<usize>,
     right: Vec<usize>,
@@ -91,7 +92,14 @@ impl<'a> RunNodes<'a> {
     ) -> Result<(), MotionSourceError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let systems = (system, self.scene.elastic());
-        judge_records(folder, systems, self.scene.settings.every, report)
+        let settings = &self.scene.settings;
+        let steps = StepLengths {
+            fixed: settings.adaptive.is_none().then_some(settings.step),
+            every: settings.every,
+            ends: &self.ends,
+            periods: system.controllers().iter().map(|c| c.period()).collect(),
+        };
+        judge_records(folder, systems, &steps, report)
     }
 
     /// Shows the steps that were kept.
@@ -115,22 +123,22 @@ impl<'a> RunNodes<'a> {
     ) -> Result<(), MotionSourceError> {
         let every = self.scene.settings.every;
         let mut rows = Kept::open(self)?;
-        let mut missing = rows.next()?.cloned();
+        let mut missing = rows.next_with_step()?;
         let mut difference: Option<(f64, f64)> = None;
         let mut failure = None;
         let mut broken = false;
         let mut node = MotionNode::default();
         let enter = |record: &StepRecord| {
             fill(&mut node, record);
-            if let Some(old) = &missing
+            if let Some((old, h)) = &missing
                 && (old.t <= node.t || record.step.is_multiple_of(every))
             {
-                let size = apart(old, &node);
+                let size = apart((old, *h), (&node, record.h));
                 if !(size <= difference.map_or(0.0, |d| d.1)) {
                     difference = Some((node.t, size));
                 }
-                match rows.next() {
-                    Ok(next) => missing = next.cloned(),
+                match rows.next_with_step() {
+                    Ok(next) => missing = next,
                     Err(error) => failure = Some(error),
                 }
             }
@@ -145,7 +153,7 @@ impl<'a> RunNodes<'a> {
         if let Some(error) = failure {
             return Err(error);
         }
-        if let Some(left) = missing.filter(|_| !broken) {
+        if let Some((left, _)) = missing.filter(|_| !broken) {
             difference = Some((left.t, f64::INFINITY));
         }
         self.difference.set(difference);
@@ -190,6 +198,7 @@ impl<'a> Kept<'a> {
         }
         let Places {
             t,
+            dt: _,
             q,
             left,
             right,
@@ -210,6 +219,12 @@ impl<'a> Kept<'a> {
         take(moved, &mut self.node.moved);
         take(sliding, &mut self.node.sliding);
         Ok(Some(&self.node))
+    }
+
+    /// The next node, and the length of the step that ends there.
+    fn next_with_step(&mut self) -> Result<Option<(MotionNode, f64)>, MotionSourceError> {
+        let node = self.next()?.cloned();
+        Ok(node.map(|node| (node, self.row[self.places.dt])))
     }
 }
 
@@ -237,6 +252,7 @@ impl Places {
         };
         Ok(Self {
             t: find("t".to_string())?,
+            dt: find("dt".to_string())?,
             q: named("", system.coordinate_names())?,
             right: named("v_", system.velocity_names())?,
             left: named("left_", system.velocity_names())?,
@@ -282,8 +298,8 @@ pub(super) fn boxed(error: impl std::error::Error + Send + Sync + 'static) -> Mo
     MotionSourceError(Box::new(error))
 }
 
-/// Largest difference of two nodes.
-fn apart(a: &MotionNode, b: &MotionNode) -> f64 {
+/// Largest difference of two nodes and of the steps that end there.
+fn apart((a, a_step): (&MotionNode, f64), (b, b_step): (&MotionNode, f64)) -> f64 {
     let parts = [
         (&a.q, &b.q),
         (&a.v_left, &b.v_left),
@@ -296,6 +312,9 @@ fn apart(a: &MotionNode, b: &MotionNode) -> f64 {
         .iter()
         .flat_map(|(x, y)| x.iter().zip(y.iter()))
         .map(|(x, y)| (x - y).abs())
-        .chain([(a.t - b.t).abs()])
-        .fold(0.0, |s, x| if x.is_nan() { x } else { s.max(x) })
+        .chain([(a.t - b.t).abs(), (a_step - b_step).abs()])
+        .fold(
+            0.0,
+            |s, x| if x.is_nan() { f64::INFINITY } else { s.max(x) },
+        )
 }

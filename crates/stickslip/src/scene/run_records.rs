@@ -24,17 +24,17 @@ const ROUNDING: f64 = 1e-9;
 /// What a controller reads, and holds, is known to this part.
 const HELD: f64 = 1e-6;
 
-/// Judges every row of the trajectory in a folder; `every` step of the run was kept.
+/// Judges every row of the trajectory in a folder, with the steps that the run should have made.
 pub(super) fn judge_records(
     folder: &Path,
     (system, elastic): (&dyn MechanicalSystem, Option<&Arc<ElastodynamicSystem>>),
-    every: u64,
+    steps: &StepLengths,
     report: &mut Verification,
 ) -> Result<(), MotionSourceError> {
     let path = folder.join("trajectory.npy");
     let mut reader = TrajectoryReader::open(&path).map_err(boxed)?;
     let written = written(folder).filter(|written| written.rows <= reader.rows());
-    let mut judge = RecordJudge::new(system, reader.columns(), every);
+    let mut judge = RecordJudge::new(system, reader.columns(), steps);
     judge.elastic = elastic.map(|system| ElasticRecords::new(system, reader.columns()));
     let mut row = Vec::new();
     let mut count = 0;
@@ -58,6 +58,47 @@ pub(super) fn judge_records(
 fn written(folder: &Path) -> Option<Checkpoint> {
     let checkpoint = Checkpoint::load(&folder.join("checkpoint.json")).ok()?;
     checkpoint.trajectory.is_some().then_some(checkpoint)
+}
+
+/// Which steps a run should have made.
+pub(super) struct StepLengths<'a> {
+    /// The length of all, where it is fixed.
+    pub fixed: Option<f64>,
+    /// Which of them were kept: every n-th.
+    pub every: u64,
+    /// Ends at which the run was cut.
+    pub ends: &'a [f64],
+    /// Periods of controllers, at whose samples steps end.
+    pub periods: Vec<f64>,
+}
+
+impl StepLengths<'_> {
+    /// How far a step of length `h` from one kept time to the next is from one that the run makes. Where some steps were not kept, all of them are computed
+    /// again, and so are their lengths.
+    fn defect(&self, (from, to): (f64, f64), h: f64) -> f64 {
+        if self.every != 1 {
+            return 0.0;
+        }
+        let rounding = ROUNDING * h.abs() + 4.0 * f64::EPSILON * to.abs();
+        let mut off = (to - from - h).abs();
+        if let Some(whole) = self.fixed {
+            let rounding = ROUNDING * whole + 4.0 * f64::EPSILON * to.abs();
+            let named = |t: f64| {
+                let samples = self.periods.iter().map(|p| (t / p).round() * p);
+                let mut instants = samples.chain(self.ends.iter().copied());
+                instants.any(|instant| (t - instant).abs() <= rounding)
+            };
+            let cut = h < whole && (named(from) || named(to));
+            if !cut && !((h - whole).abs() <= rounding) {
+                off = (h - whole).abs();
+            }
+        }
+        if off <= rounding && h > 0.0 {
+            0.0
+        } else {
+            off.max(f64::MIN_POSITIVE)
+        }
+    }
 }
 
 /// What a row tells of a contact.
@@ -158,7 +199,7 @@ fn slot_speed(
 struct RecordJudge<'a> {
     system: &'a dyn MechanicalSystem,
     layout: ContactLayout,
-    every: u64,
+    steps: &'a StepLengths<'a>,
     /// First columns of the contacts, of the energies, and of what follows them.
     contacts: usize,
     energies: usize,
@@ -180,7 +221,7 @@ struct RecordJudge<'a> {
 }
 
 impl<'a> RecordJudge<'a> {
-    fn new(system: &'a dyn MechanicalSystem, columns: &[String], every: u64) -> Self {
+    fn new(system: &'a dyn MechanicalSystem, columns: &[String], steps: &'a StepLengths) -> Self {
         let layout = ContactLayout::new(system);
         let contacts = 2 + system.coordinate_count() + 2 * system.dof();
         let widths = layout.slots().iter().map(|slot| 4 + 2 * slot.size);
@@ -188,7 +229,7 @@ impl<'a> RecordJudge<'a> {
         Self {
             system,
             layout,
-            every,
+            steps,
             contacts,
             energies,
             accounts: energies + 2 + EnergyEntry::default().terms().len(),
@@ -211,12 +252,16 @@ impl<'a> RecordJudge<'a> {
         let first = self.start.is_none();
         self.contacts(row, (q, v), report);
         self.energies(row, (q, v), report);
-        if self.every == 1 {
+        if self.steps.every == 1 {
             self.controllers(row, (q, v), first, report);
-            let off = (t - self.last - row[1]).abs();
-            if !first && !(off <= ROUNDING * row[1].abs() + 4.0 * f64::EPSILON * t.abs()) {
-                report.note(Line::WellFormed, t, off, None);
-            }
+        }
+        // No step ends at the start.
+        let off = match first {
+            true => row[1].abs(),
+            false => self.steps.defect((self.last, t), row[1]),
+        };
+        if off != 0.0 {
+            report.note(Line::WellFormed, t, off, None);
         }
         self.last = t;
     }
