@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::records::{ContactMode, EventKind};
 use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::verify::{Line, Motion, Violation};
 use stickslip::simulation::{RunEnd, RunSummary};
@@ -212,5 +213,112 @@ y_dot = {}
         let (v, lean) = (&run.state().v, run.positions().lean.value);
         assert!(v.iter().all(|v| v.abs() < 1e-12 * metre), "{metre}: {v:?}");
         assert_eq!(lean, 0.0, "{metre} {kilogram} {scale}");
+    }
+}
+
+/// A particle that a table carries up and down: each step answers its weight and the acceleration of the table, and its events are those of the motion, also
+/// where the acceleration of the table is none and changes its sign.
+#[test]
+fn a_particle_on_a_table_that_goes_up_and_down_never_leaves_it() {
+    for (scheme, restitution) in [("moreau", 0.0), ("sweeping-process", 0.0), ("moreau", 0.5)] {
+        for metre in [1.0, 1e3] {
+            let (a, w, h) = (0.1 * metre, 2.0, 1e-3);
+            let text = format!(
+                r#"
+title = "Table"
+scheme = "{scheme}"
+step = {h}
+until = 4
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*{metre}*y"
+forces = {{ x = "4.7*{metre}" }}
+[[contacts]]
+name = "table"
+gap = "y - {a}*sin({w}*t)"
+point = ["x", "y"]
+friction = 0.5
+restitution = {restitution}
+[initial]
+y_dot = {}
+"#,
+                a * w
+            );
+            let scene =
+                Scene::parse(SourceText::new("table", text)).unwrap_or_else(|e| panic!("{e}"));
+            let mut run = scene.simulation().expect("valid");
+            run.run_until(scene.settings.until, |record| {
+                // The first step closes the contact.
+                if record.step > 3 {
+                    let (t, p) = (record.t, record.impulses[0]);
+                    let weight = h * (9.81 * metre - a * w * w * (w * t).sin());
+                    // Of the first order: the table turns within a step.
+                    let least = 2.0 * h * h * a * w * w * w;
+                    assert!(
+                        (p - weight).abs() <= least,
+                        "{scheme} {metre} {t}: {p} {weight}"
+                    );
+                }
+                ControlFlow::Continue(())
+            });
+            // What approached at the start slid first.
+            let false_event = run.events().events.iter().find(|event| {
+                event.t > 0.02 && matches!(event.kind, EventKind::Slip | EventKind::LiftOff)
+            });
+            assert_eq!(false_event, None, "{scheme} {restitution} {metre}");
+        }
+    }
+}
+
+/// A particle that friction stops on a slope that turns: what its normal turned before it stopped does not lift it.
+#[test]
+fn a_particle_that_friction_stops_on_a_curved_slope_stays_there() {
+    for metre in [1.0, 1e3] {
+        let text = format!(
+            r#"
+title = "Curved slope"
+scheme = "moreau"
+law = "argmin"
+step = 1e-3
+until = 1
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "(x'^2 + y'^2)/2"
+potential = "9.81*{metre}*y"
+forces = {{ x = "{metre}*2.488*sin(7*t)" }}
+[[contacts]]
+name = "slope"
+gap = "y + 0.2*x - 0.2/{metre}*x^2"
+point = ["x", "y"]
+friction = 0.5
+[initial]
+x = {}
+y = {}
+"#,
+            0.5 * metre,
+            -0.04 * metre
+        );
+        let scene = Scene::parse(SourceText::new("slope", text)).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().expect("valid");
+        let mut stopped = None;
+        run.run_until(scene.settings.until, |record| {
+            if record.t > 0.06 {
+                let x = *stopped.get_or_insert(record.q[0]);
+                assert!(
+                    (record.q[0] - x).abs() < 1e-9 * metre,
+                    "{metre} {}",
+                    record.t
+                );
+                assert_eq!(
+                    record.contacts[0].mode,
+                    ContactMode::Stick,
+                    "{metre} {}",
+                    record.t
+                );
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(stopped.is_some());
     }
 }
