@@ -322,3 +322,67 @@ y = {}
         assert!(stopped.is_some());
     }
 }
+
+/// A particle that comes to rest below a curved floor is brought back onto it, and not in one unit only: rounding does not tell that it bounces.
+#[test]
+fn what_comes_to_rest_below_a_curved_floor_does_so_in_every_unit() {
+    let run = |metre: f64, kilogram: f64| {
+        let text = format!(
+            r#"
+title = "Curved floor"
+scheme = "sweeping-process"
+impact = "newton"
+step = 0.001
+until = 1.2
+[system]
+coordinates = ["x", "y"]
+kinetic_energy = "2.466*{kilogram}*(x'^2 + y'^2)/2"
+potential = "2.466*9.81*{kilogram}*{metre}*y"
+[[contacts]]
+name = "floor"
+gap = "y - 0.893/{metre}*x^2"
+point = ["x", "y"]
+restitution = 0.3
+friction = 0.3
+[[contacts]]
+name = "wall"
+gap = "x + 0.5*{metre}"
+point = ["x", "y"]
+restitution = 0.7
+friction = 0.3
+[initial]
+x = {}
+y = {}
+x_dot = {}
+y_dot = {}
+"#,
+            0.07 * metre,
+            0.1693757 * metre,
+            -1.981 * metre,
+            0.369 * metre
+        );
+        let scene = Scene::parse(SourceText::new("floor", text)).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().expect("valid");
+        let mut places = Vec::new();
+        run.run_until(scene.settings.until, |record| {
+            places.extend(record.q.iter().map(|q| q / metre));
+            ControlFlow::Continue(())
+        });
+        let gap = run.record().contacts[0].gap / metre;
+        assert!(gap.abs() < 1e-12, "{metre}: {gap}");
+        places
+    };
+    let one = run(1.0, 1.0);
+    for (metre, kilogram) in [
+        (1e3, 1e3),
+        (1e3, 1.0),
+        (1.0, 1e3),
+        (1e-3, 1e-3),
+        (39.37, 2.2046),
+    ] {
+        let other = run(metre, kilogram);
+        let pairs = one.iter().zip(&other);
+        let off = pairs.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        assert!(off < 1e-11, "{metre} {kilogram}: {off}");
+    }
+}

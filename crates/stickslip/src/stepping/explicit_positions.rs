@@ -202,7 +202,8 @@ impl ExplicitPositions {
                 let closed = self.rounding(system, gap, (t, q)).max(scales.closed_gap(c));
                 !pressed && now < 0.0 && gap.value(t - h, before) > closed
             };
-            if now > turned.abs() || strikes() {
+            // One that rests below has the rounding of the speeds of the run.
+            if now > turned.abs().max(scales.resting_rate(c)) || strikes() {
                 spared.push(c);
             }
         }
