@@ -130,7 +130,7 @@ pub struct EventLog {
     /// Contacts that opened in the last step: the event it will be if they stay open, and the mode before.
     #[serde(default)]
     opened: Vec<Option<(Event, ContactMode)>>,
-    /// Gap at the end of the last step in which a contact was closed.
+    /// Gap at the end of the last step in which a contact was closed, with what rounding may open it by.
     #[serde(default)]
     closed_gap: Vec<f64>,
     /// Normal impulse per unit of time of the last step in contact.
@@ -258,7 +258,7 @@ impl EventLog {
             let event = |kind| event(record, i, kind);
             match (before, after, self.opened[i].take()) {
                 (ContactMode::Open, ContactMode::Open, Some((lift_off, held))) => {
-                    // Where the gap has not grown since, the contact has yet to leave.
+                    // Where the gap has not grown since but by rounding, the contact has yet to leave.
                     if contact.gap <= self.closed_gap[i] {
                         self.opened[i] = Some((lift_off, held));
                     } else {
@@ -288,7 +288,7 @@ impl EventLog {
                 }
             }
             if after != ContactMode::Open {
-                self.closed_gap[i] = contact.gap;
+                self.closed_gap[i] = contact.gap + self.rounding_of_way(record.h, contact);
             }
             self.follow_bounces(record, i);
         }
@@ -366,9 +366,19 @@ impl EventLog {
 
     /// Whether a contact approaches, beyond the rounding of the speeds of the run.
     fn approaches(&self, contact: &ContactRecord) -> bool {
+        contact.approach < 0.0 && !(-contact.approach <= self.rounding_of_speed(contact))
+    }
+
+    /// Rates of a gap up to this part of what all the kinetic energy of the run would give are rounding.
+    fn rounding_of_speed(&self, contact: &ContactRecord) -> f64 {
         let inverse_mass = contact.painleve.map_or(1.0, |p| p.gamma / p.margin);
-        let energy = 0.5 * contact.approach * contact.approach;
-        contact.approach < 0.0 && !(energy <= 1e-24 * self.kinetic_max * inverse_mass)
+        1e-12 * (2.0 * self.kinetic_max * inverse_mass).sqrt()
+    }
+
+    /// What a closed contact opens by in a step of rounding alone.
+    fn rounding_of_way(&self, h: f64, contact: &ContactRecord) -> f64 {
+        let way = h * self.rounding_of_speed(contact);
+        if way.is_finite() { way } else { 0.0 }
     }
 
     /// The same of a pair of bodies of a world, named by one of its contacts; `inverse_mass` tells the answer of a contact to a normal impulse.
