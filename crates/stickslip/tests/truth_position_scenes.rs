@@ -447,3 +447,53 @@ a_dot = {}
         assert!(told > 10, "{metre}: {told}");
     }
 }
+
+/// A heavy ball rests on a light particle at the bottom of a bowl, in steps that grow: impulses hold both by their weights, and what positions are corrected by
+/// is what the impulses are off by.
+#[test]
+fn a_heavy_ball_on_a_light_particle_in_a_bowl_is_held_by_impulses() {
+    for (metre, kilogram) in [(1.0, 1.0), (1e3, 1e3), (1e-3, 1.0)] {
+        let (light, heavy, g) = (0.0207 * kilogram, 91.1 * kilogram, 9.81 * metre);
+        let text = format!(
+            r#"
+title = "Ball on a particle in a bowl"
+scheme = "moreau"
+law = "frictionless"
+impact = "moreau"
+step = 1e-3
+until = 4
+adaptive = 1e-6
+[system]
+coordinates = ["x1", "y1", "z1", "x2", "y2", "z2"]
+kinetic_energy = "({light}*(x1'^2 + y1'^2 + z1'^2) + {heavy}*(x2'^2 + y2'^2 + z2'^2))/2"
+potential = "{g}*({light}*y1 + {heavy}*y2)"
+[[contacts]]
+name = "bowl"
+gap = "y1 - 1.599/{metre}*(x1^2 + z1^2)"
+[[contacts]]
+name = "ball"
+gap = "y2 - y1 - 0.239*{metre}"
+restitution = 0.9
+[initial]
+y1 = {}
+y2 = {}
+"#,
+            1e-12 * metre,
+            0.23900000000100027 * metre
+        );
+        let scene = scene(&text);
+        let mut run = scene.simulation().expect("valid");
+        run.run_until(scene.settings.until, |record| {
+            let held = [(light + heavy) * g, heavy * g];
+            // The first steps close the contacts, the last one may open them.
+            if record.t > 0.01 && record.t < 3.6 {
+                for (p, weight) in record.impulses.iter().zip(held) {
+                    let off = (p / (record.h * weight) - 1.0).abs();
+                    assert!(off < 1e-6, "{metre} {}: {off}", record.t);
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(run.positions().lean.value, 0.0, "{metre} {kilogram}");
+    }
+}

@@ -13,6 +13,7 @@ use crate::systems::passage::{GapAlong, LOST, Passage, straight};
 use crate::systems::seen_gap::{SeenGap, WayEnds};
 
 use super::positions::Largest;
+use super::summary::CERTIFIED_RESIDUAL;
 
 /// Drift and depth within this many units of the rounding of their function are none.
 pub(super) const ROUNDING_UNITS: f64 = 1e3 * 16.0 * f64::EPSILON;
@@ -27,6 +28,9 @@ const LEANS: f64 = 0.25;
 const LEANING: u32 = 16;
 /// Corrections below this part of the kinetic length of the coordinates and of the motion so far are rounding.
 const ROUNDING_OF_PLACES: f64 = 1e-12;
+
+/// Corrections below this part of the way that impulses hold back in the step are what certified impulses may be off by.
+const PRECISION: f64 = CERTIFIED_RESIDUAL;
 
 /// An obstacle that a step went through: it came out on another side than it went in, or met it without contact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -199,7 +203,7 @@ impl PassageWatch {
 
     /// Enters a step that was moved back by a good part of its way. One overshoot is an impact; many in a row are a position that no
     /// impulse holds, unless they are rounding of the place: at the origin that of the places from which the motion came there, within the
-    /// `range` of its coordinates.
+    /// `range` of its coordinates; or unless impulses do hold it, and leave to the correction no more than their own precision.
     #[cold]
     fn lean_on(
         &mut self,
@@ -209,7 +213,10 @@ impl PassageWatch {
     ) {
         let place = weighted_square(&self.weights, &record.q).sqrt();
         let motion = weighted_distance_square(&self.weights, upper, lower).sqrt();
-        if projection <= ROUNDING_OF_PLACES * (place + motion) {
+        let stopped =
+            weighted_distance_square(&self.weights, &record.velocity, &record.velocity_left).sqrt();
+        let rounding = ROUNDING_OF_PLACES * (place + motion);
+        if projection <= rounding.max(PRECISION * record.h * stopped) {
             self.leaning.0 = 0;
             return;
         }
