@@ -188,6 +188,12 @@ impl ImplicitStep {
         }
     }
 
+    /// Whether the operator has slopes of forces beside mass, damping and stiffness.
+    #[inline]
+    pub fn is_linearised(&self) -> bool {
+        self.has_slope || self.has_hessian
+    }
+
     /// Takes the slope of the force again, at the last iterate.
     pub fn relinearise_force(&mut self, system: &dyn MechanicalSystem, frame: &StepFrame) -> bool {
         if !self.character.force_of_state {

@@ -198,13 +198,16 @@ impl MoreauJean {
                 self.step.complete(system, frame, &self.velocity);
                 break;
             }
-            // The balance is met when re-evaluating the forces changes nothing that matters.
+            // The balance is met when re-evaluating the forces changes nothing that matters. Forces that did not change at all say so only
+            // where the operator has no slope of theirs: past a kink the slope of the start is not theirs.
             let changed = self.step.evaluate(system, frame, &self.velocity, internal);
-            if !changed {
+            if !changed && !self.step.is_linearised() {
                 break;
             }
             let defect = self.step.defect(&self.contact_impulse);
-            if defect <= 4.0 * f64::EPSILON || (defect <= 1e-11 && defect > 0.5 * previous) {
+            // A new slope first moves away from where the last one had come to: only steps with the same one tell where rounding begins.
+            let ended = defect <= 1e-11 && defect > 0.5 * previous && !steeper;
+            if defect <= 4.0 * f64::EPSILON || ended {
                 break;
             }
             if iteration == self.settings.iterations_max || !defect.is_finite() {

@@ -64,6 +64,7 @@ impl MoreauJean {
         if !self.assembly.active.is_empty() {
             let (mass, v) = (&self.step.mass, &self.step.v_theta);
             record.energy_size += step_energy::momentum_size(mass, v, &self.phases.left);
+            record.energy_size += step_energy::rows_size(&stage.problem, &self.phases.impulse, v);
         }
         assign(&mut record.joint_impulses, &self.joints.multipliers);
         record.kinetic = kinetic;

@@ -1,6 +1,7 @@
 //! Energies of a state and small sums shared by the schemes.
 
 use crate::algebra::SymmetricMatrix;
+use crate::contact::ContactProblem;
 use crate::records::ContactRecord;
 use crate::systems::{ElasticScratch, MechanicalSystem};
 
@@ -55,4 +56,14 @@ pub(super) fn momentum_size(mass: &SymmetricMatrix, v: &[f64], left: &[f64]) -> 
         parts.map(|(j, u)| (mass.get(i, j) * u).abs()).sum()
     };
     v.iter().enumerate().map(|(i, v)| v.abs() * row(i)).sum()
+}
+
+/// Size of the works of friction along the rows of contacts with several of them, sliding and rolling, whose sum is one term: a wheel at rest
+/// that both hold has works that cancel.
+pub(super) fn rows_size(problem: &ContactProblem, impulse: &[f64], v: &[f64]) -> f64 {
+    let several = problem.blocks().iter().filter(|block| block.size > 2);
+    let rows = several.flat_map(|block| block.start + 1..block.start + block.size);
+    rows.filter(|&i| impulse[i] != 0.0)
+        .map(|i| (impulse[i] * problem.row_dot(i, v)).abs())
+        .sum()
 }
