@@ -427,3 +427,85 @@ fn one_inelastic_contact_is_the_kinetic_projection_and_below_critical_coulomb() 
     }
     assert!(coulomb > 200 && unbounded > 50, "{coulomb} {unbounded}");
 }
+
+/// Joint sections by their definition, written with support functions and gauges: reactions in the sum of the real cones that keep the normal
+/// velocities, and a velocity w = u + W_n τ that no reaction of the cones could use to take more energy, `w_N ≥ σ_D(−w_T)`, `w·p = 0`.
+#[test]
+fn joint_sections_take_the_most_energy_that_kept_normal_velocities_allow() {
+    let mut random = Random(21);
+    let rule = GeneralizedRule {
+        sections: Sections::Joint,
+        ..GeneralizedRule::default()
+    };
+    let (mut steps, mut stalled) = (0, 0);
+    for trial in 0..1500 {
+        let contacts = 2 + trial % 4;
+        let mut impact = random_impact(&mut random, contacts, rule.unit);
+        // Grazing, too, and the small steps of lasting contact.
+        let small = 10f64.powf(-4.0 * random.uniform(0.0, 1.0));
+        impact.velocity.iter_mut().for_each(|v| *v *= small);
+        if trial % 3 == 0 && impact.contacts.len() > 1 {
+            let twin = impact.contacts[0].0.clone();
+            impact.contacts[1].0[..impact.velocity.len()]
+                .copy_from_slice(&twin[..impact.velocity.len()]);
+        }
+        let found = step(&impact, rule, 0.0, &[]);
+        let (p, outcome) = (&found.solution.impulse, &found.solution.generalized);
+        steps += found.solution.iterations;
+        if found.solution.status != SolveStatus::Converged {
+            stalled += 1;
+            continue;
+        }
+        let problem = &found.problem;
+        let w = |i: usize, j: usize| problem.w(i, j);
+        let blocks = problem.blocks();
+        let unit = |i: usize| w(i, i).sqrt().max(1e-300);
+        let speed = (0..problem.size())
+            .map(|i| problem.free()[i].abs() / unit(i))
+            .fold(1e-300, f64::max);
+        let mut read = vec![0.0; problem.size()];
+        for (i, read) in read.iter_mut().enumerate() {
+            let pulled = blocks.iter().zip(&outcome.multipliers);
+            *read = found.solution.local_velocity[i]
+                + pulled.map(|(b, t)| w(i, b.start) * t).sum::<f64>();
+        }
+        let mut power = 0.0;
+        let mut size = speed * speed;
+        for (a, block) in blocks.iter().enumerate() {
+            let n = block.start;
+            let tangent = n + 1..n + block.size;
+            let name = format!("seed 21, trial {trial}, contact {a}");
+            let after = problem.free()[n]
+                + blocks
+                    .iter()
+                    .zip(&outcome.budget)
+                    .map(|(b, l)| w(n, b.start) * l)
+                    .sum::<f64>();
+            let kept = (found.solution.local_velocity[n] - after).abs() / unit(n);
+            assert!(kept <= 1e-9 * speed, "{name}: normal velocity by {kept}");
+            let beyond = block.section.distance(&p[tangent.clone()], p[n].max(0.0)) * unit(n);
+            assert!(
+                beyond <= 1e-9 * speed && p[n] * unit(n) >= -1e-9 * speed,
+                "{name}: cone"
+            );
+            let against: Vec<f64> = read[tangent.clone()].iter().map(|u| -u).collect();
+            let short = (block.section.support(&against) - read[n]) / unit(n);
+            let large = read[block.range()]
+                .iter()
+                .fold(0.0f64, |s, u| s.max(u.abs()))
+                / unit(n);
+            assert!(
+                short <= 1e-8 * (speed + large),
+                "{name}: {short} of {large}"
+            );
+            power += dot(&read[block.range()], &p[block.range()]);
+            size += large * speed;
+        }
+        assert!(
+            power.abs() <= 1e-8 * size,
+            "seed 21, trial {trial}: power {power} of {size}"
+        );
+    }
+    println!("{steps} steps, {stalled} not solved");
+    assert!(stalled <= 3, "{stalled} problems not solved");
+}

@@ -578,3 +578,58 @@ y_dot = {rise}
         );
     }
 }
+
+/// Three feet of a bar with three coefficients, and three points of a plate with an ellipse: joint sections took 60 updates there and kept
+/// the normal velocities to 1e-4 only, in steps that were told as not solved.
+#[test]
+fn joint_sections_of_three_points_are_solved_in_every_step() {
+    let bar = "title = \"t\"\nuntil = 0.1\nlaw = \"generalized\"\nsections = \"joint\"\nimpact = \"moreau\"\n\
+        [definitions]\nc = \"cos(p)\"\ns = \"sin(p)\"\n[system]\ncoordinates = [\"x\", \"y\", \"p\"]\n\
+        kinetic_energy = \"(1.712*x'^2 + 1.269*y'^2 + 0.277*p'^2)/2\"\npotential = \"9.81*y\"\nforces = { x = -4.223 }\n";
+    let feet = [(-0.568, 0.103), (-0.042, 0.508), (0.27, 0.744)];
+    let feet = feet.map(|(a, mu)| {
+        format!(
+            "[[contacts]]\ngap = \"y + ({a})*s - 0.655*(c - 1)\"\n\
+             point = [\"x + ({a})*c + 0.655*s\", \"y + ({a})*s - 0.655*c\"]\nfriction = {mu}\n"
+        )
+    });
+    let bar = format!(
+        "{bar}{}[initial]\nx_dot = -1.723\ny_dot = -0.206\np_dot = -0.535\n",
+        feet.concat()
+    );
+    let plate = "title = \"t\"\nuntil = 0.1\nlaw = \"generalized\"\nsections = \"joint\"\nimpact = \"inelastic\"\n\
+        [system]\ncoordinates = [\"x\", \"y\", \"z\", \"a\", \"b\", \"c\"]\n\
+        kinetic_energy = \"(x'^2 + y'^2 + z'^2 + 0.48*a'^2 + 0.492*b'^2 + 0.068*c'^2)/2\"\npotential = \"9.81*z\"\n\
+        forces = { x = 1.609, y = 0.774, c = 1.945 }\n";
+    let feet = [
+        (
+            -0.238,
+            -0.329,
+            "{ polygon = [[0.416, 0], [0, 0.606], [-1.079, -0.253]] }",
+        ),
+        (
+            -0.3,
+            0.936,
+            "{ polygon = [[1.028, 0], [0, 0.988], [-0.746, -0.903]] }",
+        ),
+        (0.602, -0.683, "{ ellipse = [0.901, 0.207] }"),
+    ];
+    let feet = feet.map(|(x, y, friction)| {
+        format!(
+            "[[contacts]]\ngap = \"z + ({y})*a - ({x})*b\"\n\
+             slip = [\"x' - 0.441*b' - ({y})*c'\", \"y' + 0.441*a' + ({x})*c'\"]\nfriction = {friction}\n"
+        )
+    });
+    let start = "[initial]\nx_dot = 0.126\ny_dot = 0.762\nz_dot = -0.879\na_dot = 0.117\nb_dot = -0.861\nc_dot = 1.832\n";
+    let plate = format!("{plate}{}{start}", feet.concat());
+    for text in [bar, plate] {
+        let scene = Scene::parse(SourceText::new("feet.toml", text.as_str())).expect("valid");
+        let mut iterations = 0;
+        let run = run(&scene, |record| iterations += record.iterations);
+        let certificate = run.certificate();
+        assert_eq!(certificate.not_converged, 0, "{certificate:?}");
+        assert!(certificate.worst() < 1e-10, "{certificate:?}");
+        // Some ten to twenty steps of the program per step of the run.
+        assert!(iterations < 100 * 40, "{iterations}");
+    }
+}

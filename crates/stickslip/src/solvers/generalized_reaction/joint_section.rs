@@ -1,17 +1,18 @@
 //! Joint sections: the total reaction lies in the sum of all real cones.
 //!
-//! min ½ p·W p + q·p over p ∈ Π K_a with the normal velocities of the normal stage, (W p + q)_n = u_N. The
-//! equality is kept by an augmented Lagrangian in the kinetic norm of the normal part; the inner
-//! problem is convex over the product of cones.
+//! min ½ p·W p + q·p over p ∈ Π K_a with the normal velocities of the normal stage, (W p + q)_n = u_N. Every cone but a user's own is
+//! the image of half-lines and round cones, p = E x, and the program is solved over these.
 
-use crate::algebra::projected_newton;
-use crate::algebra::{PivotedCholesky, dot};
+use crate::algebra::cone_program::ConeProgram;
 use crate::contact::ContactProblem;
 
-/// Weight of the kept normal velocities; large weights converge in few updates.
-const WEIGHT: f64 = 30.0;
+use super::any_joint_section;
+use super::section_cones::{Generators, generators};
 
-/// Writes the impulses; returns the multipliers τ, the updates used and whether it converged.
+/// Defect of the program that counts as solved.
+const SOLVED: f64 = 1e-11;
+
+/// Writes the impulses; returns the multipliers τ, the steps used and whether it converged.
 pub(super) fn solve(
     problem: &ContactProblem,
     normal: &[f64],
@@ -19,89 +20,87 @@ pub(super) fn solve(
     kept: &[f64],
     p: &mut [f64],
 ) -> (Vec<f64>, usize, bool) {
+    let sections = problem
+        .blocks()
+        .iter()
+        .map(|b| generators(&b.section, b.size));
+    let Some(mut parts) = sections.collect::<Option<Vec<Generators>>>() else {
+        return any_joint_section::solve(problem, normal, lambda, kept, p);
+    };
     let m = problem.size();
-    let count = kept.len();
     let w = problem.dense();
-    let starts: Vec<usize> = problem.blocks().iter().map(|b| b.start).collect();
-    let mut factor = PivotedCholesky::default();
-    factor.factor(count, normal);
-    // G = W_n (W_nn)⁺: response of every row to a normal velocity.
-    let mut response = vec![0.0; m * count];
-    let mut column = vec![0.0; count];
-    for i in 0..m {
-        for (a, &j) in starts.iter().enumerate() {
-            column[a] = w[i * m + j];
-        }
-        factor.solve_in_place(&mut column);
-        response[i * count..(i + 1) * count].copy_from_slice(&column);
+    let blocks = problem.blocks();
+    for (block, part) in blocks.iter().zip(&mut parts) {
+        part.scale(|i, j| w[(block.start + i) * m + block.start + j]);
     }
-    let mut a = w.to_vec();
-    for i in 0..m {
-        for j in 0..m {
-            let pull: f64 = (0..count)
-                .map(|k| response[i * count + k] * w[starts[k] * m + j])
-                .sum();
-            a[i * m + j] += WEIGHT * pull;
-        }
-    }
-    // Scaling to unit diagonal keeps the cones: one factor per block.
-    let mut factors = vec![1.0; m];
-    for block in problem.blocks() {
-        let size = block.range().map(|i| w[i * m + i]).fold(0.0, f64::max);
-        factors[block.range()].fill(size.sqrt());
-    }
-    let scaled: Vec<f64> = (0..m * m)
-        .map(|e| a[e] / (factors[e / m] * factors[e % m]))
+    // Columns of E with their first rows.
+    let columns: Vec<(usize, &[f64])> = blocks
+        .iter()
+        .zip(&parts)
+        .flat_map(|(block, part)| part.columns.iter().map(|c| (block.start, &c[..])))
         .collect();
+    let n = columns.len();
+    // W E, then EᵀW E.
+    let mut response = vec![0.0; m * n];
+    for (j, (start, column)) in columns.iter().enumerate() {
+        for i in 0..m {
+            let row = &w[i * m + start..][..column.len()];
+            response[i * n + j] = row.iter().zip(*column).map(|(w, c)| w * c).sum();
+        }
+    }
+    let along = |(start, column): (usize, &[f64]), at: &dyn Fn(usize) -> f64| -> f64 {
+        let terms = column.iter().enumerate();
+        terms.map(|(i, c)| c * at(start + i)).sum()
+    };
+    let mut matrix = vec![0.0; n * n];
+    for (i, &column) in columns.iter().enumerate() {
+        for j in 0..=i {
+            let entry = along(column, &|row| response[row * n + j]);
+            matrix[i * n + j] = entry;
+            matrix[j * n + i] = entry;
+        }
+    }
     let free = problem.free();
-    let scale = free.iter().fold(f64::MIN_POSITIVE, |s, x| s.max(x.abs()));
-    for (block, l) in problem.blocks().iter().zip(lambda) {
-        p[block.range()].fill(0.0);
-        p[block.start] = *l;
+    let linear = columns
+        .iter()
+        .map(|&c| along(c, &|row| free[row]))
+        .collect();
+
+    // Kept normal velocities, each in the kinetic unit of its normal; then equations among the parts of one section.
+    let units: Vec<f64> = blocks
+        .iter()
+        .map(|b| match w[b.start * m + b.start] {
+            x if x > 0.0 => x.sqrt(),
+            _ => 1.0,
+        })
+        .collect();
+    let (mut rows, mut right) = (Vec::new(), Vec::new());
+    for (a, block) in blocks.iter().enumerate() {
+        let row = &response[block.start * n..(block.start + 1) * n];
+        rows.extend(row.iter().map(|x| x / units[a]));
+        right.push((kept[a] - free[block.start]) / units[a]);
     }
-    let mut multiplier = vec![0.0; count];
-    let mut worst = f64::INFINITY;
-    for update in 1..=60 {
-        let mut b = vec![0.0; m];
-        for i in 0..m {
-            let g = &response[i * count..(i + 1) * count];
-            let target: f64 = (0..count).map(|k| g[k] * (free[starts[k]] - kept[k])).sum();
-            let pull: f64 = (0..count)
-                .map(|k| w[i * m + starts[k]] * multiplier[k])
-                .sum();
-            b[i] = (free[i] + WEIGHT * target + pull) / factors[i];
+    let mut first = 0;
+    for part in &parts {
+        for equation in &part.equations {
+            let at = rows.len();
+            rows.resize(at + n, 0.0);
+            rows[at + first..][..equation.len()].copy_from_slice(equation);
+            right.push(0.0);
         }
-        let mut x: Vec<f64> = p.iter().zip(&factors).map(|(p, f)| p * f).collect();
-        projected_newton::solve(&scaled, &b, &mut x, &mut |point, out| {
-            for block in problem.blocks() {
-                let range = block.range();
-                if block.size == 1 {
-                    out[range.start] = point[range.start].max(0.0);
-                } else {
-                    block
-                        .section
-                        .project_on_cone(&point[range.clone()], &mut out[range]);
-                }
-            }
-        });
-        for i in 0..m {
-            p[i] = x[i] / factors[i];
-        }
-        let mut defect: Vec<f64> = starts
-            .iter()
-            .zip(kept)
-            .map(|(&i, u)| free[i] + dot(&w[i * m..(i + 1) * m], p) - u)
-            .collect();
-        let size = defect.iter().fold(0.0f64, |s, x| s.max(x.abs())) / scale;
-        factor.solve_in_place(&mut defect);
-        multiplier
-            .iter_mut()
-            .zip(&defect)
-            .for_each(|(t, d)| *t += WEIGHT * d);
-        if size <= 1e-15 || size >= 0.9 * worst && size <= 1e-11 {
-            return (multiplier, update, true);
-        }
-        worst = worst.min(size);
+        first += part.columns.len();
     }
-    (multiplier, 60, worst <= 1e-9)
+    let cones = parts.iter().flat_map(|part| part.cones.iter().copied());
+    let program = ConeProgram::new(matrix, linear, (&rows, &right), cones.collect());
+    let found = program.solve();
+
+    p.fill(0.0);
+    for ((start, column), x) in columns.iter().zip(&found.x) {
+        for (i, c) in column.iter().enumerate() {
+            p[start + i] += c * x;
+        }
+    }
+    let multipliers = found.multipliers.iter().zip(&units);
+    let multipliers = multipliers.map(|(t, unit)| t / unit).collect();
+    (multipliers, found.steps, found.defect <= SOLVED)
 }

@@ -3,9 +3,11 @@
 //! [`GeneralizedReaction`] solves one-step problems whose blocks follow
 //! [`crate::laws::FlowRule::Generalized`]; [`project`] and [`support`] answer questions about one set.
 
+mod any_joint_section;
 mod joint_section;
 mod local_set;
 mod normal_impulses;
+mod section_cones;
 mod solver;
 mod strict;
 mod tangential_program;

@@ -59,7 +59,7 @@ impl Default for GeneralizedReactionSettings {
 ///
 /// # Cost
 /// One constraint in the plane: some fifty operations, no allocation. Otherwise a linear
-/// complementarity problem and some ten sweeps.
+/// complementarity problem and some ten sweeps, or with joint sections ten to twenty eliminations of all rows.
 ///
 /// # Tested by
 /// `solvers/generalized_reaction/tests.rs`, `tests/property_generalized.rs`.
