@@ -579,6 +579,55 @@ y_dot = {rise}
     }
 }
 
+/// A body on a floor, another on it and a wall, under Poisson's law and joint sections: an impact leaves the lower one at rest but for rounding, and
+/// it rests while the upper one is in the air. The rounding counted as an approach, and the body hopped by e g h, or did not, as the last digit fell.
+#[test]
+fn rounding_of_an_impact_is_no_approach_under_poissons_law() {
+    let text = "title = \"joint 103 bodies2\"\n\
+        until = 0.1\n\
+        step = 1e-3\n\
+        law = \"generalized\"\n\
+        sections = \"joint\"\n\
+        impact = \"poisson\"\n\
+        [system]\n\
+        coordinates = [\"x\", \"y\", \"X\", \"Y\"]\n\
+        kinetic_energy = \"(1.534*(x'^2 + y'^2) + 18.291*(X'^2 + Y'^2))/2\"\n\
+        potential = \"9.81*(y + 3*Y)\"\n\
+        forces = { x = \"2.391\", X = \"2.778\" }\n\
+        [[contacts]]\n\
+        gap = \"y\"\n\
+        point = [\"x\", \"y\"]\n\
+        friction = 0.607\n\
+        restitution = 0.5\n\
+        [[contacts]]\n\
+        gap = \"Y - y\"\n\
+        slip = \"X' - x'\"\n\
+        friction = 0.472\n\
+        restitution = 0.5\n\
+        [[contacts]]\n\
+        gap=\"0.5 - X + 0.3*Y\"\n\
+        slip = \"Y' + 0.3*X'\"\n\
+        friction = 0.843\n\
+        [initial]\n\
+        x_dot = -0.044\n\
+        y_dot = -0.868\n\
+        X_dot = 0.333\n\
+        Y_dot = -0.054\n\
+        X=0.47\n";
+    let scene = Scene::parse(SourceText::new("drawn.toml", text)).expect("valid");
+    let mut rested = 0;
+    run(&scene, |record| {
+        let normal = |contact: usize| record.impulses[record.contacts[contact].start];
+        if record.t > 0.0765 && normal(1) == 0.0 && normal(0) > 0.0 {
+            assert!(record.velocity[1].abs() < 1e-12, "{record:?}");
+            // The weight of the body, no more.
+            assert!((normal(0) - 9.81e-3).abs() < 1e-12, "{record:?}");
+            rested += 1;
+        }
+    });
+    assert!(rested > 5, "{rested}");
+}
+
 /// Three feet of a bar with three coefficients, and three points of a plate with an ellipse: joint sections took 60 updates there and kept
 /// the normal velocities to 1e-4 only, in steps that were told as not solved.
 #[test]

@@ -259,7 +259,7 @@ impl ExplicitStep {
         }
         if stage.problem.generalized_rule().is_some() {
             let rule = self.impact_rule.as_deref();
-            generalized_impact::set_normal_stage(&self.assembly, rule, &mut stage.problem);
+            generalized_impact::set_normal_stage(&self.assembly, rule, stage);
         }
         self.assembly
             .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);

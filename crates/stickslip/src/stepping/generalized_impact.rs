@@ -1,24 +1,30 @@
 //! Restitution of the generalized law: what its normal stage is told.
 
-use crate::contact::{ContactProblem, NormalStage};
+use crate::contact::NormalStage;
 use crate::laws::{ImpactLaw, ImpactRule};
 
+use super::ContactStage;
 use super::assembly::{ActiveContact, ContactAssembly};
+use super::contact_phases::resting;
 
 /// Chooses the normal stage from the approach velocities at the start of the step. Where nothing
-/// approaches it stays inelastic, so that a resting body rests.
+/// approaches it stays inelastic, so that a resting body rests: the rounding that an impact leaves of a velocity is no approach.
 pub(crate) fn set_normal_stage(
     assembly: &ContactAssembly,
     rule: Option<&dyn ImpactRule>,
-    problem: &mut ContactProblem,
+    stage: &mut ContactStage,
 ) {
     let owners = || assembly.active.iter().filter(|c| c.owns_normal);
+    let problem = &stage.problem;
     let blocks = problem.blocks();
     let before = |contact: &ActiveContact| assembly.before[blocks[contact.block].start];
-    if !owners().any(|c| before(c) < 0.0) {
+    let approaches = |contact: &ActiveContact| {
+        before(contact) < -resting(assembly, stage, &blocks[contact.block])
+    };
+    if !owners().any(approaches) {
         return;
     }
-    let stage = if let Some(rule) = rule {
+    let normal_stage = if let Some(rule) = rule {
         let (m, k) = (problem.size(), blocks.len());
         let normal: Vec<f64> = (0..k * k)
             .map(|e| problem.dense()[blocks[e / k].start * m + blocks[e % k].start])
@@ -30,7 +36,7 @@ pub(crate) fn set_normal_stage(
         NormalStage::Biased(after.iter().map(|x| -x).collect())
     } else {
         let restitution = |c: &ActiveContact| {
-            if before(c) < 0.0 {
+            if approaches(c) {
                 c.impact.restitution()
             } else {
                 0.0
@@ -46,5 +52,5 @@ pub(crate) fn set_normal_stage(
             return;
         }
     };
-    *problem.normal_stage_mut() = stage;
+    *stage.problem.normal_stage_mut() = normal_stage;
 }
