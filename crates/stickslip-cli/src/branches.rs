@@ -1,13 +1,23 @@
 //! `stickslip branches`: every solution of one step, with a verdict.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use indicatif::{ProgressBar, ProgressStyle};
 use stickslip::internals::quantity::digits;
 use stickslip::scene::{Scene, SceneError};
-use stickslip::solvers::enumeration::{EnumerationSettings, FoundSolution, Method};
+use stickslip::simulation::studies::branches::BranchStudy;
+use stickslip::solvers::enumeration::{
+    EnumerationError, EnumerationSettings, Examined, FoundSolution, Method, Work,
+};
 
-use crate::exit::{complain, say};
+use crate::exit::{complain, interrupted, say};
+use crate::interrupt::Interrupt;
 use crate::scene_argument::{self, SceneOptions};
+
+/// How often the progress is shown and Ctrl-C looked for.
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// Find all solutions of the first step of a scene under Coulomb's law.
 #[derive(clap::Args, Debug)]
@@ -24,9 +34,85 @@ pub struct BranchesArgs {
     /// Starts of the search, per contact, for contacts in space.
     #[arg(long, default_value_t = 400)]
     starts: usize,
+    /// Operations, about, that contacts may take that feel each other and are more than six in the plane or two in space; what
+    /// is left open is told.
+    #[arg(long, default_value_t = EnumerationSettings::default().work_max)]
+    work: f64,
     /// Print the solutions as JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// The study, on a thread of its own under a count of what it has done; Ctrl-C ends it with what it has found.
+fn watched(
+    scene: &Scene,
+    (gap, h): (f64, f64),
+    settings: &EnumerationSettings,
+) -> (
+    Result<Result<BranchStudy, EnumerationError>, SceneError>,
+    bool,
+) {
+    let interrupt = Interrupt::watch("interrupted");
+    let work = Work::default();
+    let bar = match std::io::stderr().is_terminal() {
+        true => ProgressBar::new_spinner(),
+        false => ProgressBar::hidden(),
+    };
+    // The template is a constant that the crate accepts.
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+        bar.set_style(style);
+    }
+    let study = std::thread::scope(|threads| {
+        let study = threads.spawn(|| scene.branches_under(gap, h, settings, &work));
+        while !study.is_finished() {
+            std::thread::sleep(GLANCE.min(Duration::from_millis(5 + work.done())));
+            bar.set_message(format!(
+                "{} lists of modes and starts examined",
+                work.done()
+            ));
+            bar.tick();
+            if interrupt.raised() {
+                work.end();
+            }
+        }
+        study.join()
+    });
+    bar.finish_and_clear();
+    match study {
+        Ok(study) => (study, work.is_ended()),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// What was examined, where that is not all or not everything together.
+fn tell_groups(groups: &[Examined]) {
+    let told = groups.len() > 1 || groups.iter().any(|g| g.method == Method::Truncated);
+    for group in groups.iter().filter(|_| told) {
+        let contacts = match group.blocks.len() {
+            1 => "1 contact".to_string(),
+            several => format!("{several} contacts that feel each other"),
+        };
+        let motions = match group.motions {
+            0 => "no motion".to_string(),
+            1 => "one motion".to_string(),
+            several => format!("{several} motions"),
+        };
+        let effort = group.effort;
+        match group.method {
+            Method::Exact => say!("{contacts}: {motions}, the list is complete"),
+            Method::Search => say!("{contacts}: {motions} met from {effort} starts"),
+            Method::Truncated if effort == 0 => {
+                say!(
+                    "{contacts}: not examined, even one list of their modes is beyond the bound of work (--work)"
+                );
+            }
+            Method::Truncated => {
+                say!(
+                    "{contacts}: {motions} found, stopped after {effort} lists of modes or starts (--work)"
+                );
+            }
+        }
+    }
 }
 
 /// Names of the contacts that a world finds in its first step; none elsewhere.
@@ -52,19 +138,25 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
     };
     let settings = EnumerationSettings {
         starts: args.starts,
+        work_max: args.work,
         ..EnumerationSettings::default()
     };
     let h = named.scene.settings.step;
-    let study = match named.scene.branches(args.gap, h, &settings) {
+    let (study, ended) = watched(&named.scene, (args.gap, h), &settings);
+    let study = match study {
         Ok(Ok(study)) => study,
         Ok(Err(error)) => return complain(error),
         Err(error) => return complain(error),
+    };
+    let code = match ended {
+        true => interrupted(),
+        false => ExitCode::SUCCESS,
     };
     if args.json {
         return match serde_json::to_string_pretty(&study.to_json()) {
             Ok(text) => {
                 say(text);
-                ExitCode::SUCCESS
+                code
             }
             Err(error) => complain(error),
         };
@@ -72,10 +164,12 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
     say!("{}: step of {h} s: {}", named.name, study.verdict);
     let method = match study.enumeration.method {
         Method::Exact => "all contact modes enumerated: the list is complete",
-        Method::Truncated => "the tree of modes was cut at its bound: there may be more",
+        Method::Truncated if ended => "interrupted: there may be more",
+        Method::Truncated => "the list was cut at its bound of work: there may be more",
         Method::Search => "a search from many starts: there may be more",
     };
     say(method);
+    tell_groups(&study.enumeration.groups);
     let names = match world_names(&named.scene, args.gap, h) {
         Ok(names) => names,
         Err(error) => return complain(error),
@@ -107,7 +201,7 @@ pub fn run(args: &BranchesArgs) -> ExitCode {
             tell_impulses(solution);
         }
     }
-    ExitCode::SUCCESS
+    code
 }
 
 fn modes(solution: &FoundSolution) -> String {

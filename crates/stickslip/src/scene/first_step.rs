@@ -3,7 +3,7 @@
 use crate::contact::ContactProblem;
 use crate::simulation::studies::branches::BranchStudy;
 use crate::simulation::studies::one_step_problem;
-use crate::solvers::enumeration::{EnumerationError, EnumerationSettings};
+use crate::solvers::enumeration::{EnumerationError, EnumerationSettings, Work};
 use crate::stepping::{MoreauContactDynamics, TimeSteppingScheme, WorldStepping};
 use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::SystemWithPast;
@@ -36,11 +36,22 @@ impl Scene {
         h: f64,
         settings: &EnumerationSettings,
     ) -> Result<Result<BranchStudy, EnumerationError>, SceneError> {
+        self.branches_under(gap, h, settings, &Work::default())
+    }
+
+    /// The same under somebody's eyes, who may end it.
+    pub fn branches_under(
+        &self,
+        gap: f64,
+        h: f64,
+        settings: &EnumerationSettings,
+        work: &Work,
+    ) -> Result<Result<BranchStudy, EnumerationError>, SceneError> {
         let mut scheme = self.one_step_scheme(gap)?;
         let (q, v) = self.initial_state();
         let at = (0.0, &q[..], &v[..]);
         self.of_first_sample(|system| {
-            BranchStudy::of_step(system, scheme.as_mut(), at, h, settings)
+            BranchStudy::under(system, scheme.as_mut(), at, h, (settings, work))
         })
     }
 

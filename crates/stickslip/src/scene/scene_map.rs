@@ -285,6 +285,7 @@ impl Scene {
             (Verdict::InconsistentWithoutImpact, false) => "inconsistent",
             (Verdict::Undecided, _) => "undecided",
             (Verdict::NoneFound, _) => "no solution found",
+            (Verdict::NotExamined, _) => "not examined",
         };
         Ok(word.to_string())
     }

@@ -218,6 +218,12 @@ pub(crate) fn may_be_taken_apart(problem: &ContactProblem) -> bool {
     problem.size() <= ROWS
 }
 
+/// Whether contacts that feel each other are few enough to be enumerated without a bound of work.
+pub(crate) fn is_small(blocks: &[ContactBlock]) -> bool {
+    let planar = blocks.iter().all(|b| b.size <= 2);
+    blocks.len() <= if planar { PLANAR } else { SPATIAL }
+}
+
 /// One component as a problem of its own.
 pub(crate) struct Component {
     pub problem: ContactProblem,
@@ -231,8 +237,7 @@ impl Component {
 
     /// Whether its solutions are enumerated where no proof spares that.
     pub fn is_small(&self) -> bool {
-        let most = if self.is_spatial() { SPATIAL } else { PLANAR };
-        self.problem.blocks().len() <= most
+        is_small(self.problem.blocks())
     }
 
     /// Whether some contact has more than two rows: its solutions are searched, not enumerated.

@@ -6,8 +6,8 @@ use crate::algebra::PivotedCholesky;
 use crate::contact::ContactProblem;
 use crate::simulation::Simulation;
 use crate::solvers::enumeration::{
-    Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Verdict, enumerate,
-    natural_map_size,
+    Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Verdict, Work,
+    enumerate_under, natural_map_size,
 };
 use crate::stepping::TimeSteppingScheme;
 use crate::systems::MechanicalSystem;
@@ -82,6 +82,7 @@ impl BranchStudy {
             "text": self.verdict.to_string(),
             "motions": found.solutions.len(),
             "method": found.method,
+            "groups": found.groups,
             "margins": self.margins,
             "normal_rank": self.normal_rank.0,
             "normal_rows": self.normal_rank.1,
@@ -107,10 +108,21 @@ impl BranchStudy {
         h: f64,
         settings: &EnumerationSettings,
     ) -> Result<Self, EnumerationError> {
+        Self::under(system, scheme, (t, q, v), h, (settings, &Work::default()))
+    }
+
+    /// The same under somebody's eyes, who may end it.
+    pub fn under(
+        system: &dyn MechanicalSystem,
+        scheme: &mut dyn TimeSteppingScheme,
+        (t, q, v): (f64, &[f64], &[f64]),
+        h: f64,
+        (settings, work): (&EnumerationSettings, &Work),
+    ) -> Result<Self, EnumerationError> {
         let instant = one_step_problem(system, scheme, (t, q, v), 0.0);
         let touching = touching(system, &instant);
         let problem = touching_problem(system, scheme, (t, q, v), h, &touching);
-        let enumeration = enumerate(&problem, settings)?;
+        let enumeration = enumerate_under(&problem, settings, work)?;
         let half = touching_problem(system, scheme, (t, q, v), 0.5 * h, &touching);
         let impulsive: Vec<bool> = enumeration
             .solutions
@@ -123,7 +135,7 @@ impl BranchStudy {
             .iter()
             .any(|b| instant.free()[b.start] < -1e-9 * scale);
         let verdict = match enumeration.verdict() {
-            Verdict::NoneFound => Verdict::NoneFound,
+            open @ (Verdict::NoneFound | Verdict::NotExamined) => open,
             _ if !approaches && impulsive.iter().all(|&x| x) => Verdict::InconsistentWithoutImpact,
             other => other,
         };
@@ -153,13 +165,11 @@ impl BranchStudy {
         let degenerate = match degenerate {
             true => {
                 let rounding = NEARLY_DEGENERATE.max(settings.rounding);
-                Some(enumerate(
-                    &instant,
-                    &EnumerationSettings {
-                        rounding,
-                        ..*settings
-                    },
-                )?)
+                let settings = EnumerationSettings {
+                    rounding,
+                    ..*settings
+                };
+                Some(enumerate_under(&instant, &settings, work)?)
             }
             false => None,
         };

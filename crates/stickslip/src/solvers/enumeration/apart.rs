@@ -1,14 +1,16 @@
-//! Contacts in space that do not act on each other: each group is searched by itself, and every solution of one goes with every solution of the
-//! others. A search of all together would have to meet each of these products by chance.
+//! Contacts that do not act on each other: each group is examined by itself, and every solution of one goes with every solution of the
+//! others. A search of all together would have to meet each of these products by chance, and a tree of all would multiply theirs.
 
 use crate::contact::ContactProblem;
-use crate::solvers::uniqueness::{Component, components, may_be_taken_apart};
+use crate::solvers::uniqueness::{Component, components, is_small};
 
-use super::spatial;
-use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
+use super::{Continuum, Enumeration, EnumerationSettings, Examined, FoundSolution, Method, Mode};
+use super::{Work, alone};
 
 /// More products than these are not listed.
 const PRODUCTS_MAX: usize = 10_000;
+/// Most rows of a problem whose groups are looked for, in the whole of W.
+const ROWS: usize = 3_000;
 
 /// Rows and blocks of a group in the whole problem, with its solutions.
 struct Group {
@@ -17,13 +19,18 @@ struct Group {
     found: Vec<FoundSolution>,
 }
 
-/// The solutions group by group; none where there is one group only.
+/// The solutions group by group; none where there is one group only, that is small.
 pub(super) fn enumerate(
     problem: &ContactProblem,
     settings: &EnumerationSettings,
+    work: &Work,
 ) -> Option<Enumeration> {
-    if !may_be_taken_apart(problem) {
+    let planar = problem.blocks().iter().all(|block| block.size <= 2);
+    if problem.blocks().len() < 2 || planar && is_small(problem.blocks()) {
         return None;
+    }
+    if problem.size() > ROWS {
+        return Some(unexamined(problem));
     }
     let lists = components(problem);
     if lists.len() < 2 {
@@ -31,14 +38,13 @@ pub(super) fn enumerate(
     }
     let (mut method, mut effort) = (Method::Exact, 0);
     let mut groups = Vec::with_capacity(lists.len());
+    let mut examined = Vec::with_capacity(lists.len());
     for blocks in lists {
         let part = Component::new(problem, &blocks);
-        let found = match part.problem.blocks().iter().all(|block| block.size <= 2) {
-            true => super::planar::enumerate(&part.problem, settings),
-            false => spatial::search(&part.problem, settings),
-        };
+        let found = alone(&part.problem, settings, work);
         method = worse(method, found.method);
         effort += found.effort;
+        examined.push(Examined::of(blocks.clone(), &found));
         let rows = blocks.iter().flat_map(|&b| problem.blocks()[b].range());
         groups.push(Group {
             rows: rows.collect(),
@@ -57,7 +63,21 @@ pub(super) fn enumerate(
         solutions,
         method,
         effort,
+        groups: examined,
     })
+}
+
+/// Contacts that are too many for anything to be told of them.
+pub(super) fn unexamined(problem: &ContactProblem) -> Enumeration {
+    let mut found = Enumeration {
+        solutions: Vec::new(),
+        method: Method::Truncated,
+        effort: 0,
+        groups: Vec::new(),
+    };
+    let blocks = (0..problem.blocks().len()).collect();
+    found.groups = vec![Examined::of(blocks, &found)];
+    found
 }
 
 /// What is cut leaves more out than a search.

@@ -2,16 +2,21 @@
 //!
 //! [`enumerate`] chooses: contacts with at most one tangent are enumerated exactly, mode by mode
 //! ([`planar`]); one contact with a disc in space exactly; everything else is searched from many starts
-//! ([`spatial`]), and the answer says so. Contacts in space that do not act on each other are enumerated group by group.
+//! ([`spatial`]), and the answer says so. Contacts that do not act on each other are enumerated group by group; groups larger than
+//! six contacts in the plane or two in space end at a bound of work ([`work`]), and what they leave open is told.
 
 mod apart;
 pub(crate) mod planar;
 mod solution;
 pub(crate) mod spatial;
 mod unbounded;
+mod work;
 
-pub use solution::{Continuum, Enumeration, FoundSolution, Method, Mode, RowRange, Verdict};
+pub use solution::{
+    Continuum, Enumeration, Examined, FoundSolution, Method, Mode, RowRange, Verdict,
+};
 pub(crate) use spatial::natural_map_size;
+pub use work::Work;
 
 use crate::contact::{BlockKind, ContactProblem};
 use crate::laws::FlowRule;
@@ -56,6 +61,9 @@ pub struct EnumerationSettings {
     pub nodes_max: usize,
     /// Starts of a search in space, per contact.
     pub starts: usize,
+    /// Operations that a group of more than six contacts in the plane or two in space may take, about: a node of its tree is a
+    /// linear program, a start some Newton steps.
+    pub work_max: f64,
     /// Seed of the starts.
     pub seed: u64,
     /// Differences below this part of their terms count as zero, for contacts with at most one tangent: γ, above all.
@@ -67,6 +75,7 @@ impl Default for EnumerationSettings {
         Self {
             nodes_max: 4_000_000,
             starts: 400,
+            work_max: 5e9,
             seed: 1,
             rounding: 1e-12,
         }
@@ -95,13 +104,34 @@ pub fn enumerate(
     problem: &ContactProblem,
     settings: &EnumerationSettings,
 ) -> Result<Enumeration, EnumerationError> {
+    enumerate_under(problem, settings, &Work::default())
+}
+
+/// The same under somebody's eyes, who may end it.
+pub fn enumerate_under(
+    problem: &ContactProblem,
+    settings: &EnumerationSettings,
+    work: &Work,
+) -> Result<Enumeration, EnumerationError> {
     is_enumerable(problem)?;
+    if let Some(found) = apart::enumerate(problem, settings, work) {
+        return Ok(found);
+    }
+    let mut found = alone(problem, settings, work);
+    let blocks = (0..problem.blocks().len()).collect();
+    found.groups = vec![Examined::of(blocks, &found)];
+    Ok(found)
+}
+
+/// The solutions of contacts that all feel each other.
+fn alone(problem: &ContactProblem, settings: &EnumerationSettings, work: &Work) -> Enumeration {
+    let Some(settings) = work::bounded(problem, settings) else {
+        return apart::unexamined(problem);
+    };
     if problem.blocks().iter().all(|block| block.size <= 2) {
-        Ok(planar::enumerate(problem, settings))
-    } else if let Some(found) = apart::enumerate(problem, settings) {
-        Ok(found)
+        planar::enumerate(problem, &settings, work)
     } else {
-        Ok(spatial::search(problem, settings))
+        spatial::search(problem, &settings, work)
     }
 }
 

@@ -40,7 +40,7 @@ use crate::algebra::rank_revealing::solve_any_rank;
 use crate::contact::ContactProblem;
 
 use super::solution::{free_speed, impulse_floor};
-use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
+use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode, Work};
 
 /// Feasibility tolerance of the pruning, in velocities scaled to 1.
 const PRUNE: f64 = 1e-9;
@@ -72,7 +72,11 @@ struct Contact {
 }
 
 /// Enumerates; the caller has checked laws and sections.
-pub fn enumerate(problem: &ContactProblem, settings: &EnumerationSettings) -> Enumeration {
+pub fn enumerate(
+    problem: &ContactProblem,
+    settings: &EnumerationSettings,
+    work: &Work,
+) -> Enumeration {
     let scaled = Scaled::new(problem, settings.rounding);
     // Breadth first to a fixed depth, then every subtree on its own: the order never changes.
     let mut prefixes: Vec<Vec<Mode>> = vec![Vec::new()];
@@ -92,7 +96,10 @@ pub fn enumerate(problem: &ContactProblem, settings: &EnumerationSettings) -> En
             })
             .collect();
         effort += prefixes.len();
-        prefixes.retain(|prefix| scaled.feasible(prefix).is_some());
+        prefixes.retain(|prefix| {
+            work.count();
+            work.is_ended() || scaled.feasible(prefix).is_some()
+        });
     }
     let bound = settings.nodes_max / prefixes.len().max(1) + 1;
     let parts: Vec<(Vec<FoundSolution>, usize, bool)> = prefixes
@@ -104,10 +111,12 @@ pub fn enumerate(problem: &ContactProblem, settings: &EnumerationSettings) -> En
                 found: Vec::new(),
                 nodes: 0,
                 bound,
+                cut: false,
+                work,
             };
             let mut modes = prefix;
             search.descend(&mut modes);
-            (search.found, search.nodes, search.nodes >= bound)
+            (search.found, search.nodes, search.cut)
         })
         .collect();
     let truncated = parts.iter().any(|part| part.2);
@@ -122,6 +131,7 @@ pub fn enumerate(problem: &ContactProblem, settings: &EnumerationSettings) -> En
             Method::Exact
         },
         effort,
+        groups: Vec::new(),
     }
 }
 
@@ -131,14 +141,19 @@ struct Search<'a> {
     found: Vec<FoundSolution>,
     nodes: usize,
     bound: usize,
+    /// Whether a node was left out.
+    cut: bool,
+    work: &'a Work,
 }
 
 impl Search<'_> {
     fn descend(&mut self, modes: &mut Vec<Mode>) {
-        if self.nodes >= self.bound {
+        if self.nodes >= self.bound || self.work.is_ended() {
+            self.cut = true;
             return;
         }
         self.nodes += 1;
+        self.work.count();
         let Some(point) = self.scaled.feasible(modes) else {
             return;
         };

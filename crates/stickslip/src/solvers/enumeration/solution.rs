@@ -166,10 +166,34 @@ impl FoundSolution {
 pub enum Method {
     /// Every solution is in the list.
     Exact,
-    /// The tree of modes was cut at its bound: there may be more.
+    /// The tree of modes or the search was cut at its bound of work, or ended from outside: there may be more.
     Truncated,
     /// A search from many starts: there may be more.
     Search,
+}
+
+/// What was done with contacts that feel each other and no others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Examined {
+    /// Their blocks in the problem.
+    pub blocks: Vec<usize>,
+    /// Motions found.
+    pub motions: usize,
+    /// How they were looked for.
+    pub method: Method,
+    /// Nodes of the tree, or starts of the search; none where the bound of work allows no whole list of modes.
+    pub effort: usize,
+}
+
+impl Examined {
+    pub(super) fn of(blocks: Vec<usize>, found: &Enumeration) -> Self {
+        Self {
+            blocks,
+            motions: found.solutions.len(),
+            method: found.method,
+            effort: found.effort,
+        }
+    }
 }
 
 /// All solutions found.
@@ -181,6 +205,8 @@ pub struct Enumeration {
     pub method: Method,
     /// Nodes of the tree, or starts of the search.
     pub effort: usize,
+    /// The same for every group of contacts that feel each other.
+    pub groups: Vec<Examined>,
 }
 
 /// What the law says about a step.
@@ -201,16 +227,19 @@ pub enum Verdict {
     Undecided,
     /// No solution was found.
     NoneFound,
+    /// The list was cut at its bound of work, with one motion or none in it.
+    NotExamined,
 }
 
 impl Verdict {
-    /// One word for programs: `regular`, `indeterminate`, `inconsistent` or `undecided`.
+    /// One word for programs: `regular`, `indeterminate`, `inconsistent`, `undecided` or `not-examined`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Regular => "regular",
             Self::Indeterminate { .. } => "indeterminate",
             Self::Undecided => "undecided",
             Self::InconsistentWithoutImpact | Self::NoneFound => "inconsistent",
+            Self::NotExamined => "not-examined",
         }
     }
 }
@@ -236,6 +265,10 @@ impl std::fmt::Display for Verdict {
                 "undecided: one motion to rounding, which hides whether other impulses make another"
             ),
             Self::NoneFound => write!(f, "no solution found"),
+            Self::NotExamined => write!(
+                f,
+                "not examined: the list of motions was cut, and whether the motion is unique is not known"
+            ),
         }
     }
 }
@@ -280,11 +313,14 @@ impl Enumeration {
         kept
     }
 
-    /// Regular, indeterminate, undecided or none, by the number of solutions.
+    /// Regular, indeterminate, undecided or none, by the number of solutions; a list that was cut tells of several or of nothing.
     pub fn verdict(&self) -> Verdict {
+        let cut = self.method == Method::Truncated;
         match &self.solutions[..] {
+            [] if cut => Verdict::NotExamined,
             [] => Verdict::NoneFound,
             [only] if only.moves_velocity() => Verdict::Indeterminate { solutions: 1 },
+            [_] if cut => Verdict::NotExamined,
             [only] if !only.decided => Verdict::Undecided,
             [_] => Verdict::Regular,
             several => Verdict::Indeterminate {

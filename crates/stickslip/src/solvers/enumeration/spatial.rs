@@ -43,7 +43,8 @@ use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 
 use super::solution::{free_speed, impulse_floor, stiffest};
 use super::unbounded::unbounded_direction;
-use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode};
+use super::work::{Allowance, starts_at_once};
+use super::{Continuum, Enumeration, EnumerationSettings, FoundSolution, Method, Mode, Work};
 
 /// Pivots below this part of the largest count as zero: the derivatives are good to about 1e-10.
 const SINGULAR: f64 = 1e-8;
@@ -52,29 +53,41 @@ const SINGULAR: f64 = 1e-8;
 const TOLD: f64 = 1e3;
 
 /// Searches; the caller has checked laws and sections.
-pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enumeration {
+pub fn search(
+    problem: &ContactProblem,
+    settings: &EnumerationSettings,
+    work: &Work,
+) -> Enumeration {
     if let Some(exact) = one_disc(problem) {
         return exact;
     }
     let starts = settings.starts * problem.blocks().len();
-    let found: Vec<Option<FoundSolution>> = (0..starts)
-        .into_par_iter()
-        .map(|index| {
-            let mut p = start(problem, settings.seed, index);
-            if !newton(problem, &mut p) {
-                return None;
-            }
-            let modes = modes(problem, &p);
-            let continuum = continuum(problem, &p);
-            let decided = is_decided(problem, &p);
-            let solution = FoundSolution::certified(problem, p, modes, continuum);
-            Some(FoundSolution {
-                decided,
-                ..solution
+    let (at_once, each, whole) = starts_at_once(problem, settings.work_max);
+    let (mut found, mut made, mut done, mut cut) = (Vec::new(), 0, 0.0, false);
+    // What is done at once does not depend on the machine, nor does what is left out.
+    while made < starts && !cut {
+        let next = starts.min(made.saturating_add(at_once));
+        let parts: Vec<(Option<FoundSolution>, f64, bool)> = (made..next)
+            .into_par_iter()
+            .map(|index| {
+                let allowance = Allowance::of(each);
+                let solution = match work.is_ended() {
+                    true => None,
+                    false => from_start(problem, start(problem, settings.seed, index), &allowance),
+                };
+                work.count();
+                (solution, allowance.done(), allowance.is_spent())
             })
-        })
-        .collect();
-    let found: Vec<FoundSolution> = found.into_iter().flatten().collect();
+            .collect();
+        for (solution, own, spent) in parts {
+            // What was cut may not be a solution, nor all of its continuum.
+            found.extend(solution.filter(|_| !spent));
+            done += own;
+            cut |= spent;
+        }
+        made = next;
+        cut |= work.is_ended() || done > whole && made < starts;
+    }
     // Impulses of a short step move velocities little: what tells solutions apart is measured by what impulses can do, down
     // to rounding, and never by the free velocity.
     let largest = |size: &dyn Fn(&FoundSolution) -> f64| found.iter().map(size).fold(0.0, f64::max);
@@ -95,20 +108,47 @@ pub fn search(problem: &ContactProblem, settings: &EnumerationSettings) -> Enume
         }
     }
     let motions = Enumeration::distinct(near, floor, same);
-    let mut solutions = families(problem, motions);
+    // A list that was cut is not worth the walks between its motions.
+    let mut solutions = match cut {
+        true => motions,
+        false => families(problem, motions),
+    };
     for solution in solutions.iter_mut().filter(|s| s.continuum.is_some()) {
         let direction = unbounded_direction(problem, &solution.local_velocity, told);
         direction.into_iter().for_each(|d| solution.recede(d));
     }
     Enumeration {
         solutions,
-        method: Method::Search,
-        effort: starts,
+        method: match cut {
+            true => Method::Truncated,
+            false => Method::Search,
+        },
+        effort: made,
+        groups: Vec::new(),
     }
 }
 
+/// The solution that one start leads to.
+fn from_start(
+    problem: &ContactProblem,
+    mut p: Vec<f64>,
+    allowance: &Allowance,
+) -> Option<FoundSolution> {
+    if !newton(problem, &mut p, allowance) {
+        return None;
+    }
+    let modes = modes(problem, &p);
+    let continuum = continuum(problem, &p, allowance);
+    let decided = is_decided(problem, &p);
+    let solution = FoundSolution::certified(problem, p, modes, continuum);
+    Some(FoundSolution {
+        decided,
+        ..solution
+    })
+}
+
 /// The set of solutions around one: null directions of the natural map, and whether the velocity changes along them.
-fn continuum(problem: &ContactProblem, p: &[f64]) -> Option<Continuum> {
+fn continuum(problem: &ContactProblem, p: &[f64], allowance: &Allowance) -> Option<Continuum> {
     let m = p.len();
     let directions = solve_any_rank(&jacobian(problem, p), &vec![0.0; m], SINGULAR).directions;
     if directions.is_empty() {
@@ -124,7 +164,7 @@ fn continuum(problem: &ContactProblem, p: &[f64]) -> Option<Continuum> {
         [length, -length].iter().any(|&length| {
             let step = length / norm(d);
             let mut near: Vec<f64> = p.iter().zip(d).map(|(p, d)| p + step * d).collect();
-            if !newton(problem, &mut near) {
+            if !newton(problem, &mut near, allowance) {
                 return false;
             }
             problem.local_velocity(&near, &mut there);
@@ -200,10 +240,11 @@ fn joined(problem: &ContactProblem, a: &[f64], b: &[f64]) -> bool {
     };
     let reach = 2.0 * apart(a, b) / PARTS as f64;
     let mut last = a.to_vec();
+    let free = Allowance::of(f64::INFINITY);
     (1..=PARTS).all(|k| {
         let t = k as f64 / PARTS as f64;
         let mut p: Vec<f64> = a.iter().zip(b).map(|(a, b)| a + t * (b - a)).collect();
-        let near = newton(problem, &mut p) && apart(&p, &last) <= reach;
+        let near = newton(problem, &mut p, &free) && apart(&p, &last) <= reach;
         last = p;
         near
     })
@@ -237,6 +278,7 @@ fn one_disc(problem: &ContactProblem) -> Option<Enumeration> {
         solutions: Enumeration::distinct(found, impulse_floor(problem), same),
         method: Method::Exact,
         effort: 1,
+        groups: Vec::new(),
     })
 }
 
@@ -413,7 +455,7 @@ fn remove(x: &mut [f64], along: &[f64]) {
 }
 
 /// Semismooth Newton with a line search, down to rounding; whether it reached a solution.
-fn newton(problem: &ContactProblem, p: &mut [f64]) -> bool {
+fn newton(problem: &ContactProblem, p: &mut [f64], allowance: &Allowance) -> bool {
     let m = p.len();
     let mut value = vec![0.0; m];
     let mut size = natural_map(problem, p, &mut value);
@@ -421,6 +463,9 @@ fn newton(problem: &ContactProblem, p: &mut [f64]) -> bool {
     for _ in 0..80 {
         if size <= 0.25 * rounding(problem, p) {
             break;
+        }
+        if !allowance.newton_step(m) {
+            return false;
         }
         let matrix = jacobian(problem, p);
         let right: Vec<f64> = value.iter().map(|x| -x).collect();

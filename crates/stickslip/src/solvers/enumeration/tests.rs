@@ -340,3 +340,132 @@ fn groups_that_do_not_act_on_each_other_have_all_products_of_their_solutions() {
         assert!((0..found.solutions.len()).all(|a| (0..a).all(|b| distinct(a, b))));
     }
 }
+
+/// As many contacts in the plane, on a chain that couples each to the next: a tree of all their modes.
+fn chain(count: usize, free: f64) -> ContactProblem {
+    let m = 2 * count;
+    let mut w = vec![0.0; m * m];
+    for i in 0..m {
+        w[i * m + i] = 2.0;
+        for j in [i.wrapping_sub(2), i + 2].into_iter().filter(|&j| j < m) {
+            w[i * m + j] = -0.5;
+        }
+    }
+    let section = FrictionSection::segment(0.5).unwrap();
+    let blocks = (0..count).map(|k| block(2 * k, section.clone())).collect();
+    let q = (0..m)
+        .map(|i| if i % 2 == 0 { -1.0 } else { free })
+        .collect();
+    ContactProblem::from_dense(w, q, blocks)
+}
+
+#[test]
+fn larger_groups_end_at_their_bound_of_work_and_say_so() {
+    let small = EnumerationSettings {
+        work_max: 1e5,
+        ..EnumerationSettings::default()
+    };
+    // Up to six contacts no bound counts.
+    let found = enumerate(&chain(6, 0.3), &small).unwrap();
+    assert_eq!((found.method, found.solutions.len()), (Method::Exact, 1));
+    // A dozen has 7 nodes of this work, not enough for one list of modes: nothing is claimed.
+    let found = enumerate(&chain(12, 0.3), &small).unwrap();
+    assert_eq!((found.method, found.effort), (Method::Truncated, 0));
+    assert_eq!(found.verdict(), Verdict::NotExamined);
+    assert_eq!(found.verdict().word(), "not-examined");
+    // Ten times a dozen nodes: it stops among them.
+    let some = EnumerationSettings {
+        work_max: 8.0 * 12f64.powi(3) * 60.0,
+        ..small
+    };
+    let found = enumerate(&chain(12, 0.3), &some).unwrap();
+    assert!(
+        found.method == Method::Truncated && found.effort > 12,
+        "{found:?}"
+    );
+    let whole = enumerate(&chain(12, 0.3), &EnumerationSettings::default()).unwrap();
+    assert_eq!(
+        (whole.method, whole.verdict()),
+        (Method::Exact, Verdict::Regular)
+    );
+}
+
+#[test]
+fn groups_in_the_plane_are_examined_one_by_one() {
+    // A chain of six and one of seven that do not feel each other.
+    let (a, b) = (chain(6, 0.3), chain(7, 5.0));
+    let m = a.size() + b.size();
+    let mut w = vec![0.0; m * m];
+    for (part, at) in [(&a, 0), (&b, a.size())] {
+        for i in 0..part.size() {
+            for j in 0..part.size() {
+                w[(at + i) * m + at + j] = part.w(i, j);
+            }
+        }
+    }
+    let q = a.free().iter().chain(b.free()).copied().collect();
+    let section = FrictionSection::segment(0.5).unwrap();
+    let blocks = (0..13).map(|k| block(2 * k, section.clone())).collect();
+    let both = ContactProblem::from_dense(w, q, blocks);
+    let found = enumerate(&both, &EnumerationSettings::default()).unwrap();
+    let sizes: Vec<usize> = found.groups.iter().map(|g| g.blocks.len()).collect();
+    assert_eq!((found.method, sizes), (Method::Exact, vec![6, 7]));
+    let apart: Vec<f64> = [&a, &b]
+        .iter()
+        .flat_map(|part| {
+            let found = enumerate(part, &EnumerationSettings::default()).unwrap();
+            found.solutions[0].local_velocity.clone()
+        })
+        .collect();
+    for (x, y) in found.solutions[0].local_velocity.iter().zip(&apart) {
+        assert!((x - y).abs() < 1e-12, "{x} {y}");
+    }
+}
+
+#[test]
+fn an_enumeration_that_is_ended_says_so() {
+    let work = Work::default();
+    work.end();
+    let found = enumerate_under(&chain(8, 0.3), &EnumerationSettings::default(), &work).unwrap();
+    assert_eq!(found.verdict(), Verdict::NotExamined);
+    let done = Work::default();
+    enumerate_under(&chain(8, 0.3), &EnumerationSettings::default(), &done).unwrap();
+    assert!(done.done() > 8);
+}
+
+/// Contacts in space on one body: as a search goes, a bound of work ends it between its starts.
+#[test]
+fn a_search_in_space_ends_at_its_bound_of_work() {
+    let count = 5;
+    let m = 3 * count;
+    let w: Vec<f64> = (0..m * m)
+        .map(|e| if e % (m + 1) == 0 { 2.0 } else { 0.1 })
+        .collect();
+    let section = FrictionSection::disc(0.4).unwrap();
+    let blocks = (0..count).map(|k| block(3 * k, section.clone())).collect();
+    let q = (0..m)
+        .map(|i| if i % 3 == 0 { -1.0 } else { 0.7 })
+        .collect();
+    let problem = ContactProblem::from_dense(w, q, blocks);
+    let search = |work_max: f64| {
+        let settings = EnumerationSettings {
+            work_max,
+            ..EnumerationSettings::default()
+        };
+        enumerate(&problem, &settings).unwrap()
+    };
+    let whole = search(2e10);
+    assert_eq!((whole.method, whole.effort), (Method::Search, 2000));
+    assert_eq!(whole.verdict(), Verdict::Regular);
+    // Some hundred starts of some ten steps.
+    let part = search(1e7);
+    assert_eq!(
+        (part.method, part.verdict()),
+        (Method::Truncated, Verdict::NotExamined)
+    );
+    assert!(
+        (8..1000).contains(&part.effort) && part.solutions.len() == 1,
+        "{part:?}"
+    );
+    assert_eq!(search(1e6).effort, 0);
+}
