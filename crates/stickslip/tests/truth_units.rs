@@ -800,3 +800,33 @@ fn a_gap_that_is_taken_for_a_multiple_of_a_distance_is_told() {
     assert!(!told("0.3*y", "slip = \"0.2*x'\""));
     assert!(!told("0.3*y", "point = [\"x\", \"y\"]"));
 }
+
+/// A lever of small angles on a rough belt: y = h phi is its height, a distance as it is written. Its tip slides under the load N/h at the end of
+/// the arm h, so that friction takes mu N/h of the momentum of x in a second; taken for a multiple of a distance it took h times as much.
+#[test]
+fn a_unit_of_angles_says_that_a_lever_is_no_multiple_of_a_distance() {
+    let slowed = |units: &str| {
+        let text = format!(
+            "title = \"lever\"\nuntil = 0.1\n{units}\n[system]\ncoordinates = [\"x\", \"phi\"]\n\
+             kinetic_energy = \"(x'^2 + phi'^2)/2\"\nforces = {{ phi = -2 }}\n[initial]\nx_dot = 3\n\
+             [[contacts]]\nname = \"belt\"\ngap = \"0.25*phi\"\nslip = \"x'\"\nfriction = 0.1\n"
+        );
+        let scene =
+            Scene::parse(SourceText::new("lever.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().expect("valid");
+        let told = run
+            .warnings()
+            .iter()
+            .any(|w| w.contains("units = { phi = \"rad\" }"));
+        run.run_until(0.1, |_| std::ops::ControlFlow::Continue(()));
+        (3.0 - run.state().v[0], told)
+    };
+    // mu (2/0.25) 0.1
+    let (slow, told) = slowed("units = { phi = \"rad\" }");
+    assert!((slow - 0.08).abs() < 1e-9 && !told, "{slow}");
+    let (slow, told) = slowed("units = { phi_dot = \"mrad/s\" }");
+    assert!((slow - 0.08).abs() < 1e-9 && !told, "{slow}");
+    // Without it the run says what it took for metres.
+    let (slow, told) = slowed("");
+    assert!((slow - 0.02).abs() < 1e-9 && told, "{slow}");
+}

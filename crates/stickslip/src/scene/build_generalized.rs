@@ -414,9 +414,10 @@ fn scaled_frame(
         .collect();
     notes.push(format!(
         "the gap of contact `{}` is taken for a multiple of a distance, since its slip is in metres of {}: friction is per metre of \
-         approach there (if one of them is an angle, give `point` and `normal`)",
+         approach there (if one of them is an angle, say so, as in `units = {{ {} = \"rad\" }}`, or give `point` and `normal`)",
         contact.name,
-        metres.join(" and ")
+        metres.join(" and "),
+        metres.last().unwrap_or(&"phi"),
     ));
     let rate = graph.gradient(contact.gap, &[0])[0];
     let row = gradient.iter().map(|&slope| graph.divide(slope, scale));

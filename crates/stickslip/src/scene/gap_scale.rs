@@ -126,7 +126,8 @@ fn scale_at(rows: &[Vec<f64>], chosen: &[usize]) -> Option<f64> {
     (length > 0.0).then_some(length)
 }
 
-/// Coordinates that are arguments of sines, cosines and tangents by themselves, alone or in sums: angles. In `sin(k*x)` of a wave x is none.
+/// Coordinates whose unit says so, and those that are arguments of sines, cosines and tangents by themselves, alone or in sums: angles. In
+/// `sin(k*x)` of a wave x is none.
 fn angles(model: &GeneralizedModel, graph: &mut Graph) -> Vec<usize> {
     let mut roots = model.system.mass.clone();
     roots.extend(model.system.potential);
@@ -140,7 +141,7 @@ fn angles(model: &GeneralizedModel, graph: &mut Graph) -> Vec<usize> {
     }
     let n = model.coordinates.len();
     let positions: Vec<usize> = (1..=n).collect();
-    let mut found = Vec::new();
+    let mut found = model.angles.clone();
     for argument in arguments(graph, &roots) {
         let slopes = graph.gradient(argument, &positions);
         let alone = slopes.iter().enumerate().filter(|(_, slope)| {

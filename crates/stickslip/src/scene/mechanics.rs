@@ -15,6 +15,8 @@ use super::value::{Table, Value, tables};
 pub(super) struct GeneralizedModel {
     pub graph: Graph,
     pub coordinates: Vec<String>,
+    /// Coordinates whose unit is given as one of angles.
+    pub angles: Vec<usize>,
     pub system: SystemParts,
     pub contacts: Vec<ContactModel>,
     pub joints: Vec<JointModel>,

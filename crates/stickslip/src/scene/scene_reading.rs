@@ -87,6 +87,7 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         Some(mut mechanics) if diagnostics.is_empty() => {
             if let Mechanics::Generalized(model) = &mut mechanics {
                 model.graph = graph;
+                model.angles = angles_among(&model.coordinates, &units);
                 check_at_start(model)?;
             }
             Ok(Scene {
@@ -262,6 +263,9 @@ fn not_enumerated(settings: &Settings) -> Option<&'static str> {
     }
 }
 
+/// Units of angles.
+const ANGLES: [&str; 4] = ["rad", "mrad", "deg", "°"];
+
 /// Units by name, which must be that of a coordinate or a velocity.
 fn read_units(reader: &mut Reader, table: Option<&Table>) -> Vec<(String, String)> {
     let mut units = Vec::new();
@@ -279,6 +283,25 @@ fn read_units(reader: &mut Reader, table: Option<&Table>) -> Vec<(String, String
         }
     }
     units
+}
+
+/// Coordinates with a unit of angles, their own or that of their velocity.
+fn angles_among(coordinates: &[String], units: &[(String, String)]) -> Vec<usize> {
+    let told = |coordinate: &str| {
+        units.iter().any(|(name, unit)| {
+            let unit = match name.strip_suffix("_dot") {
+                Some(name) if name == coordinate => unit.split('/').next(),
+                _ if name == coordinate => Some(unit.as_str()),
+                _ => None,
+            };
+            unit.is_some_and(|unit| ANGLES.contains(&unit.trim()))
+        })
+    };
+    let found = coordinates
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| told(name));
+    found.map(|(index, _)| index).collect()
 }
 
 /// The first line that is not blank, as the place of what is missing at the top level.
@@ -312,6 +335,7 @@ fn read_generalized(
     let contacts = read_contacts(reader, contacts, settings);
     let joints = read_joints(reader, table.list("joints"));
     Some(GeneralizedModel {
+        angles: Vec::new(),
         graph: Default::default(),
         coordinates: reader.names.coordinates.clone(),
         system: parts?,
