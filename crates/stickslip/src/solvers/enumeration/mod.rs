@@ -20,6 +20,7 @@ pub use work::Work;
 
 use crate::contact::{BlockKind, ContactProblem};
 use crate::laws::FlowRule;
+use crate::solvers::uniqueness::{Component, is_small};
 
 /// Why a problem cannot be enumerated.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -117,8 +118,12 @@ pub fn enumerate_under(
     if let Some(found) = apart::enumerate(problem, settings, work) {
         return Ok(found);
     }
-    let mut found = alone(problem, settings, work);
-    let blocks = (0..problem.blocks().len()).collect();
+    let blocks: Vec<usize> = (0..problem.blocks().len()).collect();
+    let mut found = match is_small(problem.blocks()) {
+        true => alone(problem, settings, work),
+        // In a world W is made anew whenever it is asked for whole.
+        false => alone(&Component::new(problem, &blocks).problem, settings, work),
+    };
     found.groups = vec![Examined::of(blocks, &found)];
     Ok(found)
 }
