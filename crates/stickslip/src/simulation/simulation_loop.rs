@@ -9,10 +9,13 @@ mod uniqueness;
 use std::ops::ControlFlow;
 
 use crate::contact::{ContactKey, ContactProblem, ContactSolution, ContactSolver};
+use crate::laws::ImpactLaw;
 use crate::records::{
     EnergyLedger, EventLog, MomentumLedger, PainleveWatch, StepOutcome, StepRecord,
 };
-use crate::stepping::{ContactLayout, ContactScales, ContactStage, State, TimeSteppingScheme};
+use crate::stepping::{
+    ContactLayout, ContactScales, ContactStage, MoreauContactDynamics, State, TimeSteppingScheme,
+};
 use crate::systems::past_motion::{Interpolation, PastMotion, SystemWithPast};
 use crate::systems::{ElasticScratch, MechanicalSystem};
 
@@ -216,8 +219,10 @@ impl Simulation {
         // Forces that read outputs are asked for at an impact at the start, too, though they do nothing there.
         let State { t, q, v, .. } = &simulation.state;
         simulation.control = ControlLoop::start(simulation.system.as_ref(), (*t, q, v));
+        let rehearsed = simulation.rehearse_impact();
         simulation.start();
-        if let StepOutcome::SeveralLayers { contact } = simulation.record.outcome {
+        let outcome = rehearsed.unwrap_or(simulation.record.outcome);
+        if let StepOutcome::SeveralLayers { contact } = outcome {
             let system = simulation.system.as_ref();
             let constraint = match system.as_world() {
                 Some(world) => world.contact_name(contact),
@@ -283,6 +288,27 @@ impl Simulation {
         self.painleve.observe(&self.record);
         self.positions
             .observe(self.system.as_ref(), &self.record, &self.state);
+    }
+
+    /// What comes of an impact at the initial instant that the first step of the scheme meets, where layers of contacts may meet in it: that is
+    /// refused before a run begins. Nothing of it is kept.
+    fn rehearse_impact(&mut self) -> Option<StepOutcome> {
+        let meets = self.scheme.meets_initial_velocity() && !self.scheme.is_compliant();
+        let mut points = self.system.constraints().iter().flat_map(|c| c.points());
+        let layers = points.any(|p| matches!(p.law.impact(), ImpactLaw::Energetic { .. }));
+        if !(meets && layers && self.violates_at_start()) {
+            return None;
+        }
+        let (state, certificate) = (self.state.clone(), self.stage.certificate.clone());
+        let mut scheme: Box<dyn TimeSteppingScheme> = Box::<MoreauContactDynamics>::default();
+        std::mem::swap(&mut self.scheme, &mut scheme);
+        self.saved.clone_from(&self.state);
+        self.advance(0.0, self.state.t);
+        std::mem::swap(&mut self.scheme, &mut scheme);
+        self.state = state;
+        self.stage.certificate = certificate;
+        let made = std::mem::take(&mut self.record);
+        Some(made.outcome).filter(|outcome| outcome.is_fatal())
     }
 
     /// The impact at the initial instant, a step of no length, examined like every other.
