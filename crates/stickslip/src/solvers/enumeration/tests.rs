@@ -373,9 +373,9 @@ fn larger_groups_end_at_their_bound_of_work_and_say_so() {
     assert_eq!((found.method, found.effort), (Method::Truncated, 0));
     assert_eq!(found.verdict(), Verdict::NotExamined);
     assert_eq!(found.verdict().word(), "not-examined");
-    // Ten times a dozen nodes: it stops among them.
+    // Thirty of the 49 nodes that the whole tree has.
     let some = EnumerationSettings {
-        work_max: 8.0 * 12f64.powi(3) * 60.0,
+        work_max: 8.0 * 12f64.powi(3) * 30.0,
         ..small
     };
     let found = enumerate(&chain(12, 0.3), &some).unwrap();
