@@ -108,8 +108,8 @@ fn damaged_files_do_not_make_their_readers_panic() {
         Checkpoint::from_bytes(first.as_bytes()).is_err(),
         "no digest"
     );
-    // The first format had none.
-    let old = first.replacen("\"version\":2", "\"version\":1", 1);
+    // Other formats are told.
+    let old = first.replacen("\"version\":3", "\"version\":1", 1);
     assert!(old != first && Checkpoint::unsealed(old.as_bytes()).is_err());
     let mut run = scene.simulation().expect("a simulation");
     for k in 0..first.len() {

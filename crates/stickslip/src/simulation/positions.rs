@@ -441,7 +441,12 @@ pub struct PositionVerdict {
 impl PositionVerdict {
     /// Whether positions drift beyond [`DRIFT_LIMIT`] of the size of the motion.
     pub fn drifts(&self) -> bool {
-        let within = |worst: &LargestOf| worst.largest.value <= DRIFT_LIMIT;
+        self.drifts_beyond(DRIFT_LIMIT)
+    }
+
+    /// Whether they drift beyond another part of it.
+    pub(crate) fn drifts_beyond(&self, limit: f64) -> bool {
+        let within = |worst: &LargestOf| worst.largest.value <= limit;
         !within(&self.drift) || !within(&self.joint_drift)
     }
 

@@ -226,7 +226,7 @@ pub struct CertificateSummary {
     /// Largest residual with which the run counts as certified.
     pub limit: f64,
     /// Whether a run that is not certified misses it only because its solver was asked for less: all residuals are within ten
-    /// times the tolerance asked, which lies above the limit.
+    /// times the tolerance asked, which lies above the limit, and positions drift by no larger part of the motion.
     #[serde(default)]
     pub solved_to_tolerance: bool,
     /// Largest of all residuals.

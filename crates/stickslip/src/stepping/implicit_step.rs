@@ -13,6 +13,7 @@ use crate::systems::{ElasticScratch, ForceDependence, Instant, MechanicalSystem}
 
 use super::moreau_jean_settings::InternalForce;
 use super::state_products::{StateProducts, sparse_linear};
+use super::step_energy;
 
 /// Data of the step that do not change during its iteration.
 #[derive(Clone, Copy, Debug)]
@@ -608,5 +609,15 @@ impl ImplicitStep {
         self.load.copy_from_slice(&self.scale);
         let scale = self.factor.dual_norm(&mut self.load);
         if scale == 0.0 { 0.0 } else { defect / scale }
+    }
+
+    /// Whether the defect measured last is the rounding of the momenta that nearly cancel in it, at the velocity v: forces that vanish are no
+    /// measure for them.
+    pub fn is_rounding(&mut self, defect: f64, v: &[f64]) -> bool {
+        self.load.copy_from_slice(&self.scale);
+        let scale = self.factor.dual_norm(&mut self.load);
+        step_energy::write_momentum_size(&self.mass, v, &mut self.load);
+        let momentum = self.factor.dual_norm(&mut self.load);
+        defect * scale <= 16.0 * f64::EPSILON * (scale + momentum)
     }
 }

@@ -18,6 +18,8 @@ use super::{ContactStage, PositionCorrection, Projection, State, TimeSteppingSch
 
 /// Iterations after which the slope of a force is taken again.
 const SLOPE_EVERY: usize = 4;
+/// A balance met to this part of its terms is followed as far as it gets better.
+const ENDS: f64 = 1e-11;
 
 /// The Moreau–Jean scheme.
 ///
@@ -169,8 +171,9 @@ impl MoreauJean {
         let mut iteration = 0;
         loop {
             // A slope that has changed much since the start of the step is taken again, now and then or where it leads
-            // nowhere.
+            // nowhere; not at the end, for a new one first moves away from where the last one had come to.
             let steeper = iteration > 0
+                && previous > ENDS
                 && (iteration % SLOPE_EVERY == 0 || stalled)
                 && self.step.relinearise_force(system, frame);
             if iteration == 0 || steeper || !self.step.character.constant_mass {
@@ -205,9 +208,10 @@ impl MoreauJean {
                 break;
             }
             let defect = self.step.defect(&self.contact_impulse);
-            // A new slope first moves away from where the last one had come to: only steps with the same one tell where rounding begins.
-            let ended = defect <= 1e-11 && defect > 0.5 * previous && !steeper;
-            if defect <= 4.0 * f64::EPSILON || ended {
+            if !changed && self.step.is_rounding(defect, &self.velocity) {
+                break;
+            }
+            if defect <= 4.0 * f64::EPSILON || (defect <= ENDS && defect > 0.5 * previous) {
                 break;
             }
             if iteration == self.settings.iterations_max || !defect.is_finite() {

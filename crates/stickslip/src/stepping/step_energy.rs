@@ -51,11 +51,22 @@ pub(super) fn momentum_size(mass: &SymmetricMatrix, v: &[f64], left: &[f64]) -> 
     if mass.sparse().is_some() {
         return 0.0;
     }
-    let row = |i: usize| -> f64 {
-        let parts = left.iter().enumerate();
-        parts.map(|(j, u)| (mass.get(i, j) * u).abs()).sum()
-    };
-    v.iter().enumerate().map(|(i, v)| v.abs() * row(i)).sum()
+    let rows = v.iter().enumerate();
+    rows.map(|(i, v)| v.abs() * row_size(mass, i, left)).sum()
+}
+
+/// |M| |v| by rows, of which balances that nearly cancel keep a rounding; zero for meshes.
+pub(super) fn write_momentum_size(mass: &SymmetricMatrix, v: &[f64], out: &mut [f64]) {
+    let dense = mass.sparse().is_none();
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = if dense { row_size(mass, i, v) } else { 0.0 };
+    }
+}
+
+/// Σ |m_ij v_j| of a row.
+fn row_size(mass: &SymmetricMatrix, i: usize, v: &[f64]) -> f64 {
+    let parts = v.iter().enumerate();
+    parts.map(|(j, v)| (mass.get(i, j) * v).abs()).sum()
 }
 
 /// Size of the works of friction along the rows of contacts with several of them, sliding and rolling, whose sum is one term: a wheel at rest
