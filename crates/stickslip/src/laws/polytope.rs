@@ -139,7 +139,11 @@ impl Polytope {
                 scale * self.vertices[2 * (i % k) + 1],
             ]
         };
-        let mut best = f64::INFINITY;
+        // Whether a point is nearer than another one: by the difference of both distances, which keeps its digits for a point far away.
+        let nearer = |n: &[f64; 2], m: &[f64]| {
+            let part = |i: usize| (m[i] - n[i]) * ((x[i] - n[i]) + (x[i] - m[i]));
+            part(0) + part(1) < 0.0
+        };
         let mut outside = k < 3;
         for i in 0..k {
             let (a, b) = (vertex(i), vertex(i + 1));
@@ -160,9 +164,7 @@ impl Polytope {
             } else {
                 [a[0] + t * edge[0], a[1] + t * edge[1]]
             };
-            let distance = (x[0] - nearest[0]).powi(2) + (x[1] - nearest[1]).powi(2);
-            if distance < best {
-                best = distance;
+            if i == 0 || nearer(&nearest, out) {
                 out.copy_from_slice(&nearest);
             }
         }

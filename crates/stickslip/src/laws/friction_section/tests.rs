@@ -192,3 +192,29 @@ fn scaling_multiplies_the_support_and_an_empty_scale_is_a_point() {
     assert_eq!(unbounded.support(&[1.0]), f64::INFINITY);
     assert_eq!(unbounded.support(&[-1.0]), 1.0);
 }
+
+/// A point far outside belongs to the corner in whose normal cone it lies, however narrowly.
+#[test]
+fn the_nearest_corner_of_a_polygon_is_found_from_afar() {
+    let corners = [[0.5, 0.1], [-0.2, 0.4], [-0.4, -0.3], [0.3, -0.4]];
+    let points = corners.map(|c| c.to_vec());
+    let polygon = FrictionSection::polytope(&points).unwrap();
+    for k in 0..4 {
+        let (a, b) = (corners[k], corners[(k + 1) % 4]);
+        let edge = [b[0] - a[0], b[1] - a[1]];
+        let outwards = [edge[1], -edge[0]];
+        for far in [1.0, 1e4, 1e8, 1e12] {
+            // Off the normal of the edge by 1e-8: towards one end, or the other.
+            for (off, corner) in [(-1e-8, a), (1e-8, b)] {
+                let point = [0, 1].map(|i| corner[i] + far * (outwards[i] + off * edge[i]));
+                let mut nearest = [0.0; 2];
+                polygon.project(&point, 1.0, &mut nearest);
+                let apart = (nearest[0] - corner[0]).hypot(nearest[1] - corner[1]);
+                assert!(
+                    apart < 1e-14,
+                    "from {far:e}: {nearest:?} instead of {corner:?}"
+                );
+            }
+        }
+    }
+}
