@@ -13,6 +13,10 @@ const TOLERANCE: f64 = 1e-12;
 const STEPS_MAX: usize = 100_000;
 /// Rows of the extrapolation table: 1, 2, 3 and 4 implicit Euler steps.
 const ROWS: usize = 4;
+/// Longest step, in normal impulses so far or that stop the approach: friction that changes and changes back hides in no step.
+const LONGEST: f64 = 0.05;
+/// A row of the slip below this part of the terms that cancel in it has stopped.
+const STOPPED: f64 = 2e-14;
 
 /// An impact of one contact: impulse and velocity after it, normal component first.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,7 +55,7 @@ impl SpatialImpact {
 /// the energetic coefficient ([Stronge1990]) for any section and below 1 are ours to combine. The inclusion is
 /// monotone in the metric W_tt⁻¹, so it has one solution; it is integrated by implicit Euler steps, each an
 /// exact convex program (`laws::section_quadratic`), extrapolated to order four with step
-/// control. One tangent is computed exactly by [`energetic_impact`], a polygon from event to event, no friction in closed form.
+/// control. Where slip stops, reverses or changes from one edge to another, friction jumps: steps end there. One tangent is computed exactly by [`energetic_impact`], a polygon from event to event, no friction in closed form.
 ///
 /// # Guarantees
 /// `p_n ≥ 0`; friction inside its section and no gain of energy for e in [0, 1], both to 1e-11 of the impact.
@@ -62,10 +66,11 @@ impl SpatialImpact {
 /// together and act on each other are not covered, with friction or without: their impact depends on the ratios of their stiffnesses.
 ///
 /// # Cost
-/// 10 convex programs per step of the integration, some hundred steps: about a millisecond per impact.
+/// 11 convex programs per step of the integration, some hundred steps: about a millisecond per impact, up to a tenth of a second where
+/// several sections act at once.
 ///
 /// # Tested by
-/// `laws/energetic/spatial/tests.rs`, `tests/truth_energetic_impact.rs`.
+/// `laws/energetic/spatial/tests.rs`, `laws/energetic/spatial/tests/reversals.rs`, `tests/truth_energetic_impact.rs`.
 pub fn energetic_impact_in_space(
     w: &[f64],
     velocity: &[f64],
@@ -121,14 +126,17 @@ struct Layer<'a> {
     scaled: Vec<f64>,
     right: Vec<f64>,
     friction: Vec<f64>,
+    /// Friction at the end of the last step, once there was one.
+    reached: Option<Vec<f64>>,
     scratch: Vec<f64>,
 }
 
 /// What one step adds: the tangential impulse, then the normal work, in one list; its error estimate; and the
-/// friction at its end, extrapolated from inside.
+/// friction at its start and at its end, extrapolated from inside.
 struct Gain {
     values: Vec<f64>,
     errors: Vec<f64>,
+    first: Vec<f64>,
     last: Vec<f64>,
 }
 
@@ -150,6 +158,7 @@ impl<'a> Layer<'a> {
             scaled: vec![0.0; d * d],
             right: vec![0.0; d],
             friction: vec![0.0; d],
+            reached: None,
             scratch: vec![0.0; 2 * (d * d + d)],
             tangential,
         }
@@ -188,7 +197,7 @@ impl<'a> Layer<'a> {
         result.finished = false;
         for _ in 0..STEPS_MAX {
             let size = approach.max(taken).max(floor);
-            let (length, mut gain, next) = self.controlled(dp, size, reach);
+            let (length, mut gain, next) = self.controlled(dp, size);
             dp = next;
             let mut length = length;
             let mut end = self.after(length, &gain)[0];
@@ -244,8 +253,15 @@ impl<'a> Layer<'a> {
     }
 
     /// A step whose error is within the tolerance: its length, what it adds, and the length to try next.
-    fn controlled(&mut self, mut dp: f64, size: f64, reach: f64) -> (f64, Gain, f64) {
+    fn controlled(&mut self, dp: f64, size: f64) -> (f64, Gain, f64) {
+        let scale = (2.0 * size / self.w[0]).sqrt();
+        let shortest = TOLERANCE * scale;
+        let mut dp = dp.min(LONGEST * scale.max(self.impulse[0]));
         loop {
+            // A jump of the friction is passed by a step too short to matter, which ends on the edge or at the stop itself.
+            if dp <= shortest {
+                return (shortest, self.single(shortest), 4.0 * shortest);
+            }
             let gain = self.gain(dp);
             let d = self.right.len();
             let spread = self.spread(&gain.errors[..d]);
@@ -253,28 +269,30 @@ impl<'a> Layer<'a> {
                 .sqrt()
                 .max(gain.errors[d].abs() / size)
                 / TOLERANCE;
-            let error = error.max(self.kink(dp, &gain, size) / TOLERANCE);
+            let error = error.max(self.kink((dp, scale), &gain, size) / TOLERANCE);
             let factor = (0.9 * error.max(1e-12).powf(-0.2)).clamp(0.1, 4.0);
-            // A kink of the friction is passed by a step too short to matter.
-            if error <= 1.0 || dp <= 1e-15 * reach {
-                return (dp, gain, dp * factor.max(0.1));
+            if error <= 1.0 {
+                return (dp, gain, dp * factor);
             }
             dp *= factor.min(0.8);
         }
     }
 
-    /// How far the friction after a step is from what the step itself leads to, as an error of its impulse: a
-    /// kink near the end of a step leaves no other trace.
-    fn kink(&mut self, dp: f64, gain: &Gain, size: f64) -> f64 {
-        let d = self.right.len();
-        let before = self.u.clone();
-        self.move_by(dp, gain);
-        self.euler(1e-9 * dp, 1);
-        self.u = before;
-        let difference: Vec<f64> = (0..d)
-            .map(|i| dp * (self.friction[i] - gain.last[i]))
-            .collect();
-        (0.5 * self.spread(&difference) / size).sqrt()
+    /// How far the friction at the start of a step of length `dp` is from what the step itself leads back to, as an error of its
+    /// impulse. A jump of the friction inside a step may leave no other trace: before a quarter of it every substep reads the friction
+    /// after the jump, and beyond three quarters their sums still extrapolate to the friction before it.
+    fn kink(&mut self, (dp, scale): (f64, f64), gain: &Gain, size: f64) -> f64 {
+        self.euler((TOLERANCE * scale).min(0.1 * dp), 1);
+        // Where an edge holds the slip, so short a step tells its rounding: then the step before knows the friction.
+        let known = [Some(&self.friction), self.reached.as_ref()];
+        let known = known.into_iter().flatten();
+        known
+            .map(|friction| {
+                let pairs = friction.iter().zip(&gain.first);
+                let difference: Vec<f64> = pairs.map(|(a, b)| dp * (a - b)).collect();
+                (0.5 * self.spread(&difference) / size).sqrt()
+            })
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// x·W_tt x.
@@ -289,14 +307,12 @@ impl<'a> Layer<'a> {
     fn gain(&mut self, dp: f64) -> Gain {
         let count = self.u.len();
         let d = count - 1;
-        // Per row of the table: tangential impulse, work, last friction.
-        let width = count + d;
+        // Per row of the table: tangential impulse, work, first and last friction.
+        let width = count + 2 * d;
         let mut previous: Vec<Vec<f64>> = Vec::new();
         let mut errors = vec![0.0; count];
         for j in 0..ROWS {
-            let mut first = self.euler(dp, j + 1);
-            first.extend_from_slice(&self.friction);
-            let mut row = vec![first];
+            let mut row = vec![self.euler(dp, j + 1)];
             for k in 1..=j {
                 let weight = 1.0 / ((j + 1) as f64 / (j + 1 - k) as f64 - 1.0);
                 let (finer, coarser) = (&row[k - 1], &previous[k - 1]);
@@ -311,22 +327,40 @@ impl<'a> Layer<'a> {
             previous = row;
         }
         let mut values = previous.swap_remove(ROWS - 1);
-        let last = values.split_off(count);
+        let last = values.split_off(count + d);
+        let first = values.split_off(count);
         Gain {
             values,
             errors,
+            first,
             last,
         }
     }
 
-    /// The same by `steps` implicit Euler steps, friction opposing the slip at the end of each; leaves the friction of
-    /// the last one.
+    /// The same by one implicit Euler step.
+    fn single(&mut self, dp: f64) -> Gain {
+        let count = self.u.len();
+        let d = count - 1;
+        let mut values = self.euler(dp, 1);
+        let last = values.split_off(count + d);
+        let first = values.split_off(count);
+        Gain {
+            values,
+            errors: vec![0.0; count],
+            first,
+            last,
+        }
+    }
+
+    /// The same by `steps` implicit Euler steps, friction opposing the slip at the end of each, followed by the friction of the first
+    /// and of the last one.
     fn euler(&mut self, dp: f64, steps: usize) -> Vec<f64> {
         let m = self.u.len();
         let d = m - 1;
         let h = dp / steps as f64;
         let mut u = self.u.clone();
         let mut sums = vec![0.0; m];
+        let mut first = Vec::with_capacity(2 * d);
         for (scaled, a) in self.scaled.iter_mut().zip(&self.tangential) {
             *scaled = h * a;
         }
@@ -350,7 +384,12 @@ impl<'a> Layer<'a> {
                 sums[i] += h * self.friction[i];
             }
             sums[d] += h * u[0];
+            if first.is_empty() {
+                first.extend_from_slice(&self.friction);
+            }
         }
+        sums.append(&mut first);
+        sums.extend_from_slice(&self.friction);
         sums
     }
 
@@ -367,6 +406,7 @@ impl<'a> Layer<'a> {
 
     fn apply(&mut self, dp: f64, gain: &Gain) {
         self.move_by(dp, gain);
+        self.reached = Some(gain.last.clone());
         self.impulse[0] += dp;
         for (p, extra) in self.impulse[1..].iter_mut().zip(&gain.values) {
             *p += extra;
@@ -383,7 +423,7 @@ impl<'a> Layer<'a> {
             let size: f64 = self.u[i].abs()
                 + (row[0] * dp).abs()
                 + terms.map(|(w, p)| (w * p).abs()).sum::<f64>();
-            if after[i].abs() <= 8.0 * f64::EPSILON * size {
+            if after[i].abs() <= STOPPED * size {
                 after[i] = 0.0;
             }
         }

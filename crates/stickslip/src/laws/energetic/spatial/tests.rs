@@ -1,5 +1,7 @@
 //! The spatial layer against closed forms, the exact planar layer, and Keller's equations integrated on their own.
 
+mod reversals;
+
 use super::*;
 
 struct Random(u64);
