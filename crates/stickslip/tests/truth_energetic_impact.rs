@@ -53,12 +53,116 @@ fn a_particle_in_space_loses_what_friction_takes() {
     }
 }
 
+/// Slip that reverses while the impact lasts, of a motion in a plane that is written with three coordinates: the phases of the plane,
+/// from stop to stop, by hand.
+#[test]
+fn slip_that_reverses_along_a_coordinate_in_space_is_that_of_the_plane() {
+    // M⁻¹ has 1 on its diagonal and -c between x and z: du_n/dp = 1 - c s, du_t/dp = -c + s. The slip stops while the contact springs
+    // back, or while it is compressed.
+    let (c, mu) = (0.6f64, 0.25f64);
+    let exact = |slip: f64| {
+        let stop = slip / (c + mu);
+        let normal = -1.0 + (1.0 + c * mu) * stop;
+        // From there on friction acts the other way, until the normal work of the whole impact is nothing.
+        let (owed, lift) = (0.5 * stop * (1.0 - normal), 1.0 - c * mu);
+        let after = (normal * normal + 2.0 * lift * owed).sqrt();
+        [(mu - c) * (after - normal) / lift, 0.0, after]
+    };
+    let diagonal = 1.0 / (1.0 - c * c);
+    for scheme in ["moreau-jean", "moreau", "sweeping-process", "event-driven"] {
+        for friction in [mu.to_string(), format!("{{ ellipse = [{mu}, 0.1] }}")] {
+            for (slip, across) in [(0.85, 0.0), (0.85, 1e-12), (0.4, 0.0)] {
+                let expected = exact(slip);
+                let text = format!(
+                    "title = \"reversal\"\nscheme = \"{scheme}\"\nimpact = \"energetic\"\nstep = 1e-3\nuntil = 2e-3\n\
+                     [system]\ncoordinates = [\"x\", \"y\", \"z\"]\n\
+                     mass_matrix = [[{diagonal}, 0, {0}], [0, 1, 0], [{0}, 0, {diagonal}]]\n\
+                     [[contacts]]\nname = \"c\"\ngap = \"z\"\nslip = [\"x'\", \"y'\"]\nfriction = {friction}\n\
+                     restitution = 1\n[initial]\nx_dot = {slip}\ny_dot = {across}\nz_dot = -1\n",
+                    c * diagonal
+                );
+                let (v, summary) = run(&text).unwrap();
+                for (v, e) in v.iter().zip(expected) {
+                    assert!((v - e).abs() < 1e-10, "{scheme} {friction}: {v} {e}");
+                }
+                assert!(summary.certified, "{scheme}");
+            }
+        }
+    }
+}
+
+/// A particle whose friction depends on its slip speed loses du = -μ(u) dp along the layer: exp(u/c) is linear in exp(-a p/c).
+#[test]
+fn friction_of_the_slip_speed_is_read_along_the_layer() {
+    let slowed = |u: f64, [a, b, c]: [f64; 3], p: f64| {
+        let x = ((u / c).exp() + b / a) * (-a * p / c).exp() - b / a;
+        if x > 1.0 { c * x.ln() } else { 0.0 }
+    };
+    // The second law falls so steeply that a step has several answers, the third one stops the slip.
+    for (law, start) in [
+        ([0.2, 0.3, 1.0], 3.0),
+        ([0.1, 0.8, 0.5], 1.0),
+        ([0.3, 0.4, 0.2], 0.5),
+    ] {
+        for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+            for e in [0.0, 0.5, 1.0] {
+                let [a, b, c] = law;
+                let text = format!(
+                    "title = \"particle\"\nscheme = \"{scheme}\"\nimpact = \"energetic\"\nstep = 1e-3\nuntil = 2e-3\n\
+                     [system]\ncoordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n\
+                     [[contacts]]\nname = \"floor\"\ngap = \"z\"\npoint = [\"x\", \"y\", \"z\"]\n\
+                     friction = \"{a} + {b}*exp(-s/{c})\"\nrestitution = {e}\n\
+                     [initial]\nx_dot = {}\ny_dot = {}\nz_dot = -1\n",
+                    0.6 * start,
+                    0.8 * start
+                );
+                let (v, summary) = run(&text).unwrap();
+                let left = slowed(start, law, 1.0 + e);
+                for (v, e) in v.iter().zip([0.6 * left, 0.8 * left, e]) {
+                    assert!((v - e).abs() < 1e-9, "{scheme} {law:?}: {v} {e}");
+                }
+                assert!(summary.certified, "{scheme} {law:?}: {}", summary.reason);
+            }
+        }
+    }
+}
+
+/// Forces of a step that holds an impact press with the friction of what is left of the slip, under the law of its speed too.
+#[test]
+fn a_body_that_lands_on_friction_of_the_slip_speed_slides_on() {
+    let scene = |scheme: &str, step: f64| {
+        format!(
+            "title = \"landing\"\nscheme = \"{scheme}\"\nimpact = \"energetic\"\nstep = {step}\nuntil = 0.2\n\
+             [system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"9.81*y\"\n\
+             [[contacts]]\nname = \"floor\"\ngap = \"y\"\nslip = \"x'\"\nfriction = \"0.1 + 0.1*exp(-s/0.5)\"\n\
+             restitution = 0\n[initial]\nx_dot = 1.5\ny_dot = -0.5\n"
+        )
+    };
+    // The impact and the weight of 0.2 s take from the slip as one normal impulse does.
+    let (a, b, c, p) = (0.1f64, 0.1f64, 0.5f64, 0.5 + 0.2 * 9.81);
+    let x = ((1.5 / c).exp() + b / a) * (-a * p / c).exp() - b / a;
+    let expected = c * x.ln();
+    for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
+        let error = |step: f64| {
+            let (v, summary) = run(&scene(scheme, step)).unwrap();
+            assert!(summary.certified, "{scheme}: {}", summary.reason);
+            (v[0] - expected).abs()
+        };
+        let (coarse, fine) = (error(4e-3), error(1e-3));
+        assert!(
+            coarse < 1e-3 && fine < 0.35 * coarse,
+            "{scheme}: {coarse} {fine}"
+        );
+    }
+}
+
 #[test]
 fn the_undamped_penalty_method_tends_to_it_at_rate_one_in_space() {
     for friction in [
         "0.4",
         "{ ellipse = [0.5, 0.2] }",
         "{ polygon = [[0.4, 0.1], [-0.3, 0.3], [-0.3, -0.3], [0.2, -0.4]] }",
+        "'0.1 + 0.5*exp(-s)'",
     ] {
         let limit = coupled(friction, "impact = 'energetic'\nstep = 0.01");
         let (limit, _) = run(&limit).unwrap();

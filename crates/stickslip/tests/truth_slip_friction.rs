@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use stickslip::internals::summary::RunSettings;
 use stickslip::records::StepOutcome;
 use stickslip::scene::{Scene, SourceText};
 use stickslip::simulation::verify::{Line, Motion, MotionNode, Violation};
-use stickslip::simulation::{RunEnd, Simulation};
+use stickslip::simulation::{RunEnd, RunSummary, Simulation};
 
 fn text(extra: &str, friction: &str, (v0, step, until): (f64, f64, f64)) -> String {
     format!(
@@ -130,6 +131,38 @@ fn a_step_with_several_answers_is_refused_with_one_that_would_do() {
     );
     let (_, end) = run(&scene("", &law, (0.5, advised, 0.2)));
     assert_eq!(end, RunEnd::Finished);
+}
+
+#[test]
+fn an_impact_with_several_answers_is_told_no_step_that_would_do() {
+    // The impulse of the impact is 1 whatever the step, and the law falls by 1.6 per unit of speed.
+    let scene = |step: f64| {
+        let text = format!(
+            "title = \"t\"\nstep = {step}\nuntil = 0.1\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2)/2\"\n[[contacts]]\nname = \"floor\"\ngap = \"y\"\nslip = \"x'\"\n\
+             friction = \"0.1 + 0.8*exp(-s/0.5)\"\n[initial]\nx_dot = 1\ny_dot = -1\n"
+        );
+        Scene::parse(SourceText::new("slip.toml", &text)).expect("valid")
+    };
+    for step in [1e-3, 1e-6] {
+        let scene = scene(step);
+        let (sim, end) = run(&scene);
+        let RunEnd::Stopped { outcome, .. } = end else {
+            panic!("{end:?}")
+        };
+        assert!(
+            matches!(outcome, StepOutcome::SlipNotUnique { .. }),
+            "{outcome:?}"
+        );
+        assert_eq!(sim.record().step_advised, 0.0);
+        let facts = scene.facts(sim.system());
+        let settings = (RunSettings::default(), &facts);
+        let reason = RunSummary::new(&sim, settings, end, 0.0).reason;
+        assert!(
+            reason.contains("whatever the step") && !reason.contains("at most"),
+            "{reason}"
+        );
+    }
 }
 
 #[test]

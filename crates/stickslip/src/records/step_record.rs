@@ -300,7 +300,7 @@ pub struct StepRecord {
     pub accounts: Vec<f64>,
     /// Speed of stuck contacts that only reverse their tangential velocity (Frémond's law).
     pub stick_jitter: f64,
-    /// Step length that would have one answer, where friction falls too steeply with the slip speed.
+    /// Step length that would have one answer, where friction falls too steeply with the slip speed; 0 where no step has, at an impact.
     pub step_advised: f64,
     /// Velocity whose balance is farthest from holding, where the iteration on nonlinear forces did not converge.
     pub unbalanced: Option<usize>,

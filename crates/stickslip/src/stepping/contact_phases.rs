@@ -6,8 +6,9 @@ use crate::laws::ImpactLaw;
 use crate::records::{StepOutcome, StepRecord};
 
 use super::ContactStage;
-use super::assembly::ContactAssembly;
+use super::assembly::{ActiveContact, ContactAssembly};
 use super::frozen_layers::{self, LayerWork};
+use super::slip_friction::SlipReading;
 
 /// Largest velocity whose square is still a number, with room for sums.
 const SPEED_MAX: f64 = 1e150;
@@ -50,14 +51,19 @@ impl ContactPhases {
         }
     }
 
+    /// Impulse of a row without that of a layer, if its contact was struck under the energetic law.
+    pub fn outside_layer(&self, contact: &ActiveContact, row: usize) -> f64 {
+        let layer = self.layers.iter().any(|layer| layer.slot == contact.slot);
+        self.impulse[row] - if layer { self.compression[row] } else { 0.0 }
+    }
+
     /// Solves the problem in `stage`, whose free velocity and bias are set, for a step that began
-    /// with the velocity `before`; returns the residual of the compression (0 without one), or why no law covers
+    /// with the velocity of the `reading`; returns the residual of the compression (0 without one), or why no law covers
     /// the impact.
     pub fn solve(
         &mut self,
         assembly: &ContactAssembly,
-        before: &[f64],
-        t: f64,
+        reading: &SlipReading,
         stage: &mut ContactStage,
     ) -> Result<f64, StepOutcome> {
         if runs_away(stage.problem.velocity_free()) {
@@ -73,10 +79,10 @@ impl ContactPhases {
                 && assembly.before[block.start] < -resting(assembly, stage, block)
         });
         assign_zeros(&mut self.compression, stage.problem.size());
-        let layered =
-            frozen_layers::strike(assembly, stage, &mut self.compression, &mut self.layers)?;
+        let (impulse, works) = (&mut self.compression, &mut self.layers);
+        let layered = frozen_layers::strike(assembly, stage, reading, impulse, works)?;
         let residual = if closing {
-            self.compress(assembly, before, t, stage)
+            self.compress(assembly, reading.v0, reading.t, stage)
         } else {
             0.0
         };

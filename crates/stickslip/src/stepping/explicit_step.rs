@@ -33,6 +33,31 @@ pub(crate) enum Contacts<'a> {
     Pressed(&'a [(f64, f64)]),
 }
 
+/// Friction of a step that reads the velocity at its end, at the place `q` of its laws.
+fn slip_reading<'a>(
+    system: &'a dyn MechanicalSystem,
+    q: &'a [f64],
+    v0: &'a [f64],
+    (h, t): (f64, f64),
+) -> SlipReading<'a> {
+    SlipReading {
+        system,
+        at: Instant {
+            past: system.past(),
+            ..Instant::new(t, q, v0)
+        },
+        h,
+        // Frémond's law reads the mean where there is an impact, and so does the friction that goes with it.
+        weight: |contact, approach, mean| match contact.impact {
+            ImpactLaw::Fremond { .. } if approach < 0.0 => mean,
+            _ => 1.0,
+        },
+        theta: 0.5,
+        v0,
+        t,
+    }
+}
+
 /// Buffers of the update; all operators are taken at `q`.
 #[derive(Debug, Default)]
 pub(crate) struct ExplicitStep {
@@ -263,26 +288,12 @@ impl ExplicitStep {
         }
         self.assembly
             .warm_start(&stage.problem, &state.impulses, &mut stage.solution.impulse);
-        let solved = self.phases.solve(&self.assembly, v0, t, stage);
+        let reading = slip_reading(system, &self.q, v0, (h, t));
+        let solved = self.phases.solve(&self.assembly, &reading, stage);
         if solved.is_ok() && self.joints.turns() {
             self.turn_after_impact(v0, stage);
         }
-        let reading = SlipReading {
-            system,
-            at: Instant {
-                past: system.past(),
-                ..Instant::new(t, &self.q, v0)
-            },
-            h,
-            // Frémond's law reads the mean where there is an impact, and so does the friction that goes with it.
-            weight: |contact, approach, mean| match contact.impact {
-                ImpactLaw::Fremond { .. } if approach < 0.0 => mean,
-                _ => 1.0,
-            },
-            theta: 0.5,
-            v0,
-            t,
-        };
+        let reading = slip_reading(system, &self.q, v0, (h, t));
         let parts = (&self.assembly, &mut self.phases);
         let refined = solved.and_then(|residual| {
             let again = self

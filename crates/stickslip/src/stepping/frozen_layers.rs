@@ -5,13 +5,19 @@
 //! penalty method other ratios have other limits. Such an impact is refused, with friction or without. Contacts that W does not couple have their layers by themselves, and so have
 //! one obstacle that is given twice, whose springs are one spring, and contacts that others only open.
 
+use std::cell::Cell;
+
 use crate::contact::{ContactBlock, ContactProblem};
-use crate::laws::{ImpactLaw, energetic_impact_in_space};
+use crate::laws::{
+    FrictionSection, ImpactLaw, energetic_impact_at_slip, energetic_impact_in_space,
+};
 use crate::records::StepOutcome;
+use crate::systems::constraint::SlipFriction;
 
 use super::ContactStage;
 use super::assembly::{ActiveContact, ContactAssembly};
 use super::contact_phases::{is_rigid, resting};
+use super::slip_friction::SlipReading;
 
 /// Couplings and differences of velocities below this part of their size are rounding.
 const ROUNDING: f64 = 1e-12;
@@ -24,11 +30,15 @@ pub(super) struct LayerWork {
     pub excess: f64,
 }
 
+/// A section and what multiplies it at a slip speed.
+type SlipLaw<'a> = (FrictionSection, &'a dyn SlipFriction);
+
 /// The contacts of a step at its start.
 #[derive(Clone, Copy)]
 struct Contacts<'a> {
     assembly: &'a ContactAssembly,
     stage: &'a ContactStage,
+    reading: &'a SlipReading<'a>,
 }
 
 /// Impulses so far along a layer, of the rows from `start` on.
@@ -41,6 +51,7 @@ struct Layer {
 pub(super) fn strike(
     assembly: &ContactAssembly,
     stage: &ContactStage,
+    reading: &SlipReading,
     impulse: &mut [f64],
     works: &mut Vec<LayerWork>,
 ) -> Result<bool, StepOutcome> {
@@ -48,7 +59,11 @@ pub(super) fn strike(
     if !assembly.active.iter().any(is_energetic) {
         return Ok(false);
     }
-    let contacts = Contacts { assembly, stage };
+    let contacts = Contacts {
+        assembly,
+        stage,
+        reading,
+    };
     let rigid = assembly.active.iter();
     let (closing, others): (Vec<_>, Vec<_>) = rigid
         .filter(|contact| is_rigid(contacts.block(contact)))
@@ -151,7 +166,22 @@ impl Contacts<'_> {
         for i in rows.clone() {
             w.extend(rows.clone().map(|j| problem.w(i, j)));
         }
-        let impact = energetic_impact_in_space(&w, u, &block.section, restitution);
+        let bad = Cell::new(false);
+        let impact = match self.slip_law(contact)? {
+            Some((section, law)) => {
+                let factor = |s: f64| {
+                    let value = law.factor(&self.reading.at, s);
+                    let allowed = value >= 0.0 && value.is_finite();
+                    bad.set(bad.get() || !allowed);
+                    if allowed { value } else { 0.0 }
+                };
+                energetic_impact_at_slip(&w, u, &section, &factor, restitution)
+            }
+            None => energetic_impact_in_space(&w, u, &block.section, restitution),
+        };
+        if bad.get() {
+            return Err(StepOutcome::BadCoefficient { contact: block.key });
+        }
         if !impact.finished {
             return Err(StepOutcome::NoSolution { contact: block.key });
         }
@@ -167,6 +197,20 @@ impl Contacts<'_> {
         }
         let (start, path) = (rows.start, impact.path);
         Ok(Layer { start, path })
+    }
+
+    /// What friction reads of the slip speed along a layer, and the section that it multiplies: the block has that of the end of
+    /// the step.
+    fn slip_law(&self, contact: &ActiveContact) -> Result<Option<SlipLaw<'_>>, StepOutcome> {
+        let key = self.assembly.layout.slots()[contact.slot].key;
+        let constraints = self.reading.system.constraints();
+        let point = &constraints[key.constraint()].points()[key.point()];
+        let Some(slip) = &point.slip else {
+            return Ok(None);
+        };
+        let section = point.section_without_slip(&self.reading.at);
+        let section = section.map_err(|_| StepOutcome::BadCoefficient { contact: key })?;
+        Ok(Some((section, slip.as_ref())))
     }
 
     /// Whether layers close a contact that did not approach, at any moment: which of several comes first is not known.

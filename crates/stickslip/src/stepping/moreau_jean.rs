@@ -295,9 +295,6 @@ impl MoreauJean {
             return Ok(0.0);
         }
         stage.problem.refresh();
-        let residual = self
-            .phases
-            .solve(&self.assembly, frame.v, frame.t_end, stage)?;
         let reading = SlipReading {
             system,
             at: Instant {
@@ -313,6 +310,7 @@ impl MoreauJean {
             v0: frame.v,
             t: frame.t_end,
         };
+        let residual = self.phases.solve(&self.assembly, &reading, stage)?;
         let parts = (&self.assembly, &mut self.phases);
         let again = self
             .slip

@@ -6,7 +6,7 @@ use crate::systems::{Instant, MechanicalSystem};
 
 use super::ContactStage;
 use super::assembly::{ActiveContact, ContactAssembly};
-use super::contact_phases::ContactPhases;
+use super::contact_phases::{ContactPhases, resting};
 
 /// Iterations on the slip speeds; Newton's method takes a handful.
 const ITERATIONS_MAX: usize = 200;
@@ -38,7 +38,8 @@ const SLOPE_SAMPLES: i32 = 64;
 ///
 /// # Behaviour to know
 /// In smooth motion p_N shrinks with the step and so does the bound; an impact on a law that falls steeply is refused
-/// whatever the step.
+/// whatever the step. Impacts under the energetic law read the slip speed at every instant of their layer, which has one answer; what
+/// is left of such a step is computed as here.
 ///
 /// # Cost
 /// One contact problem per iteration, a handful.
@@ -118,7 +119,7 @@ impl SlipSpeeds {
                 }
                 unsettled = Some(key);
                 let range = stage.problem.blocks()[contact.block].range();
-                let normal = phases.impulse[range.start];
+                let normal = phases.outside_layer(contact, range.start);
                 let response = (range.start + 1..range.end)
                     .map(|i| stage.problem.w(i, i))
                     .fold(0.0, f64::max);
@@ -170,7 +171,7 @@ impl SlipSpeeds {
                 block.kind = BlockKind::Unilateral { minimum: 0.0 };
             }
         }
-        phases.solve(assembly, reading.v0, reading.t, stage)
+        phases.solve(assembly, reading, stage)
     }
 
     /// Slip speed that the law of a contact reads.
@@ -205,8 +206,9 @@ impl SlipSpeeds {
             let Some(slip) = &point.slip else {
                 continue;
             };
-            let range = stage.problem.blocks()[contact.block].range();
-            let normal = phases.impulse[range.start];
+            let block = &stage.problem.blocks()[contact.block];
+            let range = block.range();
+            let normal = phases.outside_layer(contact, range.start);
             let response = (range.start + 1..range.end)
                 .map(|i| stage.problem.w(i, i))
                 .fold(0.0, f64::max);
@@ -222,7 +224,9 @@ impl SlipSpeeds {
                 .fold(0.0, f64::max);
             let bound = response * normal * steepest;
             if bound >= 1.0 {
-                record.step_advised = 0.9 * reading.h / bound;
+                // The impulse of an impact does not shrink with the step.
+                let impact = assembly.before[range.start] < -resting(assembly, stage, block);
+                record.step_advised = if impact { 0.0 } else { 0.9 * reading.h / bound };
                 return Err(StepOutcome::SlipNotUnique { contact: key });
             }
         }

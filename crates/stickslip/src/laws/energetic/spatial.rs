@@ -1,5 +1,7 @@
 //! The frozen layer of one contact with any number of tangential directions.
 
+mod slip_speed;
+
 use super::energetic_impact;
 use super::polygon::{corners, polygon_impact};
 use crate::algebra::root::bracketed_root;
@@ -48,13 +50,13 @@ impl SpatialImpact {
 /// of the impact (the support point of the section against it), in stick `s` is the force that holds the
 /// point, and where slip begins again it is the point of D for which slip and friction agree. The compression
 /// takes up `∫ u_n⁻ dp`, the impact ends when `∫ u_n⁺ dp` is `e²` times that, summed over all
-/// compressions if there are several.
+/// compressions if there are several. Where friction depends on the slip speed, D is `factor(|u_t|)` times the section at every instant.
 ///
 /// # Source
 /// [Schatzman] for e = 1 in the plane (limit of the penalty method); Darboux and Keller's equations and
 /// the energetic coefficient ([Stronge1990]) for any section and below 1 are ours to combine. The inclusion is
 /// monotone in the metric W_tt⁻¹, so it has one solution; it is integrated by implicit Euler steps, each an
-/// exact convex program (`laws::section_quadratic`), extrapolated to order four with step
+/// exact convex program (`laws::section_quadratic`; on the slip speed at its end by iteration), extrapolated to order four with step
 /// control. Where slip stops, reverses or changes from one edge to another, friction jumps: steps end there. One tangent is computed exactly by [`energetic_impact`], a polygon from event to event, no friction in closed form.
 ///
 /// # Guarantees
@@ -62,7 +64,7 @@ impl SpatialImpact {
 ///
 /// # Behaviour to know
 /// The direction of slip turns during the impact wherever W couples the tangents: a disc does not leave
-/// along its approach. Corners of a polygon hold the slip on the ray of an edge. Several contacts that close
+/// along its approach. Friction that falls with the slip speed has one layer, however steeply it falls. Corners of a polygon hold the slip on the ray of an edge. Several contacts that close
 /// together and act on each other are not covered, with friction or without: their impact depends on the ratios of their stiffnesses.
 ///
 /// # Cost
@@ -70,7 +72,7 @@ impl SpatialImpact {
 /// several sections act at once.
 ///
 /// # Tested by
-/// `laws/energetic/spatial/tests.rs`, `laws/energetic/spatial/tests/reversals.rs`, `tests/truth_energetic_impact.rs`.
+/// `laws/energetic/spatial/tests.rs`, `laws/energetic/spatial/tests/reversals.rs`, `laws/energetic/spatial/slip_speed.rs`, `tests/truth_energetic_impact.rs`.
 pub fn energetic_impact_in_space(
     w: &[f64],
     velocity: &[f64],
@@ -99,6 +101,22 @@ pub fn energetic_impact_in_space(
     Layer::new(w, velocity, section).run(restitution)
 }
 
+/// The same where friction is that of the `section` times the `factor` of the slip speed.
+pub(crate) fn energetic_impact_at_slip(
+    w: &[f64],
+    velocity: &[f64],
+    section: &FrictionSection,
+    factor: &dyn Fn(f64) -> f64,
+    restitution: f64,
+) -> SpatialImpact {
+    if velocity.len() == 1 || section.is_frictionless() {
+        return frictionless(w, velocity, restitution);
+    }
+    let mut layer = Layer::new(w, velocity, section);
+    layer.factor = Some(factor);
+    layer.run(restitution)
+}
+
 /// Without friction the velocities are linear in p.
 fn frictionless(w: &[f64], u: &[f64], restitution: f64) -> SpatialImpact {
     let m = u.len();
@@ -118,6 +136,8 @@ fn frictionless(w: &[f64], u: &[f64], restitution: f64) -> SpatialImpact {
 struct Layer<'a> {
     w: &'a [f64],
     section: &'a FrictionSection,
+    /// Factor of the section at a slip speed, where it depends on it.
+    factor: Option<&'a dyn Fn(f64) -> f64>,
     /// W_tt and W_tn.
     tangential: Vec<f64>,
     coupling: Vec<f64>,
@@ -152,6 +172,7 @@ impl<'a> Layer<'a> {
         Self {
             w,
             section,
+            factor: None,
             coupling: (1..m).map(|i| w[i * m]).collect(),
             u: u.to_vec(),
             impulse: vec![0.0; m],
@@ -368,14 +389,10 @@ impl<'a> Layer<'a> {
             for i in 0..d {
                 self.right[i] = u[i + 1] + h * self.coupling[i];
             }
-            minimize_in_section(
-                self.section,
-                &self.scaled,
-                &self.right,
-                1.0,
-                &mut self.friction,
-                &mut self.scratch,
-            );
+            match self.factor {
+                Some(factor) => self.oppose_at_slip(factor, &u[1..]),
+                None => self.oppose(1.0),
+            }
             for (i, u) in u.iter_mut().enumerate() {
                 let row = &self.w[i * m..(i + 1) * m];
                 *u += h * (row[0] + dot(&row[1..], &self.friction));
@@ -391,6 +408,23 @@ impl<'a> Layer<'a> {
         sums.append(&mut first);
         sums.extend_from_slice(&self.friction);
         sums
+    }
+
+    /// The friction of `scale` times the section that opposes the slip at the end of the substep at hand.
+    fn oppose(&mut self, scale: f64) {
+        let (friction, scratch) = (&mut self.friction, &mut self.scratch);
+        if scale > 0.0 {
+            minimize_in_section(
+                self.section,
+                &self.scaled,
+                &self.right,
+                scale,
+                friction,
+                scratch,
+            );
+        } else {
+            friction.fill(0.0);
+        }
     }
 
     /// Velocity after a step.

@@ -160,6 +160,13 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              (scheme = \"penalty\" has them, or choose another impact law)",
             named(contact)
         ),
+        StepOutcome::SlipNotUnique { contact } if simulation.record().step_advised == 0.0 => {
+            format!(
+                "friction of contact `{}` falls so steeply with the slip speed that its impact has several answers, whatever the \
+             step (impact = \"energetic\" and scheme = \"penalty\" follow the slip speed through the impact)",
+                named(contact)
+            )
+        }
         StepOutcome::SlipNotUnique { contact } => format!(
             "friction of contact `{}` falls so steeply with the slip speed that a step has several answers; a step of \
              at most {} has one",
