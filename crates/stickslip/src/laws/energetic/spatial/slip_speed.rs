@@ -12,6 +12,7 @@ impl Layer<'_> {
     /// The friction of a substep that begins with this slip, with the section of the slip speed at its end.
     ///
     /// What is left, |u_t| − s, is not negative at s = 0 and falls in the end: secants inside the bracket, halves where they leave it.
+    /// A law that jumps up takes any value between at the jump.
     pub(super) fn oppose_at_slip(&mut self, factor: &dyn Fn(f64) -> f64, slip: &[f64]) {
         let start = dot(slip, slip).sqrt();
         let (mut low, mut high) = (0.0f64, f64::INFINITY);
@@ -30,6 +31,7 @@ impl Layer<'_> {
                 high = s;
             }
             if high.is_finite() && high - low <= ROUNDING * high {
+                self.oppose_between((factor(low), factor(high)), high);
                 return;
             }
             let secant = match previous {
@@ -44,6 +46,20 @@ impl Layer<'_> {
             } else {
                 found
             };
+        }
+    }
+
+    /// Where friction jumps up at the slip speed `s`, so that less of it ends above and more below: what keeps the point at that speed.
+    fn oppose_between(&mut self, (mut less, mut more): (f64, f64), s: f64) {
+        for _ in 0..TRIALS_MAX {
+            let middle = 0.5 * (less + more);
+            self.oppose(middle);
+            let found = self.slip_speed();
+            if found == s || (more - less).abs() <= f64::EPSILON * middle {
+                return;
+            }
+            let end = if found > s { &mut less } else { &mut more };
+            *end = middle;
         }
     }
 
@@ -145,5 +161,30 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A law that jumps up at the speed 1 holds the point there, from below and from above; one that jumps down lets it through.
+    #[test]
+    fn a_jump_of_friction_holds_the_slip_or_lets_it_through() {
+        let w = [1.0, 0.0, 0.6, 0.0, 1.3, 0.0, 0.6, 0.0, 1.0];
+        let disc = FrictionSection::disc(1.0).unwrap();
+        let rising = |s: f64| if s < 1.0 { 0.5 } else { 0.7 };
+        for start in [0.9, 1.0, 1.1] {
+            let found = energetic_impact_at_slip(&w, &[-1.0, 0.0, start], &disc, &rising, 1.0);
+            assert!(found.finished && found.path.len() < 2_000, "{start}");
+            assert!(
+                (found.velocity[2] - 1.0).abs() < 1e-10,
+                "{start}: {found:?}"
+            );
+        }
+        // 1.1 − 0.1 p and from there on − 0.3 p, with u_n = −1 + (1 − 0.6 μ) p; compression alone.
+        let falling = |s: f64| if s < 1.0 { 0.9 } else { 0.7 };
+        let found = energetic_impact_at_slip(&w, &[-1.0, 0.0, 1.05], &disc, &falling, 0.0);
+        let first = 0.05 / 0.1;
+        let rest = (1.0 - (1.0 - 0.42) * first) / (1.0 - 0.54);
+        assert!(
+            (found.velocity[2] - (1.0 - 0.3 * rest)).abs() < 1e-10,
+            "{found:?}"
+        );
     }
 }
