@@ -6,6 +6,7 @@ mod truth_delay;
 mod truth_energetic_impact;
 mod truth_event_driven;
 mod truth_events;
+mod truth_events_of_groups;
 mod truth_few_contacts;
 mod truth_frames;
 mod truth_generalized_scenes;

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::contact::ContactKey;
 
-use super::pair_events::PairEvents;
-use super::{ContactMode, ContactRecord, StepRecord};
+use super::bounces::{Bounces, Series};
+use super::pair_events::{PairEvents, Told};
+use super::{ActingTogether, ContactMode, ContactRecord, StepRecord};
 
 /// What happened at a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,48 +67,6 @@ pub struct ContactWorks {
     pub sticking: f64,
 }
 
-/// Impacts of one contact that follow each other ever faster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Bounces {
-    count: u64,
-    last: f64,
-    interval: f64,
-    /// Steps in contact since the last one.
-    settled: u32,
-}
-
-impl Bounces {
-    /// Takes a step in; where bounces have come to their end, the time of the last one and their number.
-    pub(super) fn follow(
-        &mut self,
-        record: &StepRecord,
-        hit: bool,
-        open: bool,
-    ) -> Option<(f64, u64)> {
-        if hit {
-            let interval = record.t - self.last;
-            // Instants are known to the step.
-            let sooner = self.count == 1 || interval < self.interval + 1.5 * record.h;
-            self.count = if self.count > 0 && sooner {
-                self.count + 1
-            } else {
-                1
-            };
-            (self.last, self.interval, self.settled) = (record.t, interval, 0);
-        } else if open {
-            self.settled = 0;
-        } else if self.count >= ACCUMULATES {
-            self.settled += 1;
-            if self.settled == 2 {
-                let end = (self.last, self.count);
-                *self = Self::default();
-                return Some(end);
-            }
-        }
-        None
-    }
-}
-
 /// Collects the events of a run, in constant memory.
 ///
 /// An opening that lasts one step is the work of the scheme, not of the body (positions on a curved path
@@ -141,10 +100,13 @@ pub struct EventLog {
     /// Contacts of the record to be observed next that were struck while they stayed closed, where the normal jumps.
     #[serde(skip)]
     jolted: Vec<usize>,
+    /// Contacts of that record that may have had an impact without being hit.
+    #[serde(skip)]
+    grown: Vec<usize>,
     /// Contacts hit in the last step.
     #[serde(default)]
     hit: Vec<bool>,
-    /// Largest kinetic energy so far: what is far below it is rounding.
+    /// Largest kinetic energy so far: what is 10⁻²⁴ of it is rounding.
     #[serde(default)]
     kinetic_max: f64,
     /// Pairs of bodies of a world.
@@ -157,12 +119,15 @@ pub struct EventLog {
 
 /// Events kept; a Zeno run produces any number of them.
 const KEPT: usize = 20_000;
-/// An impact without collision moves at least this part of the largest kinetic energy.
-const MATTERS: f64 = 1e-6;
-/// An energy gain below this part of the largest kinetic energy is rounding.
+/// Of these, room for what is more than an impact or a change of modes.
+const RARE: usize = 1_000;
+/// An impact without collision changes the velocity of its contact by at least this part of the speeds there: what other bodies do does
+/// not count.
+pub(super) const MATTERS: f64 = 1e-3;
+/// An energy gain below this part of what the impulses do at the speeds of their contacts is rounding.
 pub(super) const GAIN: f64 = 1e-9;
-/// Impacts, each sooner after the last one, that make an accumulation when the contact then stays closed.
-const ACCUMULATES: u64 = 5;
+/// Speeds below this part of that of the largest kinetic energy are rounding.
+const ROUNDING: f64 = 1e-12;
 
 impl EventLog {
     /// Last mode of every contact point, in the order of the records.
@@ -181,17 +146,17 @@ impl EventLog {
     }
 
     /// Reads a record.
-    pub fn observe(&mut self, record: &StepRecord) {
-        self.observe_pairs(record);
+    pub(crate) fn observe(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
+        self.observe_pairs(record, acting);
         if self.quiet && record.located.is_none() && record.is_idle() {
             self.kinetic_max = self.kinetic_max.max(record.kinetic);
             return;
         }
-        self.read(record);
+        self.read(record, acting);
     }
 
     /// Contacts between the bodies of a world, which come and go.
-    fn observe_pairs(&mut self, record: &StepRecord) {
+    fn observe_pairs(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
         if record.present.is_empty() && self.pairs.is_empty() {
             return;
         }
@@ -199,15 +164,18 @@ impl EventLog {
         // Room for all that is kept: a warm run allocates nothing.
         self.events.reserve_exact(KEPT - self.events.len());
         let mut pairs = std::mem::take(&mut self.pairs);
-        self.works.sticking += pairs.observe(record, kinetic_max, |event| match event.kind {
+        self.works.sticking += pairs.observe(record, (kinetic_max, acting), |told| match told {
+            Told::More(rest) => self.complete(&rest),
             // Thousands of grains that flow would leave no room for anything else.
-            EventKind::Stick | EventKind::Slip => self.counts[event.kind as usize] += 1,
-            _ => self.keep(event),
+            Told::New(event) if matches!(event.kind, EventKind::Stick | EventKind::Slip) => {
+                self.counts[event.kind as usize] += 1;
+            }
+            Told::New(event) => self.keep(event),
         });
         self.pairs = pairs;
     }
 
-    fn read(&mut self, record: &StepRecord) {
+    fn read(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
         let count = record.contacts.len();
         if !self.fits(count) {
             // Room for all that is kept: a warm run allocates nothing.
@@ -239,10 +207,11 @@ impl EventLog {
             for event in located {
                 self.keep(event.clone());
             }
-            self.look_for_gains_at_instants(located);
+            self.look_for_gains_at_instants(located, acting);
             return;
         }
         let mut acted = false;
+        let mut ended: Vec<(usize, Series)> = Vec::new();
         for (i, contact) in record.contacts.iter().enumerate() {
             self.hit[i] = false;
             let after = contact.mode;
@@ -290,69 +259,126 @@ impl EventLog {
             if after != ContactMode::Open {
                 self.closed_gap[i] = contact.gap + self.rounding_of_way(record.h, contact);
             }
-            self.follow_bounces(record, i);
+            let open = after == ContactMode::Open;
+            let end = self.bounces[i].follow(record, self.hit[i], open);
+            ended.extend(end.map(|series| (i, series)));
+        }
+        if !ended.is_empty() {
+            self.tell_accumulations(record, ended, acting);
+        }
+        if !self.grown.is_empty() {
+            self.enter_tangential(record, acting);
         }
         if acted {
-            self.look_for_gain(record);
+            self.look_for_gains(record, acting);
         }
         self.quiet = !acted;
     }
 
-    /// A contact of a record not yet observed that may have had an impact without being hit: its normal impulse per
-    /// unit of time, beyond what its approach and its leaving explain, has grown fourfold or more, and no contact was hit in this
-    /// step. Whether the impulse shrinks with the step is for the run to find out.
-    pub(crate) fn suspect(&mut self, record: &StepRecord) -> Option<usize> {
+    /// Looks in a record not yet observed for contacts that may have been struck while they stayed closed, and for those that may have had an
+    /// impact without being hit: their normal impulse per unit of time, beyond what their approach and their leaving explain, has grown fourfold or
+    /// more, and no contact of their group was hit in this step. Whether the impulse shrinks with the step is for the run to find
+    /// out, which tells those of which it does ([`Self::acquit`]).
+    pub(crate) fn look_for_suspects(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
         self.jolted.clear();
-        if self.quiet && record.is_idle() {
-            return None;
-        }
-        self.look_for_suspect(record)
-    }
-
-    fn look_for_suspect(&mut self, record: &StepRecord) -> Option<usize> {
+        self.grown.clear();
         let count = record.contacts.len();
-        if record.located.is_some() || !(record.h > 0.0) || !self.fits(count) {
-            return None;
+        let quiet = self.quiet && record.is_idle();
+        if quiet || record.located.is_some() || !(record.h > 0.0) || !self.fits(count) {
+            return;
         }
-        let mut found = None;
-        let mut struck = false;
         for (i, contact) in record.contacts.iter().enumerate() {
             if contact.mode == ContactMode::Open {
-                self.steady[i] = 0.0;
+                // What closes again at once is compared with what it was before.
+                if self.modes[i] == ContactMode::Open {
+                    self.steady[i] = 0.0;
+                }
                 continue;
             }
-            struck |= self.strikes(i, record);
-            let impulse = record.impulses[contact.start];
-            let rate = impulse / record.h;
-            // What approaches though it was closed met a kink; the approach of a curved surface goes with the step, as its impulse does.
-            let stayed = self
-                .modes
-                .get(i)
-                .is_some_and(|mode| *mode != ContactMode::Open);
-            let energy = -0.5 * impulse * contact.approach;
-            if stayed && rate > 4.0 * self.steady[i] && energy > MATTERS * self.kinetic_max {
-                self.jolted.push(i);
-            }
-            let inverse_mass = contact.painleve.map_or(f64::NAN, |p| p.gamma / p.margin);
-            // Friction of a contact that slides takes part in stopping its approach: with γ, where that is positive.
-            let stopped = contact.painleve.map_or(f64::NAN, |p| {
-                if p.margin > 0.0 {
-                    p.gamma.min(inverse_mass)
-                } else {
-                    inverse_mass
-                }
-            });
-            // A contact that leaves answered an approach, or a normal that turned along the way to it.
-            let leaves = record.local_velocities[contact.start].max(0.0);
-            let caught = 4.0 * (contact.approach.min(0.0).abs() + leaves) / stopped;
-            let grown = impulse - caught > 4.0 * self.steady[i] * record.h
-                && 0.5 * impulse * impulse * inverse_mass > MATTERS * self.kinetic_max;
-            self.steady[i] = rate;
-            if grown && found.is_none() {
-                found = Some(i);
-            }
+            self.judge_growth(i, record, acting);
         }
-        found.filter(|_| !struck)
+        if !self.grown.is_empty() {
+            let contacts = 0..record.contacts.len();
+            let struck: Vec<usize> = contacts.filter(|&i| self.strikes(i, record)).collect();
+            self.leave_out(&struck, record, acting);
+        }
+    }
+
+    /// Suspects a contact that acts, and takes note of its impulse.
+    fn judge_growth(&mut self, i: usize, record: &StepRecord, acting: &dyn ActingTogether) {
+        let contact = &record.contacts[i];
+        let impulse = record.impulses[contact.start];
+        let rate = impulse / record.h;
+        let before = std::mem::replace(&mut self.steady[i], rate);
+        if !(rate > 4.0 * before) {
+            return;
+        }
+        let inverse_mass = contact.inverse_mass;
+        let rounding = self.rounding(inverse_mass);
+        let matters =
+            |velocity: f64| velocity > rounding && velocity > MATTERS * acting.speed(contact.key);
+        // What approaches though it was closed met a kink; the approach of a curved surface goes with the step, as its impulse does.
+        let stayed = self.modes[i] != ContactMode::Open;
+        if stayed && matters(-contact.approach) {
+            self.jolted.push(i);
+        }
+        // Friction of a contact that slides takes part in stopping its approach: with γ, where that is positive.
+        let stopped = contact.painleve.map_or(f64::NAN, |p| {
+            if p.margin > 0.0 {
+                p.gamma.min(inverse_mass)
+            } else {
+                inverse_mass
+            }
+        });
+        // A contact that leaves answered an approach, or a normal that turned along the way to it.
+        let leaves = record.local_velocities[contact.start].max(0.0);
+        let caught = 4.0 * (contact.approach.min(0.0).abs() + leaves) / stopped;
+        let grown = impulse - caught > 4.0 * before * record.h;
+        if grown && matters(impulse * inverse_mass) {
+            self.grown.push(i);
+        }
+    }
+
+    /// What grows in a group in which a contact is struck grows with it.
+    fn leave_out(&mut self, struck: &[usize], record: &StepRecord, acting: &dyn ActingTogether) {
+        if struck.is_empty() {
+            return;
+        }
+        let group = |i: &usize| acting.group(record.contacts[*i].key);
+        let groups: Vec<usize> = struck.iter().map(group).collect();
+        self.grown.retain(|i| !groups.contains(&group(i)));
+    }
+
+    /// Impacts without collision, in groups in which nothing was struck at a kink either.
+    fn enter_tangential(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
+        let contacts = 0..record.contacts.len();
+        let struck: Vec<usize> = contacts.filter(|&i| self.hit[i]).collect();
+        self.leave_out(&struck, record, acting);
+        let grown = std::mem::take(&mut self.grown);
+        for &i in &grown {
+            self.keep(event(record, i, EventKind::TangentialImpact));
+            // Nothing lasting: the next step is compared with the one after the impact.
+            self.steady[i] = f64::MAX;
+            self.hit[i] = true;
+        }
+        self.grown = grown;
+    }
+
+    /// The contacts that [`Self::look_for_suspects`] found.
+    pub(crate) fn suspects(&self) -> Vec<usize> {
+        let others = self.grown.iter().filter(|i| !self.jolted.contains(i));
+        self.jolted.iter().chain(others).copied().collect()
+    }
+
+    /// The impulse of a contact shrinks with the step: it had no impact.
+    pub(crate) fn acquit(&mut self, contact: usize) {
+        self.jolted.retain(|&i| i != contact);
+        self.grown.retain(|&i| i != contact);
+    }
+
+    /// Change of velocity that is rounding of the speeds of the run.
+    fn rounding(&self, inverse_mass: f64) -> f64 {
+        ROUNDING * (2.0 * self.kinetic_max * inverse_mass).sqrt()
     }
 
     /// Whether contact `i` was open, approached and is closed after the step.
@@ -371,8 +397,8 @@ impl EventLog {
 
     /// Rates of a gap up to this part of what all the kinetic energy of the run would give are rounding.
     fn rounding_of_speed(&self, contact: &ContactRecord) -> f64 {
-        let inverse_mass = contact.painleve.map_or(1.0, |p| p.gamma / p.margin);
-        1e-12 * (2.0 * self.kinetic_max * inverse_mass).sqrt()
+        let known = contact.painleve.is_some();
+        self.rounding(if known { contact.inverse_mass } else { 1.0 })
     }
 
     /// What a closed contact opens by in a step of rounding alone.
@@ -381,75 +407,109 @@ impl EventLog {
         if way.is_finite() { way } else { 0.0 }
     }
 
-    /// The same of a pair of bodies of a world, named by one of its contacts; `inverse_mass` tells the answer of a contact to a normal impulse.
-    pub(crate) fn suspect_pair(
-        &self,
+    /// The same of pairs of bodies of a world, each named by one of its contacts; `inverse_mass` tells the answer of a contact to a normal impulse.
+    pub(crate) fn suspect_pairs(
+        &mut self,
         record: &StepRecord,
+        acting: &dyn ActingTogether,
         inverse_mass: impl Fn(ContactKey) -> Option<f64>,
-    ) -> Option<ContactKey> {
+    ) -> Vec<ContactKey> {
         let kinetic_max = self.kinetic_max.max(record.kinetic);
-        self.pairs.suspect(record, kinetic_max, inverse_mass)
+        (self.pairs).suspects(record, (kinetic_max, acting), inverse_mass)
     }
 
-    /// Enters the impact without collision of a pair of bodies of the last record.
-    pub(crate) fn enter_tangential_pair(&mut self, record: &StepRecord, key: ContactKey) {
-        let mut pairs = std::mem::take(&mut self.pairs);
-        let kinetic_max = self.kinetic_max;
-        pairs.enter_tangential(record, key, kinetic_max, |event| self.keep(event));
-        self.pairs = pairs;
+    /// The pairs of bodies of the record to be observed next that had an impact without collision.
+    pub(crate) fn accuse_pairs(&mut self, pairs: Vec<ContactKey>) {
+        self.pairs.accuse(pairs);
     }
 
-    /// Enters the impact without collision of contact `i` of the last record.
-    pub(crate) fn enter_tangential(&mut self, record: &StepRecord, i: usize) {
-        let event = event(record, i, EventKind::TangentialImpact);
-        // Nothing lasting: the next step is compared with the one after the impact.
-        self.steady[i] = f64::MAX;
-        self.hit[i] = true;
-        self.keep(event);
-        self.look_for_gain(record);
-    }
-
-    /// Impacts at one instant that leave more energy than they found, all contacts together: told of the one that gave most.
-    fn look_for_gains_at_instants(&mut self, located: &[Event]) {
+    /// Impacts at one instant that leave more energy than they found, all contacts of a group together: told of the one that gave most.
+    fn look_for_gains_at_instants(&mut self, located: &[Event], acting: &dyn ActingTogether) {
         let impact = |e: &&Event| matches!(e.kind, EventKind::Impact | EventKind::TangentialImpact);
         let impacts: Vec<&Event> = located.iter().filter(impact).collect();
         for together in impacts.chunk_by(|a, b| a.t == b.t) {
-            let gain: f64 = together.iter().map(|e| e.energy).sum();
-            let order = |a: &&&Event, b: &&&Event| a.energy.total_cmp(&b.energy);
-            let Some(&most) = together.iter().max_by(order) else {
+            // What all gave may be the sum of what some gave and more that others took.
+            if together.iter().all(|e| !(e.energy > 0.0)) {
                 continue;
-            };
-            if gain > GAIN * self.kinetic_max {
-                self.keep(Event {
-                    kind: EventKind::EnergyGain,
-                    energy: gain,
-                    ..most.clone()
-                });
+            }
+            let mut grouped: Vec<(usize, &Event)> = (together.iter())
+                .map(|e| (acting.group(e.contact), *e))
+                .collect();
+            grouped.sort_by_key(|(group, _)| *group);
+            for group in grouped.chunk_by(|a, b| a.0 == b.0) {
+                let gain: f64 = group.iter().map(|(_, e)| e.energy).sum();
+                let moved = |e: &Event| e.impulse.abs() * acting.speed(e.contact);
+                let moved: f64 = group.iter().map(|(_, e)| moved(e)).sum();
+                let most = group
+                    .iter()
+                    .max_by(|a, b| a.1.energy.total_cmp(&b.1.energy));
+                if let Some((_, most)) = most.filter(|_| gain > GAIN * moved) {
+                    self.keep(Event {
+                        kind: EventKind::EnergyGain,
+                        energy: gain,
+                        ..(*most).clone()
+                    });
+                }
             }
         }
     }
 
-    /// Impacts that leave more energy than they found, all contacts of the step together.
-    fn look_for_gain(&mut self, record: &StepRecord) {
-        let hit = (0..record.contacts.len()).filter(|&i| self.hit[i]);
-        let law = |i: &usize| record.contacts[*i].work_law;
-        let Some(i) = hit.max_by(|a, b| law(a).total_cmp(&law(b))) else {
+    /// Impacts that leave more energy than they found, all contacts of a group together: told of the one that gave most.
+    fn look_for_gains(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
+        let hit = |i: &usize| self.hit[*i];
+        // Without a contact that gives there is no sum that does.
+        if !(0..self.hit.len()).any(|i| self.hit[i])
+            || record.contacts.iter().all(|c| !(c.work_law > 0.0))
+        {
             return;
-        };
-        let gain: f64 = record.contacts.iter().map(|c| c.work_law).sum();
-        let forces: f64 = record.contacts.iter().map(|c| c.work_forces).sum();
-        if gain > GAIN * self.kinetic_max + forces {
-            let mut event = event(record, i, EventKind::EnergyGain);
-            event.energy = gain;
-            self.keep(event);
         }
+        let acts = |i: &usize| record.contacts[*i].mode != ContactMode::Open || hit(i);
+        let group = |i: usize| (acting.group(record.contacts[i].key), i);
+        let members = (0..record.contacts.len()).filter(acts);
+        let mut members: Vec<(usize, usize)> = members.map(group).collect();
+        members.sort_unstable();
+        let mut gains = Vec::new();
+        for group in members.chunk_by(|a, b| a.0 == b.0) {
+            let own = || group.iter().map(|&(_, i)| i);
+            let law = |i: usize| record.contacts[i].work_law;
+            let Some(most) = own().filter(hit).max_by(|&a, &b| law(a).total_cmp(&law(b))) else {
+                continue;
+            };
+            let gain: f64 = own().map(law).sum();
+            let forces: f64 = own().map(|i| record.contacts[i].work_forces).sum();
+            let moved = |i: usize| {
+                let impulse = record.impulse(i).iter().map(|p| p.abs()).sum::<f64>();
+                impulse * acting.speed(record.contacts[i].key)
+            };
+            if gain > forces && gain > GAIN * own().map(moved).sum::<f64>() + forces {
+                let mut event = event(record, most, EventKind::EnergyGain);
+                event.energy = gain;
+                gains.push(event);
+            }
+        }
+        gains.into_iter().for_each(|event| self.keep(event));
     }
 
-    fn follow_bounces(&mut self, record: &StepRecord, i: usize) {
-        let open = self.modes[i] == ContactMode::Open;
-        if let Some(end) = self.bounces[i].follow(record, self.hit[i], open) {
+    /// Series that came to their end, one for each group: feet of one body strike in turns.
+    fn tell_accumulations(
+        &mut self,
+        record: &StepRecord,
+        mut ended: Vec<(usize, Series)>,
+        acting: &dyn ActingTogether,
+    ) {
+        let group = |i: usize| acting.group(record.contacts[i].key);
+        while !ended.is_empty() {
+            let (i, mut series) = ended.remove(0);
+            let own = group(i);
+            ended.retain(|(k, other)| !(group(*k) == own && series.absorb(other, record.h)));
+            for k in 0..record.contacts.len() {
+                let closed = record.contacts[k].mode != ContactMode::Open;
+                if closed && group(k) == own {
+                    self.bounces[k].join(&mut series, record.h);
+                }
+            }
             let mut event = event(record, i, EventKind::Accumulation);
-            (event.t, event.count) = end;
+            (event.t, event.count) = (series.last, series.count);
             self.keep(event);
         }
     }
@@ -459,9 +519,24 @@ impl EventLog {
         self.counts[kind as usize]
     }
 
+    /// The rest of the last impact of a pair of bodies.
+    fn complete(&mut self, rest: &Event) {
+        let own = |e: &&mut Event| {
+            e.kind == rest.kind && e.contact.owners == rest.contact.owners && e.t < rest.t
+        };
+        if let Some(impact) = self.events.iter_mut().rev().find(own) {
+            impact.impulse += rest.impulse;
+            impact.energy += rest.energy;
+        }
+    }
+
     fn keep(&mut self, event: Event) {
         self.counts[event.kind as usize] += 1;
-        if self.events.len() == KEPT {
+        let rare = matches!(
+            event.kind,
+            EventKind::TangentialImpact | EventKind::Accumulation | EventKind::EnergyGain
+        );
+        if self.events.len() >= if rare { KEPT } else { KEPT - RARE } {
             self.dropped += 1;
             return;
         }
@@ -488,6 +563,7 @@ fn event(record: &StepRecord, i: usize, kind: EventKind) -> Event {
 
 #[cfg(test)]
 mod tests {
+    use super::super::acting_together::OneGroup;
     use super::*;
 
     fn log(modes: &[ContactMode], approach: f64) -> Vec<(f64, EventKind)> {
@@ -506,7 +582,7 @@ mod tests {
                 impulses: vec![0.0],
                 ..Default::default()
             };
-            log.observe(&record);
+            log.observe(&record, &OneGroup(1.0));
         }
         log.events.iter().map(|e| (e.t, e.kind)).collect()
     }
@@ -550,12 +626,13 @@ mod tests {
                 size: 1,
                 ..Default::default()
             };
-            log.observe(&StepRecord {
+            let record = StepRecord {
                 t: k as f64,
                 contacts: vec![contact],
                 impulses: vec![0.0],
                 ..Default::default()
-            });
+            };
+            log.observe(&record, &OneGroup(1.0));
         }
         let events: Vec<_> = log.events.iter().map(|e| (e.t, e.kind)).collect();
         assert_eq!(
@@ -596,7 +673,7 @@ mod tests {
                 impulses: vec![1.0],
                 ..Default::default()
             };
-            log.observe(&record);
+            log.observe(&record, &OneGroup(1.0));
         }
         let found: Vec<&Event> = log
             .events

@@ -2,6 +2,8 @@
 //!
 //! Records compute nothing of mechanics: they hold what a step did and check sums.
 
+mod acting_together;
+pub(crate) mod bounces;
 mod closing;
 pub(crate) mod digest;
 mod energy_ledger;
@@ -18,6 +20,7 @@ pub(crate) mod trajectory_file;
 pub(crate) mod world_rows;
 mod world_watch;
 
+pub(crate) use acting_together::ActingTogether;
 pub(crate) use closing::ROUNDING_UNITS;
 pub(crate) use digest::Digest;
 pub use energy_ledger::{EnergyEntry, EnergyLedger};

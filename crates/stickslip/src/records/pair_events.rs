@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::contact::ContactKey;
 
-use super::event_log::{Bounces, Event, EventKind, GAIN};
-use super::{ContactMode, PresentContact, StepRecord};
+use super::bounces::Bounces;
+use super::event_log::{Event, EventKind, GAIN, MATTERS};
+use super::{ActingTogether, ContactMode, PresentContact, StepRecord};
 
+/// What approaches slower than this part of the speeds at its contact is not hit: that is what is left of a solved problem.
+const HIT: f64 = 1e-6;
 /// An impact moves more energy than this part of the largest kinetic energy so far; below it is rounding.
-const MATTERS: f64 = 1e-12;
-/// An impact without collision moves at least this part of the largest kinetic energy.
-const BLOW: f64 = 1e-6;
+const ROUNDING: f64 = 1e-20;
 /// Longest flight between two bounces, in u/g with the speed u of the first.
 const FLIGHT: f64 = 4.0;
 /// A gain below this part of the energy that an impact moves is within the tolerance of contact problems in worlds, 1e-8 of all impulses.
@@ -20,13 +21,35 @@ const SOLVED: f64 = 1e-6;
 ///
 /// A pair of bodies is closed where one of its contacts carries an impulse; it slips where one of them does. It has an impact when it closes and
 /// approached faster than gravity gains in two steps, which is where impact laws act in worlds, and a lift-off when it stays open for two
-/// steps: contacts of resting faces may lose their impulses for one.
+/// steps: contacts of resting faces may lose their impulses for one. A closed pair has an impact too where a contact of it that did not act in the
+/// last two steps approaches like that: the other foot of a block that rocks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PairEvents {
     pairs: Vec<Pair>,
     #[serde(skip)]
     next: Vec<Pair>,
+    /// Contacts that acted in the last step and in the one before, in order.
+    #[serde(default)]
+    acted: [Vec<ContactKey>; 2],
+    /// Pairs of the record to be observed next that had an impact without collision, each by one of its contacts.
+    #[serde(skip)]
+    blows: Vec<ContactKey>,
+    /// Pairs hit in the record that is being observed.
+    #[serde(skip)]
+    hits: Vec<Event>,
 }
+
+/// What the log is told.
+#[derive(Clone, Debug)]
+pub(super) enum Told {
+    /// Something happened.
+    New(Event),
+    /// The last impact of a pair goes on: contacts close in two steps where they are found before they touch.
+    More(Event),
+}
+
+/// What pairs are measured by: the largest kinetic energy so far, and what moves at a contact.
+type Measure<'a> = (f64, &'a dyn ActingTogether);
 
 /// One pair, named by its first contact that acts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +61,9 @@ struct Pair {
     bounces: Bounces,
     /// Time until which another bounce is awaited.
     awaited: f64,
+    /// Whether it was hit in the last step.
+    #[serde(default)]
+    struck: bool,
     /// Normal impulse per unit of time of the last step in contact; none after an impact without collision, with which nothing is compared.
     #[serde(default)]
     steady: Option<f64>,
@@ -51,6 +77,7 @@ impl Pair {
 }
 
 /// The contacts of a pair in one step.
+#[derive(Clone, Copy)]
 struct Touch {
     key: ContactKey,
     mode: ContactMode,
@@ -95,10 +122,11 @@ impl Touch {
         touch
     }
 
-    /// Whether a pair that was open is hit: it approaches faster than gravity gains in two steps.
-    fn hits(&self, record: &StepRecord, kinetic_max: f64) -> bool {
+    /// Whether what was open is hit: it approaches faster than gravity gains in two steps.
+    fn hits(&self, record: &StepRecord, (kinetic_max, acting): Measure) -> bool {
         self.approach < -2.0 * record.gravity_gain
-            && -self.approach * self.impulse > MATTERS * kinetic_max
+            && -self.approach * self.impulse > ROUNDING * kinetic_max
+            && -self.approach > HIT * acting.speed(self.key)
     }
 
     fn event(&self, t: f64, kind: EventKind) -> Event {
@@ -120,27 +148,18 @@ impl PairEvents {
         self.pairs.is_empty()
     }
 
-    /// A pair of bodies of a record not yet observed that may have had an impact without being hit, named by a contact that acts: its normal impulse
-    /// per unit of time, beyond what approaches and leavings of all contacts explain, has grown fourfold or more, and no contact was hit in this step, new
-    /// points of pairs that touch included.
-    pub(super) fn suspect(
-        &self,
+    /// Pairs of bodies of a record not yet observed that may have had an impact without being hit, each named by a contact that acts: their normal impulse
+    /// per unit of time, beyond what approaches and leavings of all contacts of their group explain, has grown fourfold or more, and no contact of the
+    /// group was hit in this step, new points of pairs that touch included.
+    pub(super) fn suspects(
+        &mut self,
         record: &StepRecord,
-        kinetic_max: f64,
+        measure: Measure,
         inverse_mass: impl Fn(ContactKey) -> Option<f64>,
-    ) -> Option<ContactKey> {
-        let hit =
-            |c: &PresentContact| Touch::of(&[*c]).is_some_and(|t| t.hits(record, kinetic_max));
-        if record.present.iter().any(hit) {
-            return None;
-        }
-        // A contact that leaves answered an approach, or a normal that turned along the way to it; bodies pass it on to others.
-        let answered = |c: &PresentContact| {
-            let touch = Touch::of(&[*c])?;
-            Some((touch.approach.min(0.0).abs() + touch.leaves) / inverse_mass(touch.key)?)
-        };
-        let caught = 4.0 * record.present.iter().filter_map(answered).sum::<f64>();
-        let mut found = None;
+    ) -> Vec<ContactKey> {
+        self.blows.clear();
+        let (kinetic_max, acting) = measure;
+        let mut found: Vec<(ContactKey, f64)> = Vec::new();
         let mut old = self.pairs.iter().peekable();
         for contacts in record.present.chunk_by(|a, b| a.key.owners == b.key.owners) {
             let Some(touch) = Touch::of(contacts) else {
@@ -154,49 +173,96 @@ impl PairEvents {
             let (Some(steady), Some(inverse_mass)) = (steady, inverse_mass(touch.key)) else {
                 continue;
             };
-            let grown = touch.impulse - caught > 4.0 * steady * record.h
-                && 0.5 * touch.impulse * touch.impulse * inverse_mass > BLOW * kinetic_max;
-            if grown && found.is_none() {
-                found = Some(touch.key);
+            let excess = touch.impulse - 4.0 * steady * record.h;
+            let rounding = 0.5 * touch.impulse * touch.impulse * inverse_mass;
+            if excess > 0.0
+                && rounding > ROUNDING * kinetic_max
+                && touch.impulse * inverse_mass > MATTERS * acting.speed(touch.key)
+            {
+                found.push((touch.key, excess));
             }
         }
-        found
+        if found.is_empty() {
+            return Vec::new();
+        }
+        // A contact that leaves answered an approach, or a normal that turned along the way to it; bodies pass it on to others. What has no answer has no
+        // bound, and where something is hit nothing else is asked for.
+        let mut answered: Vec<(usize, f64)> = Vec::new();
+        for contact in &record.present {
+            let Some(touch) = Touch::of(&[*contact]) else {
+                continue;
+            };
+            let caught = match inverse_mass(touch.key) {
+                _ if touch.hits(record, measure) => f64::INFINITY,
+                Some(inverse_mass) => {
+                    4.0 * (touch.approach.min(0.0).abs() + touch.leaves) / inverse_mass
+                }
+                None => continue,
+            };
+            answered.push((acting.group(touch.key), caught));
+        }
+        let unexplained = |(key, excess): &(ContactKey, f64)| {
+            let group = acting.group(*key);
+            let own = answered.iter().filter(|(other, _)| *other == group);
+            *excess > own.map(|(_, caught)| caught).sum::<f64>()
+        };
+        found.retain(unexplained);
+        found.into_iter().map(|(key, _)| key).collect()
     }
 
-    /// Enters the impact without collision of a pair of the last record observed; `keep` is handed its events.
-    pub(super) fn enter_tangential(
-        &mut self,
-        record: &StepRecord,
-        key: ContactKey,
-        kinetic_max: f64,
-        mut keep: impl FnMut(Event),
-    ) {
-        let own = |c: &&PresentContact| c.key.owners == key.owners;
-        let contacts: Vec<PresentContact> = record.present.iter().filter(own).copied().collect();
-        let Some(touch) = Touch::of(&contacts) else {
-            return;
-        };
-        keep(touch.event(record.t, EventKind::TangentialImpact));
-        let allowed = 2.0 * record.gravity_gain * touch.impulse;
-        if touch.work > allowed + GAIN * kinetic_max {
-            keep(touch.event(record.t, EventKind::EnergyGain));
-        }
-        // Nothing lasting: the next step is compared with the one after the impact.
-        if let Some(pair) = self.pairs.iter_mut().find(|p| p.key.owners == key.owners) {
+    /// Takes note of the pairs of the record to be observed next that had an impact without collision.
+    pub(super) fn accuse(&mut self, blows: Vec<ContactKey>) {
+        self.blows = blows;
+    }
+
+    /// The impact without collision of a pair, if it had one; it is compared with nothing.
+    fn enter_blow(&mut self, touch: &Touch, pair: &mut Pair, t: f64, keep: &mut impl FnMut(Told)) {
+        let owners = touch.key.owners;
+        if self.blows.iter().any(|blow| blow.owners == owners) {
+            let event = touch.event(t, EventKind::TangentialImpact);
+            self.hits.push(event.clone());
+            keep(Told::New(event));
+            // Nothing lasting: the next step is compared with the one after the impact.
             pair.steady = None;
         }
+    }
+
+    /// Contacts of a pair that are hit though the pair touches, taken together: those that did not act in the last two steps, or all where it
+    /// was hit in the last one.
+    fn hit_anew(
+        &self,
+        (contacts, struck): (&[PresentContact], bool),
+        record: &StepRecord,
+        measure: Measure,
+    ) -> Option<Touch> {
+        let fast = |c: &PresentContact| c.approach < -2.0 * record.gravity_gain;
+        if !contacts.iter().any(fast) {
+            return None;
+        }
+        let acted = |key: &ContactKey| {
+            self.acted
+                .iter()
+                .any(|list| list.binary_search(key).is_ok())
+        };
+        let anew = |c: &&PresentContact| {
+            let touch = Touch::of(&[**c]);
+            (struck || !acted(&c.key)) && touch.is_some_and(|touch| touch.hits(record, measure))
+        };
+        let hit: Vec<PresentContact> = contacts.iter().filter(anew).copied().collect();
+        Touch::of(&hit)
     }
 
     /// Reads the contacts of a step; `keep` is handed its events. The work of friction in pairs that stuck before the step and after it.
     pub(super) fn observe(
         &mut self,
         record: &StepRecord,
-        kinetic_max: f64,
-        mut keep: impl FnMut(Event),
+        measure: Measure,
+        mut keep: impl FnMut(Told),
     ) -> f64 {
         let mut sticking = 0.0;
         let mut known = std::mem::take(&mut self.pairs);
         self.next.clear();
+        self.hits.clear();
         // Both lists are in the order of their owners.
         let mut old = known.drain(..).peekable();
         let pairs = record.present.chunk_by(|a, b| a.key.owners == b.key.owners);
@@ -212,7 +278,16 @@ impl PairEvents {
                     if (stuck, touch.mode) == (Some(ContactMode::Stick), ContactMode::Stick) {
                         sticking += touch.friction;
                     }
-                    let pair = Self::touch(before, &touch, record, kinetic_max, &mut keep);
+                    let lasting = before.as_ref().filter(|pair| pair.lasts());
+                    let hit = match lasting.map(|pair| pair.struck) {
+                        Some(struck) => self.hit_anew((contacts, struck), record, measure),
+                        None => touch.hits(record, measure).then_some(touch),
+                    };
+                    let mut pair = Self::touch(before, (&touch, hit), record, &mut keep);
+                    if let Some(hit) = hit {
+                        self.hits.push(hit.event(record.t, EventKind::Impact));
+                    }
+                    self.enter_blow(&touch, &mut pair, record.t, &mut keep);
                     self.next.push(pair);
                 }
                 (None, Some(gone)) => Self::leave(&mut self.next, gone, record, &mut keep),
@@ -223,7 +298,62 @@ impl PairEvents {
             Self::leave(&mut self.next, gone, record, &mut keep);
         }
         self.pairs = std::mem::replace(&mut self.next, known);
+        self.blows.clear();
+        self.look_for_gains(record, measure.1, &mut keep);
+        self.acted.swap(0, 1);
+        self.acted[0].clear();
+        let acts = record
+            .present
+            .iter()
+            .filter(|c| c.mode != ContactMode::Open);
+        self.acted[0].extend(acts.map(|c| c.key));
         sticking
+    }
+
+    /// Impacts that leave more energy than they found, all contacts of a group together: told of the pair that gave most.
+    fn look_for_gains(
+        &self,
+        record: &StepRecord,
+        acting: &dyn ActingTogether,
+        keep: &mut impl FnMut(Told),
+    ) {
+        // Without a contact that gives there is no sum that does.
+        let gives = |c: &PresentContact| c.work_normal + c.work_tangential > 0.0;
+        if self.hits.is_empty() || !record.present.iter().any(gives) {
+            return;
+        }
+        let mut told: Vec<usize> = Vec::new();
+        for hit in &self.hits {
+            let group = acting.group(hit.contact);
+            if told.contains(&group) {
+                continue;
+            }
+            told.push(group);
+            let (mut gain, mut allowed) = (0.0, 0.0);
+            let own = record.present.iter();
+            for contact in own.filter(|c| acting.group(c.key) == group) {
+                let Some(touch) = Touch::of(&[*contact]) else {
+                    continue;
+                };
+                gain += touch.work;
+                // What gravity does within the step is no gain.
+                let resting = 2.0 * record.gravity_gain - SOLVED * touch.approach.min(0.0);
+                allowed += touch.impulse * (resting + GAIN * acting.speed(touch.key));
+            }
+            if gain > allowed {
+                let hits = self
+                    .hits
+                    .iter()
+                    .filter(|e| acting.group(e.contact) == group);
+                let most = hits.max_by(|a, b| a.energy.total_cmp(&b.energy));
+                let most = most.unwrap_or(hit).clone();
+                keep(Told::New(Event {
+                    kind: EventKind::EnergyGain,
+                    energy: gain,
+                    ..most
+                }));
+            }
+        }
     }
 
     /// A pair that does not touch any more.
@@ -231,8 +361,9 @@ impl PairEvents {
         next: &mut Vec<Pair>,
         mut pair: Pair,
         record: &StepRecord,
-        keep: &mut impl FnMut(Event),
+        keep: &mut impl FnMut(Told),
     ) {
+        pair.struck = false;
         if pair.mode != ContactMode::Open {
             pair.opened = Some(Event {
                 t: record.t,
@@ -245,20 +376,19 @@ impl PairEvents {
             });
             pair.mode = ContactMode::Open;
         } else if let Some(lift_off) = pair.opened.take() {
-            keep(lift_off);
+            keep(Told::New(lift_off));
         }
         if pair.opened.is_some() || record.t < pair.awaited {
             next.push(pair);
         }
     }
 
-    /// A pair that touches.
+    /// A pair that touches, and what of it is hit.
     fn touch(
         before: Option<Pair>,
-        touch: &Touch,
+        (touch, hit): (&Touch, Option<Touch>),
         record: &StepRecord,
-        kinetic_max: f64,
-        keep: &mut impl FnMut(Event),
+        keep: &mut impl FnMut(Told),
     ) -> Pair {
         let mut pair = before.unwrap_or(Pair {
             key: touch.key,
@@ -267,37 +397,38 @@ impl PairEvents {
             bounces: Bounces::default(),
             awaited: record.t,
             steady: Some(0.0),
+            struck: false,
         });
         let lasting = pair.lasts();
-        let resting = 2.0 * record.gravity_gain;
-        let hit = !lasting && touch.hits(record, kinetic_max);
         if record.h > 0.0 {
             pair.steady = Some(touch.impulse / record.h);
         }
-        if hit {
+        let goes_on = lasting && pair.struck;
+        pair.struck = hit.is_some() && !goes_on;
+        if let Some(hit) = hit.filter(|_| goes_on) {
+            keep(Told::More(hit.event(record.t, EventKind::Impact)));
+        } else if let Some(hit) = hit {
             // What leaves with the velocity of the approach is back after 2u/g, on slopes later; without gravity it does not return.
             if record.gravity_gain > 0.0 {
-                let flight = FLIGHT * -touch.approach * record.h / record.gravity_gain;
+                let flight = FLIGHT * -hit.approach * record.h / record.gravity_gain;
                 pair.awaited = record.t + flight;
             }
-            keep(touch.event(record.t, EventKind::Impact));
-            // What gravity does within the step is no gain.
-            let allowed = touch.impulse * (resting - SOLVED * touch.approach);
-            if touch.work > allowed + GAIN * kinetic_max {
-                keep(touch.event(record.t, EventKind::EnergyGain));
-            }
+            keep(Told::New(hit.event(record.t, EventKind::Impact)));
         } else if lasting && pair.mode != touch.mode && pair.opened.is_none() {
             match touch.mode {
-                ContactMode::Stick => keep(touch.event(record.t, EventKind::Stick)),
-                ContactMode::Slip => keep(touch.event(record.t, EventKind::Slip)),
+                ContactMode::Stick => keep(Told::New(touch.event(record.t, EventKind::Stick))),
+                ContactMode::Slip => keep(Told::New(touch.event(record.t, EventKind::Slip))),
                 ContactMode::Closed | ContactMode::Open => {}
             }
         }
         (pair.key, pair.mode, pair.opened) = (touch.key, touch.mode, None);
-        if let Some((t, count)) = pair.bounces.follow(record, hit, false) {
-            let mut event = touch.event(t, EventKind::Accumulation);
-            event.count = count;
-            keep(event);
+        if !lasting {
+            pair.bounces.open();
+        }
+        if let Some(series) = pair.bounces.follow(record, pair.struck, false) {
+            let mut event = touch.event(series.last, EventKind::Accumulation);
+            event.count = series.count;
+            keep(Told::New(event));
         }
         pair
     }
@@ -305,6 +436,7 @@ impl PairEvents {
 
 #[cfg(test)]
 mod tests {
+    use super::super::acting_together::OneGroup;
     use super::*;
 
     /// Events of one pair that carries the impulses told, step by step, at an approach of 1 m/s where it closes.
@@ -334,7 +466,10 @@ mod tests {
                 ..StepRecord::default()
             };
             closed = mode.is_some_and(|mode| mode != ContactMode::Open);
-            pairs.observe(&record, 1.0, |event| {
+            pairs.observe(&record, (1.0, &OneGroup(1.0)), |told| {
+                let Told::New(event) = told else {
+                    return;
+                };
                 found.push((event.t as u64, event.kind))
             });
         }

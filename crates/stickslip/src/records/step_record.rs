@@ -204,6 +204,8 @@ pub struct ContactRecord {
     pub work_forces: f64,
     /// Normal velocity before the step, read with the frame of the step.
     pub approach: f64,
+    /// Answer of the normal velocity to a unit normal impulse, of an active contact; zero of others.
+    pub inverse_mass: f64,
     /// γ and the margin to the Painlevé region, of an active contact.
     pub painleve: Option<PainleveMargin>,
 }

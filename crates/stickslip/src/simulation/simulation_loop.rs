@@ -1,6 +1,8 @@
 //! The simulation and its loop.
 
+mod blows;
 mod checks;
+mod moving_parts;
 mod readings;
 mod restart;
 mod step_lengths;
@@ -28,6 +30,7 @@ use super::step_control::{CoordinateSizes, StepControl};
 use super::uniqueness_watch::{StepStart, UniquenessWatch};
 use super::world_monitors::WorldMonitors;
 use super::{Checkpoint, ControlLoop, ElasticLedger, WorldAccounts};
+use moving_parts::MovingParts;
 
 /// Buffers of trial steps, which leave no trace.
 #[derive(Default)]
@@ -284,7 +287,7 @@ impl Simulation {
         self.fill_monitors();
         self.record.energy_totals = self.ledger.totals;
         self.record.step = 0;
-        self.events.observe(&self.record);
+        self.observe_events();
         self.painleve.observe(&self.record);
         self.positions
             .observe(self.system.as_ref(), &self.record, &self.state);
@@ -486,8 +489,8 @@ impl Simulation {
         if self.record.outcome.is_fatal() {
             return &self.record;
         }
-        let tangential = self.tangential_impact(h);
-        let tangential_pair = self.tangential_impact_of_pair(h);
+        self.look_for_blows(h);
+        self.look_for_blows_of_pairs(h);
         if let Some(past) = &mut self.past {
             past.commit();
         }
@@ -508,13 +511,7 @@ impl Simulation {
         }
         self.fill_monitors();
         self.record.energy_totals = self.ledger.totals;
-        self.events.observe(&self.record);
-        if let Some(contact) = tangential {
-            self.events.enter_tangential(&self.record, contact);
-        }
-        if let Some(contact) = tangential_pair {
-            self.events.enter_tangential_pair(&self.record, contact);
-        }
+        self.observe_events();
         self.painleve.observe(&self.record);
         if let Some(entry) = &self.record.momentum {
             self.momentum.enter(self.record.t, entry);
@@ -547,6 +544,12 @@ impl Simulation {
             let contact = ContactKey::declared(constraint, 0);
             self.record.outcome = StepOutcome::DegenerateGap { contact };
         }
+    }
+
+    /// Enters the events of the record.
+    fn observe_events(&mut self) {
+        let parts = MovingParts::new(self.system.as_ref(), &self.saved, &self.record);
+        self.events.observe(&self.record, &parts);
     }
 
     /// Sums that a world records.

@@ -470,6 +470,7 @@ impl ContactAssembly {
             (entry.work_law, entry.work_forces) = (law, forces);
             entry.work_support = supports;
             entry.painleve = Some(painleve(problem, block));
+            entry.inverse_mass = problem.w(block.start, block.start);
             let rows = block.range();
             let slides = sliding[rows.clone()]
                 .iter()

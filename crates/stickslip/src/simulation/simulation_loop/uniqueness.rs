@@ -1,13 +1,13 @@
 //! Other motions than the one a step took: several solutions, impacts without collision.
 
-use crate::contact::{ContactKey, ContactProblem};
-use crate::records::{ContactMode, StepOutcome, StepRecord};
+use crate::contact::ContactProblem;
+use crate::records::{ContactMode, StepOutcome};
 use crate::solvers::uniqueness::Uniqueness;
 use crate::stepping::{MoreauContactDynamics, PosedImpact};
 
 use super::super::simulation_settings::OnSeveral;
 use super::super::studies::touching_problem;
-use super::super::uniqueness_watch::{UniquenessWatch, Wanted, may_jam};
+use super::super::uniqueness_watch::{UniquenessWatch, Wanted};
 use super::{Simulation, step_start};
 
 /// What was found in a step from event to event.
@@ -220,68 +220,5 @@ impl Simulation {
         }
         examined.unknown |= watch.is_unknown();
         examined
-    }
-
-    /// The contact whose impulse in the step of length `h` just made does not shrink with the step though nothing hit
-    /// it: half a step from the same state needs more than three quarters of it.
-    pub(super) fn tangential_impact(&mut self, h: f64) -> Option<usize> {
-        let contact = self.events.suspect(&self.record)?;
-        let whole = self.record.impulse(contact)[0];
-        let certificate = self.stage.certificate.clone();
-        self.swap_with_trial();
-        let made = self.trial(&[0.5 * h]);
-        let found = made && self.record.impulse(contact)[0] > 0.75 * whole;
-        self.retract();
-        self.swap_with_trial();
-        self.stage.certificate = certificate;
-        if let Some(past) = &mut self.past {
-            past.push(self.state.t, &self.state.q);
-        }
-        found.then_some(contact)
-    }
-
-    /// The same for a pair of bodies of a small world, named by a contact that acts, where friction can do it. Normals turn with the
-    /// bodies, so that a sixteenth of a step has to need the impulse too.
-    pub(super) fn tangential_impact_of_pair(&mut self, h: f64) -> Option<ContactKey> {
-        let problem = &self.stage.problem;
-        if self.world.is_none() || !(h > 0.0) || !UniquenessWatch::takes_world(problem) {
-            return None;
-        }
-        let inverse_mass = |key: ContactKey| {
-            let block = problem.blocks().iter().find(|block| block.key == key)?;
-            Some(problem.w(block.start, block.start)).filter(|w| *w > 0.0)
-        };
-        let key = self.events.suspect_pair(&self.record, inverse_mass)?;
-        if !may_jam(problem) {
-            return None;
-        }
-        let normal_impulse = |record: &StepRecord| {
-            let own = record.present.iter().filter(|c| c.key.owners == key.owners);
-            own.map(|c| (0..3).map(|k| c.impulse[k] * c.normal[k]).sum::<f64>())
-                .sum::<f64>()
-        };
-        let whole = normal_impulse(&self.record);
-        // What the scheme remembers of its contacts is that of the step made.
-        let memory = self.scheme.memory()?;
-        let certificate = self.stage.certificate.clone();
-        self.swap_with_trial();
-        self.record.clone_from(&self.spare.record);
-        let found = [0.5, 0.0625].iter().all(|part| {
-            let made = self.trial(&[part * h]);
-            made && normal_impulse(&self.record) > 0.75 * whole
-        });
-        self.swap_with_trial();
-        self.stage.certificate = certificate;
-        self.scheme.recall(&memory);
-        found.then_some(key)
-    }
-
-    /// Lays the step just made aside for a trial step, or takes it up again.
-    fn swap_with_trial(&mut self) {
-        let (spare, stage) = (&mut self.spare, &mut self.stage);
-        std::mem::swap(&mut self.state, &mut spare.state);
-        std::mem::swap(&mut self.record, &mut spare.record);
-        std::mem::swap(&mut stage.problem, &mut spare.problem);
-        std::mem::swap(&mut stage.solution, &mut spare.solution);
     }
 }

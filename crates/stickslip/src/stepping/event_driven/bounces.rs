@@ -74,14 +74,52 @@ impl Integrator {
         self.stop(&held, highest);
         let before = self.v().to_vec();
         // A rebound of rounding is none: an inelastic impact ends no series.
-        for (s, end) in ended {
+        while !ended.is_empty() {
+            let (s, mut end) = ended.remove(0);
+            let together = self.together(s, &held);
+            ended.retain(|&(k, other)| {
+                let own = together.contains(&k);
+                end = if own { end.max(other) } else { end };
+                !own
+            });
+            let mut series = self.bounces[s].end();
+            for k in together {
+                self.bounces[k].join(&mut series, 0.0);
+            }
             self.record(Some(s), ReferenceEventKind::Accumulation { end }, &before);
+            if let Some(event) = self.events.last_mut() {
+                event.impacts = series.count;
+            }
         }
         self.place_here(system);
         match self.endings.add(self.t, longest) {
             true => StepOutcome::Solved,
             false => StepOutcome::NoProgress,
         }
+    }
+
+    /// Contacts of those held that act on each other and on this one: the feet of one body, which are struck in turns.
+    pub(super) fn together(&self, s: usize, held: &[usize]) -> Vec<usize> {
+        let acc = &self.accelerations;
+        let rows =
+            |s: usize| (0..=acc.groups[s].iter().map(|g| g.size).sum()).map(move |i| acc.row(s, i));
+        let (mut found, mut next) = (vec![s], 0);
+        while next < found.len() {
+            let mut responses: Vec<Vec<f64>> = rows(found[next]).map(<[f64]>::to_vec).collect();
+            for response in &mut responses {
+                acc.respond(response);
+            }
+            let acts = |k: &usize| rows(*k).any(|row| responses.iter().any(|x| dot(row, x) != 0.0));
+            let others: Vec<usize> = held
+                .iter()
+                .copied()
+                .filter(|k| !found.contains(k))
+                .filter(acts)
+                .collect();
+            found.extend(others);
+            next += 1;
+        }
+        found
     }
 
     /// Whether a contact neither approaches nor opens, up to rounding.

@@ -133,23 +133,40 @@ impl Integrator {
         }
     }
 
-    /// Impact without collision of a slipping contact that no acceleration can satisfy: the kinetic
-    /// projection from a grazing approach, or the energetic law where the contact has it.
-    pub(super) fn jam(&mut self, system: &dyn MechanicalSystem, stage: &mut ContactStage) -> bool {
+    /// Impacts without collision of slipping contacts that no acceleration can satisfy, each of which acts on no other contact that touches; false where
+    /// there is none, or one has no impulse.
+    pub(super) fn jam(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        stage: &mut ContactStage,
+        resting: &[Vec<bool>],
+    ) -> bool {
         self.place_here(system);
+        let touching = self.touching(None);
+        let candidates: Vec<usize> = (0..touching.len()).filter(|&s| touching[s]).collect();
+        let alone = |s: &usize| self.together(*s, &candidates).len() == 1;
+        let mut jammed: Vec<usize> = candidates.iter().copied().filter(alone).collect();
+        if candidates.len() > 1 {
+            // Those for themselves that have an acceleration keep it.
+            jammed.retain(|&s| {
+                let only: Vec<bool> = (0..touching.len()).map(|k| k == s).collect();
+                let mut modes = self.modes.clone();
+                !(self.accelerations).choose(&only, resting, None, &mut modes)
+            });
+        }
+        !jammed.is_empty() && jammed.into_iter().all(|s| self.jam_at(system, stage, s))
+    }
+
+    /// The kinetic projection of one contact from a grazing approach, or the energetic law where the contact has it.
+    fn jam_at(
+        &mut self,
+        system: &dyn MechanicalSystem,
+        stage: &mut ContactStage,
+        s: usize,
+    ) -> bool {
         let before = self.v().to_vec();
         let acc = &self.accelerations;
         let n = self.n;
-        let candidates: Vec<usize> = self
-            .touching(None)
-            .iter()
-            .enumerate()
-            .filter(|&(_, &touches)| touches)
-            .map(|(s, _)| s)
-            .collect();
-        let [s] = candidates[..] else {
-            return false;
-        };
         let slot = acc.layout.slots()[s];
         let point = &system.constraints()[slot.key.constraint()].points()[slot.key.point()];
         let at = Instant {

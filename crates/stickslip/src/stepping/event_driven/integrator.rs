@@ -16,6 +16,7 @@ use super::modes::{Friction, Mode};
 use super::runge_kutta::Step;
 use super::scales::Scales;
 use super::{EventDrivenSettings, ReferenceEvent, WatchFunction};
+use crate::records::bounces::Bounces;
 
 /// What a resumed integration starts from.
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ pub(super) struct Resume {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub t: f64,
-    pub bounces: Vec<u64>,
+    pub bounces: Vec<Bounces>,
     pub scales: Scales,
 }
 
@@ -48,8 +49,8 @@ pub(super) struct Integrator {
     pub events: Vec<ReferenceEvent>,
     /// Normal work of impacts since it was last cleared, per contact.
     pub impact_work: Vec<[f64; 4]>,
-    /// Impacts of every contact since it last stayed closed.
-    pub bounces: Vec<u64>,
+    /// Impacts of every contact that follow each other ever faster.
+    pub bounces: Vec<Bounces>,
     pub watches: Vec<WatchFunction>,
     /// Lengths and speeds of the run.
     pub scales: Scales,
@@ -152,7 +153,7 @@ impl Integrator {
         let layout = &self.accelerations.layout;
         let count = layout.slots().len();
         self.impact_work = vec![[0.0; 4]; count];
-        self.bounces = vec![0; count];
+        self.bounces = vec![Bounces::default(); count];
         self.modes = (0..count)
             .map(|s| Mode {
                 closed: false,

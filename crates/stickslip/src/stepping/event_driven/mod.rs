@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::algebra::SymmetricMatrix;
 use crate::contact::ContactSolver;
 use crate::laws::{FlowRule, FrictionSection, NormalCompliance};
+use crate::records::bounces::Bounces;
 use crate::records::{ContactMode, ContactRecord, EnergyEntry, StepOutcome, StepRecord};
 use crate::systems::MechanicalSystem;
 use crate::systems::past_motion::PastSnapshot;
@@ -160,7 +161,7 @@ struct Memory {
     v: Vec<f64>,
     t: f64,
     #[serde(default)]
-    bounces: Vec<u64>,
+    series: Vec<Bounces>,
     #[serde(default)]
     scales: scales::Scales,
 }
@@ -377,7 +378,7 @@ impl TimeSteppingScheme for EventDriven {
             q: self.integrator.q().to_vec(),
             v: self.integrator.v().to_vec(),
             t: self.integrator.t,
-            bounces: self.integrator.bounces.clone(),
+            series: self.integrator.bounces.clone(),
             scales: self.integrator.scales.clone(),
         };
         serde_json::to_value(memory).ok()
@@ -395,7 +396,7 @@ impl TimeSteppingScheme for EventDriven {
             q: memory.q,
             v: memory.v,
             t: memory.t,
-            bounces: memory.bounces,
+            bounces: memory.series,
             scales: memory.scales,
         });
         self.started = false;

@@ -61,7 +61,7 @@ pub struct ReferenceEvent {
     pub impulse: f64,
     /// Energy that all contacts gave at an impact (negative: took).
     pub energy: f64,
-    /// Impacts of the contact since it last stayed closed.
+    /// Impacts of an accumulation, of all contacts that took part in it.
     pub impacts: u64,
 }
 
@@ -84,7 +84,6 @@ impl ReferenceEvent {
             ReferenceEventKind::Slip { .. } => (EventKind::Slip, self.t),
             ReferenceEventKind::Closed | ReferenceEventKind::Watched(_) => return None,
         };
-        let accumulation = kind == EventKind::Accumulation;
         Some(Event {
             t,
             contact: ContactKey::declared(self.constraint, self.point),
@@ -92,7 +91,7 @@ impl ReferenceEvent {
             approach: self.approach,
             impulse: self.impulse,
             energy: self.energy,
-            count: if accumulation { self.impacts } else { 0 },
+            count: self.impacts,
         })
     }
 }

@@ -98,7 +98,7 @@ impl Integrator {
                 break;
             }
             // No acceleration fits: an impact without collision stops the slip.
-            if !rigid || !self.jam(system, stage) {
+            if !rigid || !self.jam(system, stage, &resting) {
                 let slots = self.accelerations.layout.slots().iter().zip(&touching);
                 let first = slots
                     .filter(|(_, touches)| **touches)
@@ -297,14 +297,8 @@ impl Integrator {
             let drift = acc.normal_velocity(s) - dot(acc.row(s, 0), &acc.placed_velocity);
             dot(acc.row(s, 0), before) + drift
         });
-        if let Some(s) = slot {
-            self.bounces[s] = match kind {
-                ReferenceEventKind::Impact => self.bounces[s] + 1,
-                ReferenceEventKind::Stick { .. }
-                | ReferenceEventKind::Slip { .. }
-                | ReferenceEventKind::Closed => 0,
-                _ => self.bounces[s],
-            };
+        if let (Some(s), ReferenceEventKind::Impact) = (slot, &kind) {
+            self.bounces[s].strike(self.t, 0.0);
         }
         self.events.push(ReferenceEvent {
             t: self.t,
@@ -317,7 +311,7 @@ impl Integrator {
             approach,
             impulse,
             energy,
-            impacts: slot.map_or(0, |s| self.bounces[s]),
+            impacts: 0,
         });
     }
 
