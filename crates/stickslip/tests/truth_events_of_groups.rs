@@ -278,3 +278,14 @@ fn jams_at_the_edge_and_without_bound_are_told() {
         assert!((jams[0].impulse - 0.5).abs() < 5e-3, "{}", jams[0].impulse);
     }
 }
+
+/// The slider of a crank hops from wall to wall of its guide, the last hops too low to be resolved. Its friction, one hundredth, is far from jamming anything
+/// (γ is 0.995 of W_NN), and what it is struck by is no impact without collision.
+#[test]
+fn hops_too_low_to_be_told_are_no_jams() {
+    let source = find_in_gallery("slider-crank").unwrap().source();
+    let run = finish(&source.text().replace("\nuntil = ", "\nuntil = 0.012 # "));
+    assert!(of_kind(&run, EventKind::Impact).len() > 5);
+    let jams = of_kind(&run, EventKind::TangentialImpact);
+    assert!(jams.is_empty(), "{jams:?}");
+}

@@ -100,9 +100,9 @@ pub struct EventLog {
     /// Contacts of the record to be observed next that were struck while they stayed closed, where the normal jumps.
     #[serde(skip)]
     jolted: Vec<usize>,
-    /// Contacts of that record that may have had an impact without being hit.
+    /// Contacts of that record that may have had an impact without being hit, and by how much their impulses are more than four times those of before.
     #[serde(skip)]
-    grown: Vec<usize>,
+    grown: Vec<(usize, f64)>,
     /// Contacts hit in the last step.
     #[serde(default)]
     hit: Vec<bool>,
@@ -276,8 +276,8 @@ impl EventLog {
     }
 
     /// Looks in a record not yet observed for contacts that may have been struck while they stayed closed, and for those that may have had an
-    /// impact without being hit: their normal impulse per unit of time, beyond what their approach and their leaving explain, has grown fourfold or
-    /// more, and no contact of their group was hit in this step. Whether the impulse shrinks with the step is for the run to find
+    /// impact without being hit: their normal impulse per unit of time, beyond what the approach and the leaving of the contacts of their group explain, has grown fourfold or
+    /// more, and none of these was hit in this step. Whether the impulse shrinks with the step is for the run to find
     /// out, which tells those of which it does ([`Self::acquit`]).
     pub(crate) fn look_for_suspects(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
         self.jolted.clear();
@@ -298,9 +298,7 @@ impl EventLog {
             self.judge_growth(i, record, acting);
         }
         if !self.grown.is_empty() {
-            let contacts = 0..record.contacts.len();
-            let struck: Vec<usize> = contacts.filter(|&i| self.strikes(i, record)).collect();
-            self.leave_out(&struck, record, acting);
+            self.leave_out_explained(record, acting);
         }
     }
 
@@ -322,40 +320,62 @@ impl EventLog {
         if stayed && matters(-contact.approach) {
             self.jolted.push(i);
         }
-        // Friction of a contact that slides takes part in stopping its approach: with γ, where that is positive.
-        let stopped = contact.painleve.map_or(f64::NAN, |p| {
-            if p.margin > 0.0 {
-                p.gamma.min(inverse_mass)
-            } else {
-                inverse_mass
-            }
-        });
-        // A contact that leaves answered an approach, or a normal that turned along the way to it.
-        let leaves = record.local_velocities[contact.start].max(0.0);
-        let caught = 4.0 * (contact.approach.min(0.0).abs() + leaves) / stopped;
-        let grown = impulse - caught > 4.0 * before * record.h;
-        if grown && matters(impulse * inverse_mass) {
-            self.grown.push(i);
+        let excess = impulse - 4.0 * before * record.h;
+        if excess > 0.0 && matters(impulse * inverse_mass) {
+            self.grown.push((i, excess));
         }
     }
 
-    /// What grows in a group in which a contact is struck grows with it.
-    fn leave_out(&mut self, struck: &[usize], record: &StepRecord, acting: &dyn ActingTogether) {
-        if struck.is_empty() {
-            return;
+    /// Four times the impulse with which a contact answers its approach and its leaving; any where that is not known, or where it is struck.
+    fn answer(&self, i: usize, record: &StepRecord) -> f64 {
+        let contact = &record.contacts[i];
+        if self.strikes(i, record) || !(contact.inverse_mass > 0.0) {
+            return f64::INFINITY;
         }
-        let group = |i: &usize| acting.group(record.contacts[*i].key);
-        let groups: Vec<usize> = struck.iter().map(group).collect();
-        self.grown.retain(|i| !groups.contains(&group(i)));
+        // Friction of a contact that slides takes part in stopping its approach: with γ, where that is positive.
+        let gamma = contact.painleve.map_or(0.0, |p| p.gamma);
+        let stopped = match gamma > 0.0 {
+            true => gamma.min(contact.inverse_mass),
+            false => contact.inverse_mass,
+        };
+        // A contact that leaves answered an approach, or a normal that turned along the way to it.
+        let leaves = record.local_velocities[contact.start].max(0.0);
+        4.0 * (contact.approach.min(0.0).abs() + leaves) / stopped
+    }
+
+    /// What contacts of a group answer is passed on to others of it; where they answer approaches more than slip that jams, they rebound, in hops too low
+    /// to be told.
+    fn leave_out_explained(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
+        let closed = |i: &usize| record.contacts[*i].mode != ContactMode::Open;
+        let answer = |i: usize| {
+            let contact = &record.contacts[i];
+            (
+                acting.group(contact.key),
+                self.answer(i, record),
+                contact.answers,
+            )
+        };
+        let answered: Vec<_> = (0..record.contacts.len())
+            .filter(closed)
+            .map(answer)
+            .collect();
+        self.grown.retain(|(i, excess)| {
+            let group = acting.group(record.contacts[*i].key);
+            let own = || answered.iter().filter(|(other, ..)| *other == group);
+            let caught: f64 = own().map(|(_, caught, _)| caught).sum();
+            let [normal, tangential] = [0, 1].map(|k| own().map(|(.., a)| a[k]).sum::<f64>());
+            *excess > caught && !(normal > tangential)
+        });
     }
 
     /// Impacts without collision, in groups in which nothing was struck at a kink either.
     fn enter_tangential(&mut self, record: &StepRecord, acting: &dyn ActingTogether) {
+        let group = |i: usize| acting.group(record.contacts[i].key);
         let contacts = 0..record.contacts.len();
-        let struck: Vec<usize> = contacts.filter(|&i| self.hit[i]).collect();
-        self.leave_out(&struck, record, acting);
-        let grown = std::mem::take(&mut self.grown);
-        for &i in &grown {
+        let struck: Vec<usize> = contacts.filter(|&i| self.hit[i]).map(group).collect();
+        let mut grown = std::mem::take(&mut self.grown);
+        grown.retain(|&(i, _)| struck.is_empty() || !struck.contains(&group(i)));
+        for &(i, _) in &grown {
             self.keep(event(record, i, EventKind::TangentialImpact));
             // Nothing lasting: the next step is compared with the one after the impact.
             self.steady[i] = f64::MAX;
@@ -366,14 +386,15 @@ impl EventLog {
 
     /// The contacts that [`Self::look_for_suspects`] found.
     pub(crate) fn suspects(&self) -> Vec<usize> {
-        let others = self.grown.iter().filter(|i| !self.jolted.contains(i));
+        let grown = self.grown.iter().map(|(i, _)| i);
+        let others = grown.filter(|i| !self.jolted.contains(i));
         self.jolted.iter().chain(others).copied().collect()
     }
 
     /// The impulse of a contact shrinks with the step: it had no impact.
     pub(crate) fn acquit(&mut self, contact: usize) {
         self.jolted.retain(|&i| i != contact);
-        self.grown.retain(|&i| i != contact);
+        self.grown.retain(|&(i, _)| i != contact);
     }
 
     /// Change of velocity that is rounding of the speeds of the run.

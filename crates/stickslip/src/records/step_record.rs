@@ -202,6 +202,9 @@ pub struct ContactRecord {
     /// How much of `work_law` the forces of the step may have made: the impulse on the change of velocity that
     /// they bring.
     pub work_forces: f64,
+    /// The impulse on the changes of velocity that impulses bring, normal and tangential: what an impact answers is an approach, or slip that
+    /// jams.
+    pub answers: [f64; 2],
     /// Normal velocity before the step, read with the frame of the step.
     pub approach: f64,
     /// Answer of the normal velocity to a unit normal impulse, of an active contact; zero of others.

@@ -442,7 +442,7 @@ impl ContactAssembly {
             let place = slot.start..slot.start + slot.size;
             let own_impulses = &mut record.impulses[place.clone()];
             let own_velocities = &mut record.local_velocities[place];
-            let (mut law, mut forces) = (0.0, 0.0);
+            let (mut law, mut forces, mut answers) = (0.0, 0.0, [0.0; 2]);
             let (mut normal, mut tangential, mut supports) = (0.0, 0.0, [0.0; 2]);
             let rounding = leaves_with_rounding(problem, block, impulse, sliding[block.start]);
             for i in usize::from(!contact.owns_normal)..slot.size {
@@ -457,6 +457,7 @@ impl ContactAssembly {
                 // The turning of the normal belongs to the true velocity before the step.
                 let before = self.before[row] + self.turning.get(row).unwrap_or(&0.0);
                 law += p * (0.5 * (before + after + drift));
+                answers[usize::from(i > 0)] += p * (after - left);
                 forces += (p * (left + drift - before)).abs();
                 if i == 0 {
                     normal = p * of_work;
@@ -469,6 +470,7 @@ impl ContactAssembly {
             (entry.work_normal, entry.work_tangential) = (normal, tangential);
             (entry.work_law, entry.work_forces) = (law, forces);
             entry.work_support = supports;
+            entry.answers = answers;
             entry.painleve = Some(painleve(problem, block));
             entry.inverse_mass = problem.w(block.start, block.start);
             let rows = block.range();
