@@ -557,7 +557,8 @@ impl EventLog {
             event.kind,
             EventKind::TangentialImpact | EventKind::Accumulation | EventKind::EnergyGain
         );
-        if self.events.len() >= if rare { KEPT } else { KEPT - RARE } {
+        let room = if rare { KEPT } else { KEPT - RARE };
+        if self.events.len() >= room {
             self.dropped += 1;
             return;
         }
