@@ -342,8 +342,7 @@ fn motion(reader: &mut Reader, place: Expression) -> Program {
     let velocity = reader.graph.gradient(place, &[0])[0];
     let acceleration = reader.graph.gradient(velocity, &[0])[0];
     // It acts as a load by its acceleration.
-    let smooth = reader.graph.gradient_smoothness(velocity);
-    reader.data.forces = reader.data.forces.clone().and(smooth);
+    reader.data.driven(&reader.graph, velocity);
     Program::compile(&reader.graph, &[place, velocity, acceleration], 3)
 }
 

@@ -1,10 +1,12 @@
 //! What the expressions of a scene tell about the hypotheses of theorems.
 
+use crate::quantity::digits;
 use crate::simulation::SceneFacts;
 use crate::stepping::default_theta;
 use crate::systems::MechanicalSystem;
 
-use super::expression::{Expression, Graph, Growth, Smoothness};
+use super::contact::ContactModel;
+use super::expression::{Domain, Expression, Graph, Growth, Smoothness};
 use super::mechanics::GeneralizedModel;
 use super::scene::{Mechanics, Scene};
 use super::scene_reading::void_choice;
@@ -13,6 +15,8 @@ use super::words::Scheme;
 /// What was read of elastic bodies and worlds by expressions.
 #[derive(Clone, Debug)]
 pub(super) struct DataRead {
+    /// Times of the run.
+    pub domain: Domain,
     /// Smoothness of loads and of prescribed motions.
     pub forces: Smoothness,
     /// How loads grow with places and velocities.
@@ -28,6 +32,7 @@ pub(super) struct DataRead {
 impl Default for DataRead {
     fn default() -> Self {
         Self {
+            domain: Domain::default(),
             forces: Smoothness::Analytic,
             growth: Growth::Fixed,
             friction: Smoothness::Analytic,
@@ -55,9 +60,9 @@ impl Default for Steepness {
 }
 
 impl Steepness {
-    fn read(&mut self, graph: &Graph, coefficient: Expression) {
-        self.growth = self.growth.max(graph.growth(coefficient));
-        self.bounded = match (self.bounded, graph.is_bounded(coefficient)) {
+    fn read(&mut self, graph: &Graph, coefficient: Expression, domain: &Domain) {
+        self.growth = self.growth.max(graph.growth(coefficient, domain));
+        self.bounded = match (self.bounded, graph.is_bounded(coefficient, domain)) {
             (Some(false), _) | (_, Some(false)) => Some(false),
             (None, _) | (_, None) => None,
             _ => Some(true),
@@ -84,14 +89,20 @@ impl Steepness {
 impl DataRead {
     pub fn force(&mut self, graph: &Graph, expression: Expression) {
         let known = std::mem::replace(&mut self.forces, Smoothness::Analytic);
-        self.forces = known.and(graph.smoothness(expression));
-        self.growth = self.growth.max(graph.growth(expression));
+        self.forces = known.and(graph.smoothness(expression, &self.domain));
+        self.growth = self.growth.max(graph.growth(expression, &self.domain));
+    }
+
+    /// A load by the acceleration of a motion with this velocity.
+    pub fn driven(&mut self, graph: &Graph, velocity: Expression) {
+        let known = std::mem::replace(&mut self.forces, Smoothness::Analytic);
+        self.forces = known.and(graph.gradient_smoothness(velocity, &[0], &self.domain));
     }
 
     pub fn coefficient(&mut self, graph: &Graph, expression: Expression) {
         let known = std::mem::replace(&mut self.friction, Smoothness::Analytic);
-        self.friction = known.and(graph.smoothness(expression));
-        self.steepness.read(graph, expression);
+        self.friction = known.and(graph.smoothness(expression, &self.domain));
+        self.steepness.read(graph, expression, &self.domain);
     }
 
     fn facts(&self, theta: Option<f64>) -> SceneFacts {
@@ -100,6 +111,7 @@ impl DataRead {
             forces_locally: fact(&self.forces),
             // Distances of bodies and meshes have corners.
             gaps: (None, "distances of bodies and surfaces".to_string()),
+            flat: Vec::new(),
             joints: (Some(true), String::new()),
             friction: everywhere(&self.friction, self.steepness.growth),
             friction_bounded: self.steepness.bounded(),
@@ -118,10 +130,20 @@ impl Scene {
     #[doc(hidden)]
     #[must_use]
     pub fn facts(&self, system: &dyn MechanicalSystem) -> SceneFacts {
+        self.facts_until(system, self.settings.until)
+    }
+
+    /// The same for a run that goes on to a time; loads of elastic bodies and worlds are read for that of the scene.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn facts_until(&self, system: &dyn MechanicalSystem, until: f64) -> SceneFacts {
         let theta = (self.settings.scheme == Scheme::MoreauJean)
             .then(|| self.settings.theta.unwrap_or_else(|| default_theta(system)));
         let facts = match &self.mechanics {
-            Mechanics::Generalized(model) => generalized_facts(model, theta),
+            Mechanics::Generalized(model) => {
+                let start = [&model.q0[..], &model.v0].concat();
+                generalized_facts(model, &Domain { until, start }, theta)
+            }
             Mechanics::Body(_) | Mechanics::Elastic(_) | Mechanics::World(_) => {
                 self.data.facts(theta)
             }
@@ -133,54 +155,66 @@ impl Scene {
     }
 }
 
-fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts {
+fn generalized_facts(model: &GeneralizedModel, domain: &Domain, theta: Option<f64>) -> SceneFacts {
     let graph = &model.graph;
     let mut forces = Smoothness::Analytic;
     let given = || model.system.force.iter().flatten();
     for &force in given() {
-        forces = forces.and(graph.smoothness(force));
-        forces = forces.and(graph.past_smoothness(force, model.coordinates.len()));
+        forces = forces.and(graph.smoothness(force, domain));
+        forces = forces.and(graph.past_smoothness(force, model.coordinates.len(), domain));
         if graph.reads_held(force) {
             let why = "outputs of controllers jump at their samples".to_string();
             forces = forces.and(Smoothness::Rough(why));
         }
     }
-    let mut growth = given().map(|&e| graph.growth(e)).max();
+    let mut growth = given().map(|&e| graph.growth(e, domain)).max();
     if let Some(potential) = model.system.potential {
-        forces = forces.and(graph.gradient_smoothness(potential));
         let mut graph = graph.clone();
-        let places = graph.inputs_of(potential);
+        let mut places = graph.inputs_of(potential);
+        places.retain(|&input| input > 0);
+        forces = forces.and(graph.gradient_smoothness(potential, &places, domain));
         let slopes = graph.gradient(potential, &places);
-        let places = places.iter().zip(slopes).filter(|(input, _)| **input != 0);
-        growth = growth.max(places.map(|(_, slope)| graph.growth(slope)).max());
+        let slopes = slopes.iter().map(|&slope| graph.growth(slope, domain));
+        growth = growth.max(slopes.max());
     }
     let growth = growth.unwrap_or(Growth::Fixed);
     for &force in &model.system.covariant_force {
-        forces = forces.and(graph.smoothness(force));
+        forces = forces.and(graph.smoothness(force, domain));
     }
     let points = || model.contacts.iter().flat_map(|c| &c.points);
     let (mut friction, mut steepness) = (Smoothness::Analytic, Steepness::default());
     for coefficient in points().filter_map(|p| p.friction.coefficient) {
-        friction = friction.and(graph.smoothness(coefficient));
+        friction = friction.and(graph.smoothness(coefficient, domain));
         if graph.reads_past(coefficient) {
             let why = "friction depends on the past motion, the proof knows that of places only";
             friction = friction.and(Smoothness::Rough(why.to_string()));
         }
-        steepness.read(graph, coefficient);
+        steepness.read(graph, coefficient, domain);
     }
-    let gaps = model.contacts.iter().map(|c| graph.smoothness(c.gap));
+    let gaps = model
+        .contacts
+        .iter()
+        .map(|c| graph.smoothness(c.gap, domain));
     let gaps = gaps.fold(Smoothness::Analytic, Smoothness::and);
-    let surfaces = (model.contacts.iter()).map(|c| graph.smoothness_of_surface(c.gap));
+    let surfaces = (model.contacts.iter()).map(|c| graph.smoothness_of_surface(c.gap, domain));
     let surfaces = surfaces.fold(Smoothness::Analytic, Smoothness::and);
+    // Where there are joints, they decide which of these places there are.
+    let flat = match model.joints.is_empty() {
+        true => (model.contacts.iter())
+            .filter_map(|contact| flat_place(model, contact, domain))
+            .collect(),
+        false => Vec::new(),
+    };
     let equations = || model.joints.iter().map(|joint| joint.equation);
-    let joints = (equations().map(|e| graph.smoothness_of_equation(e)))
+    let joints = (equations().map(|e| graph.smoothness_of_equation(e, domain)))
         .fold(Smoothness::Analytic, Smoothness::and);
     // What else the motion is made of: joints, inertia, rows along which contacts slip.
     let rows = points().flat_map(|p| p.normal_row.iter().chain(&p.tangent_rows));
     let others = (rows.flatten().copied())
         .chain(equations())
         .chain(model.system.mass.iter().copied());
-    let others = (others.map(|e| graph.smoothness(e))).fold(Smoothness::Analytic, Smoothness::and);
+    let others =
+        (others.map(|e| graph.smoothness(e, domain))).fold(Smoothness::Analytic, Smoothness::and);
     let all = forces.clone().and(friction.clone()).and(gaps).and(others);
     // Slip of a belt, or of an obstacle that moves.
     let slips = points()
@@ -193,6 +227,7 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
         forces: global(&forces, growth),
         forces_locally: fact(&forces),
         gaps: fact(&surfaces),
+        flat,
         joints: fact(&joints),
         friction: everywhere(&friction, steepness.growth),
         friction_bounded: steepness.bounded(),
@@ -206,6 +241,24 @@ fn generalized_facts(model: &GeneralizedModel, theta: Option<f64>) -> SceneFacts
         theta,
         void_choice: None,
     }
+}
+
+/// A contact whose gap vanishes with its gradient, with the place.
+fn flat_place(
+    model: &GeneralizedModel,
+    contact: &ContactModel,
+    domain: &Domain,
+) -> Option<(String, String)> {
+    let place = model.graph.flat_place(contact.gap, domain)?;
+    let name = |input: usize| match input.checked_sub(1) {
+        None => "t",
+        Some(k) => model.coordinates[k].as_str(),
+    };
+    let place = place.into_iter();
+    let place: Vec<String> = place
+        .map(|(input, x)| format!("{} = {}", name(input), digits(x, 6)))
+        .collect();
+    Some((contact.name.clone(), place.join(", ")))
 }
 
 fn fact(smoothness: &Smoothness) -> (Option<bool>, String) {

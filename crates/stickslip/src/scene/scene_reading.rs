@@ -55,6 +55,7 @@ pub(super) fn read(source: &SourceText) -> Result<Scene, Vec<Diagnostic>> {
         .unwrap_or_default();
     let tables = read_tables(&mut reader, table.table("tables"));
     let settings = Settings::read(&mut reader, &table);
+    reader.data.domain.until = settings.until;
     let contacts = table.list("contacts");
     let mechanics = read_mechanics(&mut reader, &table, &settings, start);
     refuse_keys_of_worlds(&mut reader, &table);

@@ -18,6 +18,10 @@ pub(super) enum GapZero {
     NotReached,
 }
 
+/// So many steps in a row that converge slowly are those to a zero of higher order. Fewer of them lead to y + x² from far away, too:
+/// x is halved until its slope is no longer the larger one.
+const SLOW: usize = 40;
+
 /// Newton's method on the gap alone, along its gradient.
 ///
 /// At a zero of order k each step multiplies the gap by (1 − 1/k)ᵏ: 1/4 for y², less than 1/e for all; at a regular
@@ -56,7 +60,7 @@ pub(super) fn gap_zero(
         } else {
             0
         };
-        if slow >= 12 && new.abs() < 1e-4 * start.abs() {
+        if slow >= SLOW && new.abs() < 1e-4 * start.abs() {
             return GapZero::Degenerate;
         }
         value = new;
@@ -137,7 +141,7 @@ fn gap_zero_along_joints(
             0
         };
         value *= ratio;
-        if slow >= 12 && value.abs() < 1e-4 * start.abs() {
+        if slow >= SLOW && value.abs() < 1e-4 * start.abs() {
             return GapZero::Degenerate;
         }
     }

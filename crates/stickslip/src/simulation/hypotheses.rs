@@ -90,6 +90,8 @@ pub struct SceneFacts {
     pub forces_locally: (Option<bool>, String),
     /// Whether gaps are continuously differentiable where they vanish.
     pub gaps: (Option<bool>, String),
+    /// Contacts whose gap vanishes with its gradient somewhere, with the place.
+    pub flat: Vec<(String, String)>,
     /// Whether equations of joints are twice continuously differentiable where they hold.
     pub joints: (Option<bool>, String),
     /// Friction sets in place and time.
@@ -115,6 +117,7 @@ impl Default for SceneFacts {
             forces: unknown.clone(),
             forces_locally: unknown.clone(),
             gaps: unknown.clone(),
+            flat: Vec::new(),
             joints: unknown.clone(),
             friction: unknown.clone(),
             friction_bounded: unknown,
@@ -199,6 +202,15 @@ impl Hypotheses {
         }
         // Without joints, a gap that vanishes with its gradient is refused, or stops the run where it is met.
         let (regular, note) = match (vanishing.is_empty(), unknown.is_empty()) {
+            (true, _) if !data.flat.is_empty() => {
+                let places = data
+                    .flat
+                    .iter()
+                    .map(|(name, place)| format!("{name} at {place}"));
+                let places: Vec<String> = places.collect();
+                let note = format!("the gap vanishes with its gradient: {}", places.join("; "));
+                (Some(false), note)
+            }
             (true, true) => (Some(true), String::new()),
             (true, false) => {
                 let names = unknown.join(", ");

@@ -1,5 +1,8 @@
 //! Between which numbers an expression stays, by interval arithmetic.
 
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use super::domain::Domain;
 use super::graph::{Expression, Graph, Node};
 use super::operation::{Binary, Unary};
 
@@ -10,21 +13,23 @@ const ALL: Interval = [f64::NEG_INFINITY, f64::INFINITY];
 const UNIT: Interval = [-1.0, 1.0];
 
 impl Graph {
-    /// An interval that holds all values of an expression, whatever its inputs; time is not negative. It may be wider than needed: every
-    /// operation is taken by itself.
+    /// An interval that holds all values of an expression over the times of a run, whatever its other inputs. It may be wider than
+    /// needed: every operation is taken by itself.
     #[must_use]
-    pub fn bounds(&self, expression: Expression) -> Interval {
+    pub fn bounds_within(&self, expression: Expression, domain: &Domain) -> Interval {
         let mut known = vec![ALL; expression.index() + 1];
         for node in self.reachable(&[expression]) {
             known[node.index()] = match self.node(node) {
                 Node::Constant(bits) => [f64::from_bits(bits); 2],
-                Node::Input(0) => [0.0, f64::INFINITY],
-                Node::Input(_) | Node::Sampled(..) => ALL,
+                Node::Input(k) => domain.range(k as usize),
+                Node::Sampled(..) => ALL,
                 Node::Unary(operation, a) => unary(operation, known[a.index()]),
                 Node::Binary(Binary::Multiply, a, b) if a == b => square(known[a.index()]),
                 Node::Binary(operation, a, b) => {
                     binary(operation, known[a.index()], known[b.index()])
                 }
+                Node::Select(c, a, _) if known[c.index()] == [1.0, 1.0] => known[a.index()],
+                Node::Select(c, _, b) if known[c.index()] == [0.0, 0.0] => known[b.index()],
                 Node::Select(_, a, b) => {
                     let ([a, b], [c, d]) = (known[a.index()], known[b.index()]);
                     [a.min(c), b.max(d)]
@@ -41,7 +46,9 @@ fn unary(operation: Unary, [low, high]: Interval) -> Interval {
         Unary::Abs if low >= 0.0 => [low, high],
         Unary::Abs if high <= 0.0 => [-high, -low],
         Unary::Abs => [0.0, high.max(-low)],
-        Unary::Sin | Unary::Cos | Unary::Sign => UNIT,
+        Unary::Sign => [Unary::Sign.apply(low), Unary::Sign.apply(high)],
+        Unary::Sin => sine(low, high),
+        Unary::Cos => sine(low + FRAC_PI_2, high + FRAC_PI_2),
         Unary::Not => [0.0, 1.0],
         Unary::Atan => [low.atan(), high.atan()],
         Unary::Tanh => [low.tanh(), high.tanh()],
@@ -49,10 +56,31 @@ fn unary(operation: Unary, [low, high]: Interval) -> Interval {
         Unary::Exp => [low.exp(), high.exp()],
         Unary::Cosh => [1.0, high.cosh().max(low.cosh())],
         Unary::Sqrt if low >= 0.0 => [low.sqrt(), high.sqrt()],
-        Unary::Asin => [-std::f64::consts::FRAC_PI_2, std::f64::consts::FRAC_PI_2],
-        Unary::Acos => [0.0, std::f64::consts::PI],
+        Unary::Asin => [-FRAC_PI_2, FRAC_PI_2],
+        Unary::Acos => [0.0, PI],
         Unary::Tan | Unary::Log | Unary::Sqrt => ALL,
     }
+}
+
+/// The sine of angles, which reaches ±1 where π/2 or −π/2 and whole turns lie between.
+fn sine(low: f64, high: f64) -> Interval {
+    if !(high - low < 2.0 * PI) {
+        return UNIT;
+    }
+    let passes =
+        |angle: f64| ((high - angle) / (2.0 * PI)).floor() >= ((low - angle) / (2.0 * PI)).ceil();
+    let ends = [low.sin(), high.sin()];
+    let least = if passes(-FRAC_PI_2) {
+        -1.0
+    } else {
+        ends[0].min(ends[1])
+    };
+    let most = if passes(FRAC_PI_2) {
+        1.0
+    } else {
+        ends[0].max(ends[1])
+    };
+    [least, most]
 }
 
 fn square([low, high]: Interval) -> Interval {
@@ -75,11 +103,15 @@ fn binary(operation: Binary, [a, b]: Interval, [c, d]: Interval) -> Interval {
         Binary::Min => [a.min(c), b.min(d)],
         Binary::Max => [a.max(c), b.max(d)],
         Binary::Hypot => {
-            let ([_, a], [_, b]) = (unary(Unary::Abs, [a, b]), unary(Unary::Abs, [c, d]));
-            [0.0, a.hypot(b)]
+            let ([a, b], [c, d]) = (unary(Unary::Abs, [a, b]), unary(Unary::Abs, [c, d]));
+            [a.hypot(c), b.hypot(d)]
         }
-        Binary::Atan2 => [-std::f64::consts::PI, std::f64::consts::PI],
-        // Conditions.
+        Binary::Atan2 => [-PI, PI],
+        Binary::Less if b < c => [1.0, 1.0],
+        Binary::Less if a >= d => [0.0, 0.0],
+        Binary::LessEqual if b <= c => [1.0, 1.0],
+        Binary::LessEqual if a > d => [0.0, 0.0],
+        // Other conditions.
         _ => [0.0, 1.0],
     }
 }

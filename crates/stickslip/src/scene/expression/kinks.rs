@@ -1,8 +1,10 @@
 //! Whether an expression is continuously differentiable where it vanishes.
 
+use super::domain::Domain;
 use super::graph::{Expression, Graph, Node};
 use super::operation::{Binary, Unary};
 use super::smoothness::{Smoothness, draw};
+use super::switches::{Kind, Switch};
 use super::tape::Tape;
 use crate::algebra::dot;
 use crate::algebra::rank_revealing::solve_any_rank;
@@ -13,32 +15,25 @@ const STARTS: u64 = 20;
 const ROUNDS: usize = 60;
 
 /// Where an operation has a kink: where all of these vanish.
-struct Kink {
-    word: &'static str,
-    switch: Vec<Expression>,
-}
-
-impl Kink {
-    /// What it makes of an expression whose gradient jumps there.
-    fn of_gradient(&self) -> Smoothness {
-        let word = self.word;
-        Smoothness::Rough(format!("the gradient jumps where `{word}` has its kink"))
-    }
-}
+type Kink = Vec<Expression>;
 
 impl Graph {
-    /// Whether the gradient of a gap in its coordinates is continuous on the surface where the gap vanishes. Places of the
-    /// surface where an operation has a kink are found from random starts; the gradients on both sides of them decide.
+    /// Whether the gradient of a gap in its coordinates is continuous on the surface where the gap vanishes: the borders of what its
+    /// operations make of the gradient decide, where they meet the surface.
     #[must_use]
-    pub fn smoothness_of_surface(&self, gap: Expression) -> Smoothness {
-        if let Smoothness::Rough(why) = self.smoothness(gap) {
-            return Smoothness::Rough(why);
-        }
+    pub fn smoothness_of_surface(&self, gap: Expression, domain: &Domain) -> Smoothness {
+        // Poles of the gap are poles of its gradient.
+        let jumps = |_: &Self, switch: &Switch| !matches!(switch.kind, Kind::Pole(_));
+        let mut worst = self.smoothness_on(gap, domain, None, jumps);
         let mut graph = self.clone();
-        let kinks = graph.kinks_in_place(gap);
-        match (kinks.iter()).find(|kink| graph.is_kink_of_surface(&kink.switch, gap)) {
-            Some(kink) => kink.of_gradient(),
-            None => Smoothness::Analytic,
+        let mut places = self.inputs_of(gap);
+        places.retain(|&k| k > 0);
+        let slopes = graph.gradient(gap, &places);
+        let found = self.worst_on_surface(&graph, &slopes, gap, domain);
+        worst = worst.and(self.told_of_gradient(gap, found));
+        match worst {
+            Smoothness::Lipschitz => Smoothness::Analytic,
+            known => known,
         }
     }
 
@@ -62,53 +57,49 @@ impl Graph {
         for part in parts {
             graph.kinks_of(part, &mut kinks);
         }
-        (kinks.iter()).any(|kink| graph.is_kink_of_surface(&kink.switch, expression))
+        (kinks.iter()).any(|kink| graph.is_kink_of_surface(kink, expression))
     }
 
     /// Whether an equation is twice continuously differentiable where it holds, as that of a joint must be: the velocity turns
     /// with its second derivatives. On the wire y = −|x|^1.5 the gradient is continuous, and a bead has several motions.
     #[must_use]
-    pub fn smoothness_of_equation(&self, equation: Expression) -> Smoothness {
-        let known = self.smoothness(equation);
+    pub fn smoothness_of_equation(&self, equation: Expression, domain: &Domain) -> Smoothness {
+        let known = self.smoothness(equation, domain);
         if matches!(known, Smoothness::Analytic | Smoothness::Rough(_)) {
             return known;
         }
+        let known = self.smoothness_of_surface(equation, domain);
+        if matches!(known, Smoothness::Rough(_)) {
+            return known;
+        }
         let mut graph = self.clone();
-        let mut kinks = graph.kinks_in_place(equation);
-        for part in self.reachable(&[equation]) {
-            // Those below 1 are among the kinks.
-            if let Node::Binary(Binary::Power, base, n) = self.node(part)
-                && self.constant_value(n).is_some_and(|n| n >= 1.0)
-            {
-                let switch = vec![base];
-                kinks.push(Kink {
-                    word: "a power",
-                    switch,
-                });
+        let mut places = self.inputs_of(equation);
+        places.retain(|&k| k > 0);
+        let bends = graph.hessian(equation, &places);
+        let bends = self.worst_on_surface(&graph, &bends, equation, domain);
+        known.and(match bends {
+            Smoothness::Rough(why) => Smoothness::Rough(format!("in second derivatives, {why}")),
+            Smoothness::Unknown(why) => {
+                Smoothness::Unknown(format!("in second derivatives, {why}"))
             }
-        }
-        let mut worst = Smoothness::Analytic;
-        for kink in &kinks {
-            worst = worst.and(match graph.jump_on_surface(&kink.switch, equation) {
-                None => Smoothness::Analytic,
-                Some(true) => kink.of_gradient(),
-                Some(false) => Smoothness::Unknown(format!(
-                    "whether the gradient has a slope where `{}` has its kink was not decided",
-                    kink.word
-                )),
-            });
-        }
-        worst
+            Smoothness::Analytic | Smoothness::Lipschitz => Smoothness::Analytic,
+        })
     }
 
-    /// Kinks of all operations of an expression but those that only time switches: they have no place.
-    fn kinks_in_place(&mut self, expression: Expression) -> Vec<Kink> {
-        let mut kinks = Vec::new();
-        for part in self.reachable(&[expression]) {
-            self.kinks_of(part, &mut kinks);
-        }
-        kinks.retain(|kink| kink.switch.iter().any(|&e| self.inputs_of(e) != [0]));
-        kinks
+    /// The worst of some derivatives where an expression vanishes.
+    fn worst_on_surface(
+        &self,
+        graph: &Self,
+        derivatives: &[Expression],
+        surface: Expression,
+        domain: &Domain,
+    ) -> Smoothness {
+        // What only time switches has no place.
+        let somewhere = |graph: &Self, switch: &Switch| graph.inputs_of(switch.border) != [0];
+        let mut seen = std::collections::BTreeSet::new();
+        (derivatives.iter().filter(|&&e| seen.insert(e)))
+            .map(|&e| graph.smoothness_on(e, domain, Some(surface), somewhere))
+            .fold(Smoothness::Analytic, Smoothness::and)
     }
 
     /// Functions that change their sign wherever one of the expressions may jump or bend, inner ones first.
@@ -117,13 +108,9 @@ impl Graph {
         for part in self.reachable(roots) {
             let mut kinks = Vec::new();
             self.kinks_of(part, &mut kinks);
-            switches.extend(kinks.into_iter().flat_map(|kink| kink.switch));
-            match self.node(part) {
-                Node::Unary(Unary::Sign, a) => switches.push(a),
-                Node::Binary(Binary::Less | Binary::LessEqual, ..) => {
-                    switches.extend(self.borders_of(part));
-                }
-                _ => {}
+            switches.extend(kinks.into_iter().flatten());
+            if let Node::Binary(Binary::Less | Binary::LessEqual, ..) = self.node(part) {
+                switches.extend(self.borders_of(part));
             }
         }
         let mut seen = std::collections::BTreeSet::new();
@@ -132,23 +119,24 @@ impl Graph {
     }
 
     fn kinks_of(&mut self, part: Expression, kinks: &mut Vec<Kink>) {
-        let mut add = |word, switch| kinks.push(Kink { word, switch });
+        let mut add = |switch| kinks.push(switch);
         match self.node(part) {
-            Node::Unary(Unary::Abs, a) => add("abs", vec![a]),
-            Node::Unary(Unary::Sqrt, a) => add("sqrt", vec![a]),
+            Node::Unary(Unary::Abs, a) => add(vec![a]),
+            Node::Unary(Unary::Sign, a) => add(vec![a]),
+            Node::Unary(Unary::Sqrt, a) => add(vec![a]),
             Node::Unary(Unary::Asin | Unary::Acos, a) => {
                 let (square, one) = (self.multiply(a, a), self.constant(1.0));
-                add("asin", vec![self.subtract(square, one)]);
+                add(vec![self.subtract(square, one)]);
             }
             Node::Binary(Binary::Power, a, n) if self.constant_value(n).is_none_or(|n| n < 1.0) => {
-                add("a power", vec![a]);
+                add(vec![a]);
             }
-            Node::Binary(Binary::Hypot, a, b) => add("hypot", vec![a, b]),
-            Node::Binary(Binary::Min, a, b) => add("min", vec![self.subtract(a, b)]),
-            Node::Binary(Binary::Max, a, b) => add("max", vec![self.subtract(a, b)]),
+            Node::Binary(Binary::Hypot, a, b) => add(vec![a, b]),
+            Node::Binary(Binary::Min, a, b) => add(vec![self.subtract(a, b)]),
+            Node::Binary(Binary::Max, a, b) => add(vec![self.subtract(a, b)]),
             Node::Select(condition, ..) => {
                 for border in self.borders_of(condition) {
-                    add("if", vec![border]);
+                    add(vec![border]);
                 }
             }
 
@@ -156,7 +144,7 @@ impl Graph {
                 let breaks = self.functions()[usize::from(function)].breaks(order);
                 for place in breaks {
                     let place = self.constant(place);
-                    add("a table", vec![self.subtract(a, place)]);
+                    add(vec![self.subtract(a, place)]);
                 }
             }
             _ => {}
@@ -179,11 +167,6 @@ impl Graph {
 
     /// Whether the gradient of the gap jumps at a place where the gap and the switch vanish.
     fn is_kink_of_surface(&mut self, switch: &[Expression], gap: Expression) -> bool {
-        self.jump_on_surface(switch, gap) == Some(true)
-    }
-
-    /// The same; none if no place was found where both vanish.
-    fn jump_on_surface(&mut self, switch: &[Expression], gap: Expression) -> Option<bool> {
         let inputs = self.inputs_of(gap);
         let n = inputs.len();
         let mut outputs = switch.to_vec();
@@ -201,7 +184,6 @@ impl Graph {
             tape.evaluate_with(read, &mut registers, &mut out);
             out
         };
-        let mut met = None;
         for seed in 0..STARTS {
             let size = 10f64.powi((seed % 4) as i32 - 2);
             let mut x: Vec<f64> = inputs.iter().map(|&k| size * draw(seed, k, 0)).collect();
@@ -214,7 +196,6 @@ impl Graph {
             if !out[..rows].iter().all(|value| value.abs() <= 1e-9 * length) {
                 continue;
             }
-            met = Some(false);
             // Across the kink, the jump of a gradient stays as the distance shrinks.
             let Some(across) = (0..rows - 1)
                 .map(|row| &out[rows + row * n..][..n])
@@ -246,10 +227,10 @@ impl Graph {
             };
             let (far, near) = (jump(1e-3), jump(1e-4));
             if near > 1e-6 && near > 0.5 * far {
-                return Some(true);
+                return true;
             }
         }
-        met
+        false
     }
 }
 

@@ -37,9 +37,12 @@
 //! assert!((out[1] - 0.3_f64.sin() * 0.3_f64.cos()).abs() < 1e-15);
 //! ```
 
+mod borders;
 mod bounds;
 mod derivative;
+mod domain;
 mod error;
+mod flat_places;
 mod function;
 mod generic;
 mod graph;
@@ -50,14 +53,18 @@ mod operation;
 mod parser;
 mod past;
 mod past_smoothness;
+mod places;
+mod rounded;
 mod sampled;
 mod scope;
 mod smoothness;
+mod switches;
 mod tape;
 #[cfg(test)]
 mod tests;
 mod token;
 
+pub(crate) use domain::Domain;
 pub use error::{ExpressionError, Mistake};
 pub use function::functions;
 pub(crate) use graph::Node;

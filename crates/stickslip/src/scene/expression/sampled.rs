@@ -98,6 +98,33 @@ impl SampledFunction {
         }
     }
 
+    /// Where a derivative jumps, with its values before, at and after the place.
+    #[must_use]
+    pub fn jumps(&self, order: u8) -> Vec<(f64, [f64; 3])> {
+        let count = self.x.len();
+        let around = |k: usize| {
+            let before = match k {
+                0 => self.beyond(order)?,
+                _ => self.piece(order, k - 1, self.x[k] - self.x[k - 1]),
+            };
+            let after = match k + 1 == count {
+                true => self.beyond(order)?,
+                false => self.piece(order, k, 0.0),
+            };
+            Some((before, after))
+        };
+        let sides = (0..count).filter_map(|k| {
+            let (before, after) = around(k)?;
+            (before != after).then(|| (self.x[k], [before, self.value(order, self.x[k]), after]))
+        });
+        sides.collect()
+    }
+
+    /// A derivative beyond the ends, where there is one.
+    fn beyond(&self, order: u8) -> Option<f64> {
+        (self.beyond == Beyond::Hold && order > 0).then_some(0.0)
+    }
+
     /// Whether the function has a value everywhere.
     #[must_use]
     pub fn is_held(&self) -> bool {
@@ -124,7 +151,12 @@ impl SampledFunction {
         }
         let k = self.x.partition_point(|&left| left <= x);
         let k = k.saturating_sub(1).min(self.pieces.len() - 1);
-        let ([c0, c1, c2, c3], d) = (self.pieces[k], x - self.x[k]);
+        self.piece(order, k, x - self.x[k])
+    }
+
+    /// A derivative of piece k at a distance from its left end.
+    fn piece(&self, order: u8, k: usize, d: f64) -> f64 {
+        let [c0, c1, c2, c3] = self.pieces[k];
         match order {
             0 => c0 + d * (c1 + d * (c2 + d * c3)),
             1 => c1 + d * (2.0 * c2 + d * 3.0 * c3),

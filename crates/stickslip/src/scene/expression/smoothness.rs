@@ -1,8 +1,10 @@
 //! How smooth an expression is: analytic, Lipschitz, steep or with jumps.
 
+use super::borders::Borders;
+use super::domain::Domain;
 use super::graph::{Expression, Graph, Node};
 use super::operation::{Binary, Unary};
-use super::tape::Tape;
+use super::switches::Switch;
 use crate::algebra::splitmix::mixed;
 
 /// What is known of the smoothness of an expression in time, coordinates and velocities.
@@ -36,57 +38,95 @@ impl Smoothness {
     }
 }
 
-/// Segments on which the conditions of `if` are watched.
-const SEGMENTS: u64 = 600;
-
 impl Graph {
-    /// Smoothness of an expression, from its operations; whether the branches of an `if` meet is decided on the border
-    /// of its condition, found by bisection on random segments.
+    /// Smoothness of an expression over the times of a run and all states: kinks from its operations, jumps from the borders of its
+    /// switches.
     #[must_use]
-    pub fn smoothness(&self, expression: Expression) -> Smoothness {
-        let mut worst = Smoothness::Analytic;
-        for part in self.reachable(&[expression]) {
-            worst = worst.and(self.smoothness_of_node(part));
-            let numbers: Vec<Expression> = match self.node(part) {
-                Node::Unary(Unary::Not, _) | Node::Binary(Binary::And | Binary::Or, ..) => vec![],
-                Node::Select(_, a, b) => vec![a, b],
-                _ => self.operands(part).collect(),
-            };
-            if numbers.into_iter().any(|e| self.is_condition(e)) {
-                let why = "a condition that is used as a number jumps";
-                worst = worst.and(Smoothness::Rough(why.to_string()));
-            }
-        }
-        worst
+    pub fn smoothness(&self, expression: Expression, domain: &Domain) -> Smoothness {
+        self.smoothness_on(expression, domain, None, |_, _| true)
     }
 
-    /// Smoothness of the gradient of an expression: what has kinks has a gradient that jumps.
-    #[must_use]
-    pub fn gradient_smoothness(&self, expression: Expression) -> Smoothness {
+    /// The same where a surface vanishes, of switches that count.
+    pub(super) fn smoothness_on(
+        &self,
+        expression: Expression,
+        domain: &Domain,
+        surface: Option<Expression>,
+        counts: impl Fn(&Self, &Switch) -> bool,
+    ) -> Smoothness {
+        let mut graph = self.clone();
+        let smooth = self.smoothness_between_borders(expression, domain);
+        if graph.jumping(expression).is_empty() {
+            return smooth;
+        }
+        smooth.and(Borders::new(&mut graph, domain, expression, surface).judge(counts))
+    }
+
+    /// Whether an expression has kinks, by its operations alone.
+    fn smoothness_between_borders(&self, expression: Expression, domain: &Domain) -> Smoothness {
+        let definite = |e: Expression| {
+            let [low, high] = self.bounds_within(e, domain);
+            low > 0.0 || high < 0.0
+        };
         let kink = |part: &Expression| match self.node(*part) {
-            Node::Unary(Unary::Abs, _)
-            | Node::Binary(Binary::Min | Binary::Max | Binary::Hypot, ..)
-            | Node::Select(..) => true,
-            // The derivative of the highest order jumps from sample to sample.
-            Node::Sampled(function, order, _) => order + 1 >= self.degree(function),
+            Node::Unary(Unary::Abs, a) => !definite(a),
+            Node::Binary(Binary::Min | Binary::Max, ..) | Node::Sampled(..) => true,
+            Node::Binary(Binary::Hypot, ..) => !definite(*part),
+            Node::Binary(Binary::Power, a, _) => !definite(a),
             _ => false,
         };
-        let smooth = self.smoothness(expression);
-        match self.reachable(&[expression]).iter().find(|part| kink(part)) {
-            Some(&part) => {
-                let word = match self.node(part) {
-                    Node::Unary(..) => "abs",
-                    Node::Binary(Binary::Min, ..) => "min",
-                    Node::Binary(Binary::Max, ..) => "max",
-                    Node::Binary(..) => "hypot",
-                    Node::Sampled(..) => "a table",
-                    _ => "if",
-                };
-                smooth.and(Smoothness::Rough(format!(
-                    "the gradient jumps where `{word}` has its kink"
-                )))
-            }
-            None => smooth,
+        match self.reachable(&[expression]).iter().any(kink) {
+            true => Smoothness::Lipschitz,
+            false => Smoothness::Analytic,
+        }
+    }
+
+    /// Smoothness of an expression and of its gradient in some inputs: what has kinks has a gradient that jumps.
+    #[must_use]
+    pub fn gradient_smoothness(
+        &self,
+        expression: Expression,
+        inputs: &[usize],
+        domain: &Domain,
+    ) -> Smoothness {
+        let smooth = self.smoothness(expression, domain);
+        let mut graph = self.clone();
+        let slopes = graph.gradient(expression, inputs);
+        let slopes = slopes
+            .into_iter()
+            .map(|slope| graph.smoothness(slope, domain));
+        let slopes = slopes.fold(Smoothness::Analytic, Smoothness::and);
+        smooth.and(self.told_of_gradient(expression, slopes))
+    }
+
+    /// The same, told of the operations of the expression that may have made it.
+    pub(super) fn told_of_gradient(&self, expression: Expression, found: Smoothness) -> Smoothness {
+        let word = |part: &Expression| match self.node(*part) {
+            Node::Unary(Unary::Abs, _) => Some("abs"),
+            Node::Unary(Unary::Sign, _) => Some("sign"),
+            Node::Unary(Unary::Sqrt, _) => Some("sqrt"),
+            Node::Binary(Binary::Min, ..) => Some("min"),
+            Node::Binary(Binary::Max, ..) => Some("max"),
+            Node::Binary(Binary::Hypot, ..) => Some("hypot"),
+            Node::Binary(Binary::Power, ..) => Some("a power"),
+            Node::Select(..) => Some("if"),
+            Node::Sampled(..) => Some("a table"),
+            _ => None,
+        };
+        let mut words: Vec<&str> = (self.reachable(&[expression]).iter())
+            .filter_map(word)
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        match found {
+            Smoothness::Rough(_) if !words.is_empty() => Smoothness::Rough(format!(
+                "the gradient jumps where {} has its kink",
+                words.join(" or ")
+            )),
+            Smoothness::Rough(why) => Smoothness::Rough(format!("in the gradient, {why}")),
+            Smoothness::Unknown(why) => Smoothness::Unknown(format!("in the gradient, {why}")),
+            known => known,
         }
     }
 
@@ -125,91 +165,8 @@ impl Graph {
         )
     }
 
-    fn smoothness_of_node(&self, part: Expression) -> Smoothness {
-        let constant = |e: Expression| self.constant_value(e);
-        let unknown = |what: &str| Smoothness::Unknown(what.to_string());
-        let rough = |what: &str| Smoothness::Rough(what.to_string());
-        match self.node(part) {
-            Node::Constant(_) | Node::Input(_) => Smoothness::Analytic,
-            Node::Unary(operation, _) => match operation {
-                Unary::Sign => rough("`sign` jumps"),
-                Unary::Abs => Smoothness::Lipschitz,
-                Unary::Sqrt => unknown("`sqrt` is steep where its argument vanishes"),
-                Unary::Asin | Unary::Acos => unknown("`asin` and `acos` are steep at ±1"),
-                Unary::Log | Unary::Tan => unknown("`log` and `tan` have poles"),
-                // Conditions count where they choose.
-                _ => Smoothness::Analytic,
-            },
-            Node::Binary(operation, _, b) => match operation {
-                Binary::Min | Binary::Max | Binary::Hypot => Smoothness::Lipschitz,
-                Binary::Atan2 => rough("`atan2` jumps by a turn"),
-                Binary::Divide if constant(b).is_none() => {
-                    unknown("a quotient has poles where its denominator vanishes")
-                }
-                Binary::Power => match constant(b) {
-                    Some(n) if n >= 1.0 => Smoothness::Lipschitz,
-                    _ => unknown("a power below 1 is steep where its base vanishes"),
-                },
-                _ => Smoothness::Analytic,
-            },
-            Node::Select(condition, a, b) => self.branches_meet(condition, a, b),
-            Node::Sampled(function, order, _) if order < self.degree(function) => {
-                Smoothness::Lipschitz
-            }
-            Node::Sampled(..) => rough("the slope of a table jumps at its samples"),
-        }
-    }
-
     fn degree(&self, function: u16) -> u8 {
         self.functions()[usize::from(function)].degree()
-    }
-
-    /// Whether both branches agree where the condition changes.
-    fn branches_meet(&self, condition: Expression, a: Expression, b: Expression) -> Smoothness {
-        let tape = Tape::compile(self, &[condition, a, b]);
-        let mut registers = Vec::new();
-        let mut at = |seed: u64, part: f64, size: f64| {
-            let mut out = [0.0; 3];
-            // Both ends of a segment are drawn from the seed; inputs are read in between.
-            let read = |k: usize| {
-                let (from, to) = (draw(seed, k, 0), draw(seed, k, 1));
-                size * ((1.0 - part) * from + part * to)
-            };
-            tape.evaluate_with(read, &mut registers, &mut out);
-            out
-        };
-        let mut met = false;
-        for seed in 0..SEGMENTS {
-            let size = 10f64.powi((seed % 6) as i32 - 2);
-            let (first, last) = (at(seed, 0.0, size), at(seed, 1.0, size));
-            if (first[0] != 0.0) == (last[0] != 0.0) {
-                continue;
-            }
-            let (mut low, mut high) = (0.0, 1.0);
-            for _ in 0..60 {
-                let middle = 0.5 * (low + high);
-                if (at(seed, middle, size)[0] != 0.0) == (first[0] != 0.0) {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
-            }
-            let [_, x, y] = at(seed, high, size);
-            if !(x.is_finite() && y.is_finite()) {
-                continue;
-            }
-            met = true;
-            if (x - y).abs() > 1e-6 * (x.abs() + y.abs()).max(1e-12) {
-                return Smoothness::Rough(format!(
-                    "`if` jumps from {x:.6} to {y:.6} where its condition changes"
-                ));
-            }
-        }
-        if met {
-            Smoothness::Lipschitz
-        } else {
-            Smoothness::Unknown("the condition of an `if` was never seen to change".to_string())
-        }
     }
 }
 
