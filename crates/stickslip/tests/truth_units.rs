@@ -830,3 +830,49 @@ fn a_unit_of_angles_says_that_a_lever_is_no_multiple_of_a_distance() {
     let (slow, told) = slowed("");
     assert!((slow - 0.02).abs() < 1e-9 && told, "{slow}");
 }
+
+/// Lengths in keys have no limit that a unit decides: contacts that take part up to 2 mm do so in millimetres, too.
+#[test]
+fn lengths_in_keys_have_no_limit_in_a_unit() {
+    let end = |metre: f64| {
+        let text = format!(
+            "title = \"rod\"\nscheme = \"moreau\"\nlaw = \"coulomb\"\nimpact = \"inelastic\"\nstep = 1e-3\nuntil = 0.3\n\
+             contact_gap = \"0.002*l\"\n[parameters]\nl = {metre}\n[system]\ncoordinates = [\"x\", \"y\", \"a\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2)/2 + l^2*a'^2/6\"\npotential = \"9.81*l*y\"\n\
+             [[contacts]]\nname = \"tip\"\ngap = \"y - l*sin(a)\"\npoint = [\"x - l*cos(a)\", \"y - l*sin(a)\"]\nfriction = 0.4\n\
+             [initial]\ny = \"l*sin(1)\"\na = 1\nx_dot = \"-5*l\"\na_dot = 5\ny_dot = \"5*l*cos(1)\"\n"
+        );
+        let scene = Scene::parse(SourceText::new("rod", text.as_str()));
+        let mut run = scene
+            .unwrap_or_else(|e| panic!("{e}"))
+            .simulation()
+            .expect("valid");
+        run.run_until(0.3, |_| ControlFlow::Continue(()));
+        let q = &run.state().q;
+        [q[0] / metre, q[1] / metre, q[2]]
+    };
+    let metres = end(1.0);
+    for metre in [1e3, 1e-3, 1e6] {
+        let other = end(metre);
+        let near = |k: usize| (metres[k] - other[k]).abs() <= 1e-7 * (1.0 + metres[k].abs());
+        assert!((0..3).all(near), "{metre}: {metres:?} and {other:?}");
+    }
+}
+
+/// A place written twice, as `position` and in `motion`, is one place to rounding of its size and not to that of a metre.
+#[test]
+fn places_that_are_written_twice_agree_in_parts_of_their_size() {
+    let scene = |metre: f64, off: f64| {
+        let text = format!(
+            "title = \"lift\"\nstep = 0.01\nuntil = 0.5\n[parameters]\nl = {metre}\n[world]\n[[materials]]\nname = \"m\"\ndensity = 1000\n\
+             [[bodies]]\nname = \"lift\"\nmaterial = \"m\"\nshape = {{ ball = \"0.1*l\" }}\n\
+             position = [\"l*pi\", 0, \"l/3*(1 + {off})\"]\n\
+             motion = {{ position = [\"sqrt(pi^2)*(l*1.1)/1.1\", 0, \"l*(1 - 2/3) + 0.1*l*sin(t)\"] }}\n"
+        );
+        Scene::parse(SourceText::new("lift", text.as_str())).map(|_| ())
+    };
+    for metre in [1e-6, 1e-3, 1.0, 1e3, 1e9] {
+        scene(metre, 0.0).unwrap_or_else(|e| panic!("{metre}: {e}"));
+        assert!(scene(metre, 1e-4).is_err(), "{metre}");
+    }
+}

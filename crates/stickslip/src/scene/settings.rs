@@ -158,7 +158,7 @@ impl Settings {
             friction_per: table.word("friction_per").unwrap_or(default.friction_per),
             firmness: number("firmness", "from 0 to 0.1", |x| (0.0..=0.1).contains(&x))
                 .unwrap_or(default.firmness),
-            contact_gap: number("contact_gap", "from 0 to 1", |x| (0.0..=1.0).contains(&x))
+            contact_gap: number("contact_gap", "zero or positive", |x| x >= 0.0)
                 .unwrap_or(default.contact_gap),
             contact_stiffness,
             step: number("step", "positive", positive).unwrap_or(default.step),

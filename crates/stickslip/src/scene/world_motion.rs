@@ -244,6 +244,9 @@ pub(super) fn read_motion(
     Some(motion)
 }
 
+/// What two ways to write one place may differ by, in parts of the lengths at hand.
+const SAME: f64 = 1e-9;
+
 /// What stands beside the motion must agree with it at the start.
 fn check_start(
     reader: &mut Reader,
@@ -260,9 +263,17 @@ fn check_start(
         return;
     }
     let begin = motion.pose(0.0);
-    let far = |a: &[f64], b: &[f64]| a.iter().zip(b).any(|(x, y)| (x - y).abs() > 1e-9);
+    let far = |a: &[f64], b: &[f64], size: f64| {
+        (a.iter().zip(b)).any(|(x, y)| !((x - y).abs() <= SAME * size))
+    };
+    // Lengths are compared with those of the motion.
+    let until = reader.data.domain.until;
+    let mut places = vec![start.position, begin.position];
+    places.extend([0.37 * until, until].map(|t| motion.pose(t).position));
+    let lengths = places.iter().flatten().filter(|x| x.is_finite());
+    let length = lengths.fold(0.0f64, |size, x| size.max(x.abs()));
     if let Some(value) = table.value("position")
-        && far(&begin.position, &start.position)
+        && far(&begin.position, &start.position, length)
     {
         let message = "`position` and `motion` do not agree at the start";
         let at = begin.position;
@@ -272,8 +283,8 @@ fn check_start(
     let given = table.value("rotation").or(table.value("quaternion"));
     let opposite = start.rotation.map(|x| -x);
     if let Some(value) = given
-        && far(&begin.rotation, &start.rotation)
-        && far(&begin.rotation, &opposite)
+        && far(&begin.rotation, &start.rotation, 1.0)
+        && far(&begin.rotation, &opposite, 1.0)
     {
         let message = "`rotation` and `motion` do not agree at the start";
         reader.report(Diagnostic::at(value.span.clone(), message));
