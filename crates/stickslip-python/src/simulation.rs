@@ -164,11 +164,15 @@ impl Simulation {
 
     fn summed_up(&self) -> RunSummary {
         let settings = self.scene.run_settings(&self.name);
-        let mut facts = self.scene.facts(self.engine.system());
+        // Steps may have gone on beyond the end of the scene.
+        let until = self.engine.state().t.max(self.scene.settings.until);
+        let mut facts = self.scene.facts_until(self.engine.system(), until);
         if self.driven {
             let why = "a force or a controller is a Python function".to_string();
-            facts.forces = (None, why);
+            facts.forces = (None, why.clone());
+            facts.forces_locally = (None, why);
             facts.analytic = None;
+            facts.present = None;
         }
         RunSummary::new(&self.engine, (settings, &facts), self.end, self.seconds)
     }
