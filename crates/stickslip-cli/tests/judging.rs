@@ -203,6 +203,18 @@ fn the_limit_of_stiff_contacts_is_studied_for_rigid_scenes_too() {
     }
 }
 
+/// Rows of meshes are sparse. By hand: the foot of a beam of many elements of mass m has 1/(M⁻¹)ₙₙ = m/√3 along the beam, m = 0.003 kg/6, and
+/// its bending does not move it there.
+#[test]
+fn the_attainable_velocities_of_a_mesh_are_studied() {
+    let folder = Folder::new("mesh");
+    let few = ["--samples", "60", "--epsilons", "0.01"];
+    let args = [&["study", "attainable", "bowed-reed"], &few[..]].concat();
+    let found = folder.json(0, &args);
+    let gamma = found["expected"]["gamma"].as_f64().expect("a number");
+    assert!((gamma * 3f64.sqrt() / 2000.0 - 1.0).abs() < 1e-6, "{found}");
+}
+
 /// Adds a number to one column of a middle row of a trajectory.
 fn falsify(path: &std::path::Path, column: usize, columns: usize, part: f64) {
     let mut bytes = std::fs::read(path).expect("a trajectory");

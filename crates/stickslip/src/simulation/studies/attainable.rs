@@ -141,6 +141,13 @@ fn problem_at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> ContactPro
     problem_within(system, (q, v), 1e-9)
 }
 
+/// The normal of the first contact, also where rows are sparse.
+fn normal_of(problem: &ContactProblem, dof: usize) -> Vec<f64> {
+    let mut normal = vec![0.0; dof];
+    problem.row_add(0, 1.0, &mut normal);
+    normal
+}
+
 /// γ over W_NN of the contact `key` at q, touching or not.
 pub(super) fn margin_at(system: &dyn MechanicalSystem, q: &[f64], key: ContactKey) -> Option<f64> {
     let still = vec![0.0; system.dof()];
@@ -202,9 +209,9 @@ impl Attainable {
             (true, 0, Some(true)) => Some(Shape::Segment),
             (true, ..) => Some(Shape::Pair),
         };
-        let normal = problem.row(0);
+        let normal = normal_of(&problem, v.len());
         Ok(Self {
-            gamma: local / crate::algebra::dot(normal, normal),
+            gamma: local / crate::algebra::dot(&normal, &normal),
             sign,
             velocity: v.to_vec(),
             jam: after,
@@ -306,10 +313,7 @@ impl Sampled {
         seed: u64,
     ) -> Result<Self, StudyError> {
         let expected = Attainable::at(system, q, v)?;
-        let normal: Vec<f64> = {
-            let problem = problem_at(system, q, v);
-            problem.row(0).to_vec()
-        };
+        let normal = normal_of(&problem_at(system, q, v), v.len());
         let length = crate::algebra::dot(&normal, &normal);
         let velocities: Vec<Vec<f64>> = (0..samples as u64)
             .into_par_iter()
