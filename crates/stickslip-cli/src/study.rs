@@ -150,6 +150,12 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
         let reference = reference(args, &base, &first.scene, &values, &results)?;
         (results, reference)
     };
+    // What the reference itself was computed with; one whose error is of another kind has none.
+    let own = match args.against() {
+        "finest" => values[finest(&values)],
+        "event-driven" if by_compliance => compliance_of_reference(&values),
+        _ => 0.0,
+    };
     // The finest run cannot be compared with itself.
     let (values, results) = if args.against() == "finest" {
         let finest = finest(&values);
@@ -158,7 +164,7 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
     } else {
         (values, results)
     };
-    let study = ConvergenceStudy::new(&values, &results, &reference)?;
+    let study = ConvergenceStudy::against_run(&values, &results, (own, &reference))?;
     let what = if by_compliance {
         "compliance time"
     } else {
@@ -167,7 +173,7 @@ fn convergence(args: &ConvergenceArgs) -> Result<(), Failure> {
     if args.json {
         let data = serde_json::json!({
             "scene": first.name, "over": what, "against": args.against(),
-            "rows": study.rows, "order": study.order(), "steps": steps,
+            "rows": study.rows, "order": study.order(), "reference": study.reference, "steps": steps,
         });
         say(serde_json::to_string_pretty(&data)?);
     } else {
@@ -275,6 +281,11 @@ fn finest(values: &[f64]) -> usize {
     smallest.map_or(0, |(k, _)| k)
 }
 
+/// Compliance time of the reference: the limit of rigid contacts, up to a 64th of the error of the finest run.
+fn compliance_of_reference(values: &[f64]) -> f64 {
+    values[finest(values)] / 64.0
+}
+
 /// The coordinates that count as true.
 fn reference(
     args: &ConvergenceArgs,
@@ -290,9 +301,7 @@ fn reference(
             let mut changes = base.clone().key("scheme", "event-driven");
             changes = changes.key("step", until / 100.0);
             if !args.compliance_times.is_empty() {
-                // The limit of rigid contacts, up to a 64th of the error of the finest run.
-                let time = values[finest(values)] / 64.0;
-                changes = changes.key("compliance_time", time);
+                changes = changes.key("compliance_time", compliance_of_reference(values));
             }
             final_coordinates(&load(args, &changes)?.scene)
         }
@@ -322,8 +331,17 @@ fn reference(
 }
 
 fn print_table(study: &ConvergenceStudy, what: &str, args: &ConvergenceArgs) {
-    say!("errors at the end against {}", args.against());
-    say!("{what:>16}  {:>10}  {:>6}", "error", "order");
+    let column = if args.against() == "finest" {
+        let finest = typed(study.reference, 4);
+        say!(
+            "differences at the end against finest, the run with {finest}; orders allow for its own error"
+        );
+        "difference"
+    } else {
+        say!("errors at the end against {}", args.against());
+        "error"
+    };
+    say!("{what:>16}  {column:>10}  {:>6}", "order");
     for row in &study.rows {
         let order = row.order.map_or("-".to_string(), |x| format!("{x:.2}"));
         say!("{:>16.3e}  {:>10.3e}  {order:>6}", row.value, row.error);
@@ -361,9 +379,14 @@ fn plot(
     };
     panel.add_curve(shown.clone(), curve_stroke(0), Some(name));
     if let (Some(first), Some(last)) = (shown.first(), shown.last()) {
-        // a line of order one through the finest run
-        let top = last[1] * 10f64.powf(first[0] - last[0]);
-        let line = vec![[first[0], top], *last];
+        // Order one through the finest run: a line, or what differences to a run of order one are.
+        let own = study.reference;
+        let at = |t: f64| 10f64.powf(first[0] + t * (last[0] - first[0]));
+        let line = (0..=50).map(|k| at(f64::from(k) / 50.0)).map(|x| {
+            let height = last[1] * (x - own) / (10f64.powf(last[0]) - own);
+            [x.log10(), height]
+        });
+        let line = line.collect();
         panel.add_curve(line, curve_stroke(1), Some("order 1".into()));
     }
     panel.add_dots(shown, 3.5, dot_color(0), false, None);

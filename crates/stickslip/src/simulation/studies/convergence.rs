@@ -66,6 +66,9 @@ pub struct ConvergenceRow {
 
 /// Errors of runs that differ in one small parameter, coarsest first.
 ///
+/// A reference may be a run of the same kind with a smaller value f. Differences to it are C (x^p − f^p), not C x^p, and the order p is
+/// that of the former: read as the latter, three runs halved from 4 f to f would have the order 1.58 for 1.
+///
 /// ```
 /// use stickslip::simulation::studies::ConvergenceStudy;
 /// // results that differ from 1 by 3 h²
@@ -73,13 +76,20 @@ pub struct ConvergenceRow {
 /// let results: Vec<Vec<f64>> = steps.iter().map(|h| vec![1.0 + 3.0 * h * h]).collect();
 /// let study = ConvergenceStudy::new(&steps, &results, &[1.0])?;
 /// assert!((study.order().unwrap() - 2.0).abs() < 1e-9);
+/// let study = ConvergenceStudy::against_run(&steps[..2], &results[..2], (0.025, &results[2]))?;
+/// assert!((study.order().unwrap() - 2.0).abs() < 1e-9);
 /// # Ok::<(), stickslip::simulation::studies::StudyError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConvergenceStudy {
     /// The runs, coarsest first.
     pub rows: Vec<ConvergenceRow>,
+    /// Step or compliance time of the run that is the reference; 0 for one without an error of this kind.
+    pub reference: f64,
 }
+
+/// Orders among which that of differences to a run is looked for.
+const ORDERS: (f64, f64) = (1e-3, 20.0);
 
 impl ConvergenceStudy {
     /// Compares results with a reference, in the largest component.
@@ -88,10 +98,23 @@ impl ConvergenceStudy {
         results: &[Vec<f64>],
         reference: &[f64],
     ) -> Result<Self, StudyError> {
+        Self::against_run(values, results, (0.0, reference))
+    }
+
+    /// The same with the value that the reference itself was computed with, smaller than all others.
+    pub fn against_run(
+        values: &[f64],
+        results: &[Vec<f64>],
+        (finest, reference): (f64, &[f64]),
+    ) -> Result<Self, StudyError> {
         let mut runs: Vec<(f64, &Vec<f64>)> = values.iter().copied().zip(results).collect();
         runs.sort_by(|a, b| b.0.total_cmp(&a.0));
         let distinct = runs.windows(2).all(|pair| pair[0].0 > pair[1].0);
-        if runs.len() < 2 || !distinct || !runs.iter().all(|run| run.0 > 0.0 && run.0.is_finite()) {
+        if runs.len() < 2
+            || !distinct
+            || !runs.iter().all(|run| run.0 > finest && run.0.is_finite())
+            || !(finest >= 0.0)
+        {
             return Err(StudyError::Values {
                 found: values.to_vec(),
             });
@@ -110,35 +133,67 @@ impl ConvergenceStudy {
                 .zip(reference)
                 .map(|(a, b)| (a - b).abs())
                 .fold(0.0, f64::max);
-            let order = rows.last().and_then(|last| {
-                let usable = last.error > 0.0 && error > 0.0;
-                usable.then(|| (last.error / error).ln() / (last.value / value).ln())
-            });
-            rows.push(ConvergenceRow {
+            let mut row = ConvergenceRow {
                 value,
                 error,
-                order,
-            });
+                order: None,
+            };
+            row.order = rows.last().and_then(|last| order_of(&[*last, row], finest));
+            rows.push(row);
         }
-        Ok(Self { rows })
+        Ok(Self {
+            rows,
+            reference: finest,
+        })
     }
 
-    /// Slope of the errors over the values, both in logarithms, by least squares; none where an error
-    /// vanishes.
+    /// The order p at which the errors fit C (x^p − f^p) best, x the values and f that of the reference, in logarithms by least squares;
+    /// none where an error vanishes, or where none fits.
     pub fn order(&self) -> Option<f64> {
-        if self.rows.iter().any(|row| !(row.error > 0.0)) {
-            return None;
-        }
-        let n = self.rows.len() as f64;
-        let points = || self.rows.iter().map(|row| (row.value.ln(), row.error.ln()));
-        let (mean_x, mean_y) = points().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
-        let (mut top, mut bottom) = (0.0, 0.0);
-        for (x, y) in points() {
-            top += (x - mean_x) * (y - mean_y);
-            bottom += (x - mean_x) * (x - mean_x);
-        }
-        Some(top / bottom)
+        order_of(&self.rows, self.reference)
     }
+}
+
+fn order_of(rows: &[ConvergenceRow], finest: f64) -> Option<f64> {
+    if rows.iter().any(|row| !(row.error > 0.0)) {
+        return None;
+    }
+    if finest == 0.0 {
+        return Some(slope(rows.iter().map(|row| row.value.ln()), rows));
+    }
+    // ln(x^p − f^p) = p ln x + ln(1 − (f/x)^p). Its slope against the errors is 1 at the order, below which it is more: x^p − f^p
+    // grows the faster with x the higher p is.
+    let model = |p: f64, row: &ConvergenceRow| {
+        let ratio = (finest / row.value).ln();
+        p * row.value.ln() + (-(p * ratio).exp_m1()).ln()
+    };
+    let steep = |p: f64| slope(rows.iter().map(|row| model(p, row)), rows) > 1.0;
+    let (mut low, mut high) = ORDERS;
+    if !steep(low) || steep(high) {
+        return None;
+    }
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if steep(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(0.5 * (low + high))
+}
+
+/// Slope of the logarithms of the errors over `abscissas`, by least squares.
+fn slope(abscissas: impl Iterator<Item = f64> + Clone, rows: &[ConvergenceRow]) -> f64 {
+    let n = rows.len() as f64;
+    let points = || abscissas.clone().zip(rows.iter().map(|row| row.error.ln()));
+    let (mean_x, mean_y) = points().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
+    let (mut top, mut bottom) = (0.0, 0.0);
+    for (x, y) in points() {
+        top += (x - mean_x) * (y - mean_y);
+        bottom += (x - mean_x) * (x - mean_x);
+    }
+    top / bottom
 }
 
 #[cfg(test)]
@@ -171,5 +226,30 @@ mod tests {
             .unwrap()
             .order();
         assert!((order.unwrap() - 1.0).abs() < 0.05, "{order:?}");
+    }
+
+    /// By hand: with errors 3 x and the reference at f, the differences to it are 3 (x − f); to those of x = 8 f, 4 f and 2 f, which are 21 f,
+    /// 9 f and 3 f, a line in logarithms gives ln 7/ln 4 = 1.40.
+    #[test]
+    fn differences_to_the_finest_run_have_the_order_of_the_errors() {
+        for order in [0.5, 1.0, 2.0, 4.0f64] {
+            let result = |x: f64| vec![2.0 - 3.0 * x.powf(order), 1.0];
+            let values = [0.08, 0.04, 0.02];
+            let results = values.map(result);
+            let reference = (0.01, &result(0.01)[..]);
+            let study = ConvergenceStudy::against_run(&values, &results, reference).unwrap();
+            let found = [study.order(), study.rows[1].order, study.rows[2].order];
+            for found in found {
+                assert!((found.unwrap() - order).abs() < 1e-6, "{order}: {study:?}");
+            }
+            let plain = ConvergenceStudy::new(&values, &results, reference.1).unwrap();
+            assert!(order != 1.0 || (plain.order().unwrap() - 7f64.ln() / 4f64.ln()).abs() < 1e-9);
+        }
+        // Differences that do not fall have no order.
+        let results = [1.2, 1.3].map(|x| vec![x]);
+        let study = ConvergenceStudy::against_run(&[0.4, 0.2], &results, (0.1, &[1.0])).unwrap();
+        assert_eq!(study.order(), None);
+        // The reference is the finest.
+        assert!(ConvergenceStudy::against_run(&[0.4, 0.2], &results, (0.2, &[1.0])).is_err());
     }
 }
