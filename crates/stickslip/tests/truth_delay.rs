@@ -357,3 +357,153 @@ fn expressions_of_coordinates_are_read_of_the_past() {
         }
     }
 }
+
+/// x = x₀ + v t before and after the start: an integral over the last W is K₀ (x₀ + v t) − v K₁ with the moments K₀ and K₁ of its weight,
+/// by hand. It drives z, whose velocity at the end is its integral over time; the history alone reaches the beginning of it.
+#[test]
+fn weights_that_are_narrow_or_jump_are_integrated() {
+    let (start, speed, window) = (-0.1, 0.7, 0.217f64);
+    let (c, end) = (0.002f64, 0.052f64);
+    let z = window / c;
+    let root = window.sqrt();
+    for (weight, zeroth, first) in [
+        // Most of it lies in a hundredth of the window.
+        (
+            "exp(-t/0.002)/0.002",
+            1.0 - (-z).exp(),
+            c * (1.0 - (-z).exp() * (1.0 + z)),
+        ),
+        ("if(t < 0.1, 1, 0)", 0.1, 0.005),
+        (
+            "if(t > 0.2, 3, if(t < 0.0371, -1, 0))",
+            3.0 * (window - 0.2) - 0.0371,
+            1.5 * (window * window - 0.04) - 0.5 * 0.0371f64.powi(2),
+        ),
+        ("abs(t - 0.05)", (0.0025 + 0.167f64.powi(2)) / 2.0, {
+            // ∫ s |s − b| ds = b³/6 + (2 W³ − 3 b W² + b³)/6
+            let b = 0.05f64;
+            (2.0 * b.powi(3) + 2.0 * window.powi(3) - 3.0 * b * window.powi(2)) / 6.0
+        }),
+        ("1/sqrt(t)", 2.0 * root, 2.0 / 3.0 * root.powi(3)),
+        (
+            "sin(900*t)",
+            (1.0 - (900.0 * window).cos()) / 900.0,
+            ((900.0 * window).sin() / 900.0 - window * (900.0 * window).cos()) / 900.0,
+        ),
+    ] {
+        let expected = zeroth * (start * end + 0.5 * speed * end * end) - speed * first * end;
+        for (read, scheme, history) in [
+            ("x", "moreau-jean", ""),
+            ("x", "event-driven", ""),
+            ("x", "moreau-jean", "[history]\nx = \"-0.1 + 0.7*t\"\n"),
+            ("x + 0*x^2", "moreau-jean", ""),
+        ] {
+            let text = format!(
+                "title = \"read\"\nscheme = \"{scheme}\"\nstep = 0.013\nuntil = {end}\n[system]\n\
+                 coordinates = [\"x\", \"z\"]\nkinetic_energy = \"(x'^2 + z'^2)/2\"\n\
+                 forces = {{ z = \"weighted_integral({read}, {window}, {weight})\" }}\n\
+                 [[contacts]]\ngap = \"z + 1\"\n[initial]\nx = {start}\nx_dot = {speed}\n{history}"
+            );
+            let scene =
+                Scene::parse(SourceText::new("read.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+            let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+            run.run_until(end, |_| ControlFlow::Continue(()));
+            let found = run.state().v[1];
+            assert!(
+                (found - expected).abs() < 1e-8 * expected.abs(),
+                "{weight} of {read} by {scheme} {history}: {found} {expected}"
+            );
+        }
+    }
+}
+
+/// x = t − 0.37: an integral over the last W of what jumps where x does is affine in time between the passages, by hand.
+#[test]
+fn functions_that_jump_are_integrated_over_their_windows() {
+    let (window, cross, end) = (0.217, 0.37, 1.1);
+    // Of the sign: −W until the passage, W when it has left the window, and nothing between them in the mean.
+    let sign = window * (end - 2.0 * cross - window);
+    // Of a pulse of 0.02 around it, which takes 0.02 W all in all.
+    for (read, expected) in [
+        ("sign(x)", sign),
+        ("if(abs(x) < 0.01, 1, 0)", 0.02 * window),
+    ] {
+        let text = format!(
+            "title = \"read\"\nscheme = \"moreau-jean\"\nstep = 0.011\nuntil = {end}\n[system]\n\
+             coordinates = [\"x\", \"z\"]\nkinetic_energy = \"(x'^2 + z'^2)/2\"\n\
+             forces = {{ z = \"window_integral({read}, {window})\" }}\n\
+             [[contacts]]\ngap = \"z + 1\"\n[initial]\nx = -{cross}\nx_dot = 1\n"
+        );
+        let scene =
+            Scene::parse(SourceText::new("read.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+        let mut before = [0.0; 2];
+        run.run_until(end, |record| {
+            // What drove the step is read at its middle.
+            let exact = |t: f64| {
+                let (a, b) = (t - window - cross, t - cross);
+                match read {
+                    "sign(x)" => b.abs() - a.abs(),
+                    _ => b.clamp(-0.01, 0.01) - a.clamp(-0.01, 0.01),
+                }
+            };
+            let driven = (record.velocity[1] - before[1]) / (record.t - before[0]);
+            let middle = exact(0.5 * (before[0] + record.t));
+            assert!(
+                (driven - middle).abs() < 1e-9,
+                "{read} at {}: {driven} {middle}",
+                record.t
+            );
+            before = [record.t, record.velocity[1]];
+            ControlFlow::Continue(())
+        });
+        assert!(
+            (run.state().v[1] - expected).abs() < 1e-3 * window,
+            "{read}"
+        );
+    }
+}
+
+/// ∫ exp(50 s) ds over the last 0.2 s of x = 1 drives z: by hand (e¹⁰ − 1)/50, at any time.
+#[test]
+fn a_weight_that_grows_with_the_age_is_integrated_as_long_as_the_run_goes() {
+    let text = "title = \"read\"\nscheme = \"moreau-jean\"\nstep = 0.01\nuntil = 1\n[system]\n\
+                coordinates = [\"x\", \"z\"]\nkinetic_energy = \"(x'^2 + z'^2)/2\"\n\
+                forces = { z = \"fading_integral(x, 0.2, -50)\" }\n\
+                [[contacts]]\ngap = \"z + 1\"\n[initial]\nx = 1\n";
+    let scene = Scene::parse(SourceText::new("read.toml", text.to_string()))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    run.run_until(1.0, |_| ControlFlow::Continue(()));
+    let expected = 10f64.exp_m1() / 50.0;
+    let found = run.state().v[1];
+    assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+}
+
+/// The largest value of what jumps lies beside its jump: x = t − 0.5 passes 0.123 between two nodes, up to which x counts, by hand.
+#[test]
+fn the_largest_value_beside_a_jump_is_found() {
+    let text = "title = \"read\"\nscheme = \"moreau-jean\"\nstep = 0.011\nuntil = 1\n[system]\n\
+                coordinates = [\"x\", \"z\"]\nkinetic_energy = \"(x'^2 + z'^2)/2\"\n\
+                forces = { z = \"window_max(if(x < 0.123, x, -1), 0.2)\" }\n\
+                [[contacts]]\ngap = \"z + 1\"\n[initial]\nx = -0.5\nx_dot = 1\n";
+    let scene = Scene::parse(SourceText::new("read.toml", text.to_string()))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+    let mut before = [0.0; 2];
+    run.run_until(1.0, |record| {
+        let middle = 0.5 * (before[0] + record.t);
+        let expected = match middle {
+            t if t < 0.623 => t - 0.5,
+            t if t < 0.823 => 0.123,
+            _ => -1.0,
+        };
+        let driven = (record.velocity[1] - before[1]) / (record.t - before[0]);
+        assert!(
+            (driven - expected).abs() < 1e-9,
+            "{driven} {expected} at {middle}"
+        );
+        before = [record.t, record.velocity[1]];
+        ControlFlow::Continue(())
+    });
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::algebra::SymmetricMatrix;
 use crate::laws::SetUnit;
+use crate::systems::past_motion::quadrature::switch_places;
 use crate::systems::past_motion::{
     InitialHistory, Kernel, PastError, PastFunction, PastReading, Psi,
 };
@@ -172,10 +173,11 @@ fn constraint(
 /// What the scene reads of the past, and how each value is read.
 fn past_reading(model: &GeneralizedModel) -> Result<(PastReading, Arc<[PastRead]>), PastError> {
     let n = model.coordinates.len();
+    let mut graph = model.graph.clone();
     let mut reading = PastReading::new();
     let mut reads = Vec::new();
     for term in model.graph.past_terms() {
-        reads.push(past_read(&mut reading, &model.graph, term, n)?);
+        reads.push(past_read(&mut reading, &mut graph, term, n)?);
     }
     if model.history.iter().any(Option::is_some) {
         let programs: Vec<Option<Program>> = model
@@ -205,20 +207,27 @@ fn past_reading(model: &GeneralizedModel) -> Result<(PastReading, Arc<[PastRead]
 
 fn past_read(
     reading: &mut PastReading,
-    graph: &Graph,
+    graph: &mut Graph,
     term: &PastTerm,
     n: usize,
 ) -> Result<PastRead, PastError> {
     let length = term.length;
     // Inputs of coordinates count from 1, those of velocities follow.
     let coordinate = (term.inputs[0] - 1) % n;
+    let switches = term
+        .operand
+        .map_or(Vec::new(), |read| graph.switches_of(&[read]));
+    let graph = &*graph;
     let function = |sign: f64| {
         let read = term.operand?;
         let program = Program::compile(graph, &[read], n);
         let coordinates: Vec<usize> = term.inputs.iter().map(|input| input - 1).collect();
-        Some(PastFunction::new(&coordinates, move |q| {
-            sign * program.value(0.0, q)
-        }))
+        let switches = switches.iter().map(|&switch| {
+            let program = Program::compile(graph, &[switch], n);
+            Arc::new(move |q: &[f64]| program.value(0.0, q)) as Arc<_>
+        });
+        let value = move |q: &[f64]| sign * program.value(0.0, q);
+        Some(PastFunction::new(&coordinates, value).with_switches(switches))
     };
     Ok(match term.functional {
         Functional::Delay => {
@@ -254,7 +263,8 @@ fn past_read(
                 PastDetail::Rate(rate) => Kernel::Exponential { rate },
                 PastDetail::Kernel { kernel, .. } => {
                     let weight = Program::compile(graph, &[kernel], n);
-                    Kernel::general(move |age| weight.value(age, &[]))
+                    let breaks = breaks_of(graph, kernel, length);
+                    Kernel::piecewise(move |age| weight.value(age, &[]), &breaks)
                 }
                 _ => Kernel::Constant,
             };
@@ -289,6 +299,26 @@ fn past_read(
             }
         }
     })
+}
+
+/// Parts of a window in which each switch of a weight is looked for.
+const LOOKS: usize = 512;
+
+/// Ages up to `length` at which an expression of the age may jump or bend.
+fn breaks_of(graph: &Graph, kernel: Expression, length: f64) -> Vec<f64> {
+    let mut graph = graph.clone();
+    let switches = graph.switches_of(&[kernel]);
+    let programs: Vec<Program> = (switches.iter())
+        .map(|&switch| Program::compile(&graph, &[switch], 0))
+        .collect();
+    let edge = |j: usize| length * j as f64 / LOOKS as f64;
+    let parts = (0..LOOKS).map(|j| (edge(j), edge(j + 1)));
+    let switch = |k: usize, age: f64| programs[k].value(age, &[]);
+    let inner = parts.flat_map(|part| {
+        let places = switch_places(part, programs.len(), switch);
+        places[1..places.len() - 1].to_vec()
+    });
+    inner.collect()
 }
 
 /// The numbers, if all expressions are numbers.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::quadrature::{self, Look, between, converged, gauss, panels};
+
 /// A function of the age `s ≥ 0`.
 pub type KernelFunction = dyn Fn(f64) -> f64 + Send + Sync;
 
@@ -16,8 +18,13 @@ pub enum Kernel {
         /// Decay rate.
         rate: f64,
     },
-    /// Any integrable kernel, by its moments over each cell, O(τ/h) a step.
-    General(Arc<KernelFunction>),
+    /// Any integrable kernel, by Gauss's rule on panels that resolve it, O(τ/h) a step.
+    General {
+        /// k.
+        weight: Arc<KernelFunction>,
+        /// Ages at which it is known to jump or bend; others are looked for.
+        breaks: Arc<[f64]>,
+    },
     /// Any integrable kernel given by K₀(s) = ∫₀ˢ k and K₁(s) = ∫₀ˢ r k(r) dr: exact on affine
     /// pieces even where k is singular, O(τ/h) a step.
     Moments {
@@ -31,57 +38,94 @@ pub enum Kernel {
 impl Kernel {
     /// General kernel from a closure.
     pub fn general(k: impl Fn(f64) -> f64 + Send + Sync + 'static) -> Self {
-        Self::General(Arc::new(k))
+        Self::piecewise(k, &[])
     }
 
-    /// Moments ∫ k and ∫ r k(r) dr over the ages [a, b].
-    pub(crate) fn moments(&self, a: f64, b: f64) -> (f64, f64) {
-        match self {
-            Self::Constant => (b - a, 0.5 * (b * b - a * a)),
-            Self::Exponential { rate } => {
-                let r = *rate;
-                if r == 0.0 {
-                    return Self::Constant.moments(a, b);
-                }
-                let (ea, eb) = ((-r * a).exp(), (-r * b).exp());
-                let zeroth = -ea * (-r * (b - a)).exp_m1() / r;
-                (zeroth, (a * ea - b * eb) / r + zeroth / r)
-            }
-            Self::General(k) => {
-                let zeroth = gauss(a, b, |s| k(s));
-                (zeroth, gauss(a, b, |s| s * k(s)))
-            }
-            Self::Moments { zeroth, first } => (zeroth(b) - zeroth(a), first(b) - first(a)),
+    /// General kernel that may jump or bend at the ages `breaks`.
+    pub fn piecewise(k: impl Fn(f64) -> f64 + Send + Sync + 'static, breaks: &[f64]) -> Self {
+        Self::General {
+            weight: Arc::new(k),
+            breaks: breaks.into(),
         }
     }
 
-    /// ∫ k over the ages [0, τ].
-    pub(crate) fn mass(&self, tau: f64) -> f64 {
+    /// Integral of k over the ages [a, b], and of (s − a) k(s): what an affine motion needs.
+    pub(crate) fn moments(&self, a: f64, b: f64) -> (f64, f64) {
         match self {
-            Self::General(_) => panels(tau, |a, b| self.moments(a, b).0),
+            Self::Constant => (b - a, 0.5 * (b - a).powi(2)),
+            Self::Exponential { rate } => {
+                let (young, z) = ((-rate * a).exp(), rate * (b - a));
+                let first = (b - a).powi(2) * first_moment(z);
+                if z == 0.0 {
+                    return (young * (b - a), young * first);
+                }
+                (-young * (-z).exp_m1() / rate, young * first)
+            }
+            Self::General { weight: k, .. } => {
+                let zeroth = gauss(a, b, |s| k(s));
+                (zeroth, gauss(a, b, |s| (s - a) * k(s)))
+            }
+            Self::Moments { zeroth, first } => {
+                let weight = zeroth(b) - zeroth(a);
+                (weight, first(b) - first(a) - a * weight)
+            }
+        }
+    }
+
+    /// Edges of panels of the ages [0, τ] on which Gauss's rule resolves k; none where the moments are known.
+    pub(crate) fn edges(&self, tau: f64) -> Result<Arc<[f64]>, String> {
+        Ok(match self {
+            Self::Constant | Self::Moments { .. } => Arc::new([]),
+            Self::Exponential { rate } => panels(&|s| (-rate * s).exp(), tau, &[])?.into(),
+            Self::General { weight, breaks } => panels(&|s| weight(s), tau, breaks)?.into(),
+        })
+    }
+
+    /// ∫ k over the ages [0, τ].
+    pub(crate) fn mass(&self, edges: &[f64], tau: f64) -> f64 {
+        match self {
+            Self::General { .. } => {
+                let parts = between(edges, (0.0, tau));
+                parts.map(|(a, b)| self.moments(a, b).0).sum()
+            }
             _ => self.moments(0.0, tau).0,
         }
     }
 
-    /// ∫ k(t − s) f(s) ds over the times [a, b] of one piece, where f is smooth.
-    pub(crate) fn integral_with(&self, (a, b): (f64, f64), t: f64, f: impl Fn(f64) -> f64) -> f64 {
+    /// ∫ k(s) f(s) over the ages [a, b], on which k is smooth; f need not be.
+    pub(crate) fn integral_with(&self, ages: (f64, f64), f: impl Fn(f64) -> f64) -> f64 {
         match self {
-            Self::Constant => gauss(a, b, f),
-            Self::Exponential { rate } => gauss(a, b, |s| (-rate * (t - s)).exp() * f(s)),
-            Self::General(k) => gauss(a, b, |s| k(t - s) * f(s)),
-            // Without values of k: f as sixteen chords.
+            Self::Constant => quadrature::integral(ages, f),
+            Self::Exponential { rate } => quadrature::integral(ages, |s| (-rate * s).exp() * f(s)),
+            Self::General { weight: k, .. } => quadrature::integral(ages, |s| k(s) * f(s)),
+            // Without values of k: f as chords, whose error falls by four where f is smooth.
             Self::Moments { .. } => {
-                let step = (b - a) / 16.0;
-                let chords =
-                    (0..16).map(|m| (a + f64::from(m) * step, a + f64::from(m + 1) * step));
-                let chord = |(a, b): (f64, f64)| {
-                    let (zeroth, first) = self.moments(t - b, t - a);
-                    let slope = (f(b) - f(a)) / (b - a);
-                    f(b) * zeroth - slope * (first - (t - b) * zeroth)
+                // Just inside the ends, where f may jump.
+                let ends = |(a, b): (f64, f64), f: &dyn Fn(f64) -> f64| {
+                    let inside = 1e-9 * (b - a);
+                    let (young, old) = (f(a + inside), f(b - inside));
+                    let outside = 1e-9 * (old - young);
+                    (young - outside, old + outside)
                 };
-                chords.map(chord).sum()
+                let chord = |part, f: &dyn Fn(f64) -> f64| self.chord(part, ends(part, f));
+                converged(ages, 0.3, &|(a, b)| {
+                    let middle = 0.5 * (a + b);
+                    let whole = chord((a, b), &f);
+                    let halves = chord((a, middle), &f) + chord((middle, b), &f);
+                    Look {
+                        value: halves + (halves - whole) / 3.0,
+                        check: (halves - whole).abs(),
+                        size: chord((a, b), &|s| f(s).abs()).abs(),
+                    }
+                })
             }
         }
+    }
+
+    /// ∫ k(s) f(s) over the ages [a, b], f affine with the values `young` at a and `old` at b.
+    pub(crate) fn chord(&self, (a, b): (f64, f64), (young, old): (f64, f64)) -> f64 {
+        let (zeroth, first) = self.moments(a, b);
+        young * zeroth + (old - young) / (b - a) * first
     }
 
     /// Why the kernel cannot be integrated over [0, τ], or none.
@@ -98,7 +142,7 @@ impl Kernel {
                 .iter()
                 .any(|m| !m.is_finite())
                 .then(|| "its moments are not finite".to_string()),
-            Self::General(k) => {
+            Self::General { weight: k, .. } => {
                 for from_right in [false, true] {
                     let mut rings = Vec::new();
                     for j in 0..40 {
@@ -128,31 +172,22 @@ impl fmt::Debug for Kernel {
         match self {
             Self::Constant => write!(f, "Constant"),
             Self::Exponential { rate } => write!(f, "Exponential({rate})"),
-            Self::General(_) => write!(f, "General(..)"),
+            Self::General { .. } => write!(f, "General(..)"),
             Self::Moments { .. } => write!(f, "Moments(..)"),
         }
     }
 }
 
-/// Sum of a cell integral over 64 panels of [0, τ].
-fn panels(tau: f64, cell: impl Fn(f64, f64) -> f64) -> f64 {
-    (0..64)
-        .map(|j| cell(tau * j as f64 / 64.0, tau * (j + 1) as f64 / 64.0))
-        .sum()
-}
-
-/// Gauss–Legendre rule with five points: exact to degree 9.
-pub(crate) fn gauss(a: f64, b: f64, f: impl Fn(f64) -> f64) -> f64 {
-    const NODES: [f64; 3] = [0.0, 0.538_469_310_105_683_1, 0.906_179_845_938_664];
-    const WEIGHTS: [f64; 3] = [
-        0.568_888_888_888_888_9,
-        0.478_628_670_499_366_47,
-        0.236_926_885_056_189_08,
-    ];
-    let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
-    let mut sum = WEIGHTS[0] * f(middle);
-    for k in 1..3 {
-        sum += WEIGHTS[k] * (f(middle - half * NODES[k]) + f(middle + half * NODES[k]));
+/// (1 − (1 + z) exp(−z))/z²: the first moment of an exponential over [0, 1].
+fn first_moment(z: f64) -> f64 {
+    if z.abs() > 0.5 {
+        return (-(-z).exp_m1() - z * (-z).exp()) / (z * z);
     }
-    half * sum
+    // Σ (−z)ⁿ/(n! (n + 2)): above, digits cancel.
+    let (mut term, mut sum) = (1.0, 0.5);
+    for n in 1..20 {
+        term *= -z / f64::from(n);
+        sum += term / f64::from(n + 2);
+    }
+    sum
 }

@@ -23,6 +23,7 @@
 mod history;
 mod kernel;
 pub(crate) mod motion;
+pub(crate) mod quadrature;
 mod reading;
 mod ring;
 mod view;

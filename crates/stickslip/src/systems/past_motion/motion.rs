@@ -59,8 +59,9 @@ impl PastSnapshot {
 ///
 /// # Guarantees
 /// Positions, integrals with constant, exponential and moment kernels, and maxima of convex
-/// functions are exact for the piecewise affine motion, up to rounding; of another function one top inside a
-/// piece is found, and its integrals are those of Gauss's rule of degree nine on every piece. Tentative nodes leave no
+/// functions are exact for the piecewise affine motion, up to rounding; of another function one top is found inside a
+/// piece, and inside each of its parts between the places where it is said to jump or bend, and in its integrals every piece is halved until Gauss's rule converges, between the places where it is said to
+/// jump or bend. General kernels are integrated on panels that resolve them. Tentative nodes leave no
 /// trace when they are retracted; a restored snapshot gives the same bits.
 ///
 /// # Behaviour to know
@@ -153,7 +154,7 @@ impl PastMotion {
             width += match spec.kernel {
                 Kernel::Constant => 2,
                 Kernel::Exponential { .. } => 1,
-                Kernel::General(_) | Kernel::Moments { .. } => 0,
+                Kernel::General { .. } | Kernel::Moments { .. } => 0,
             };
         }
         let history = reading.initial_history().clone();
@@ -231,7 +232,7 @@ impl PastMotion {
                     let state = self.decayed(last - 1, column, &spec, rate, t);
                     self.ring.row_mut(last)[column] = state;
                 }
-                Kernel::General(_) | Kernel::Moments { .. } => {}
+                Kernel::General { .. } | Kernel::Moments { .. } => {}
             }
         }
     }

@@ -93,11 +93,14 @@ pub enum PastError {
     },
 }
 
+type Function = dyn Fn(&[f64]) -> f64 + Send + Sync;
+
 /// A function of some coordinates, read of the past.
 #[derive(Clone)]
 pub struct PastFunction {
     pub(crate) coordinates: Arc<[usize]>,
-    value: Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>,
+    value: Arc<Function>,
+    switches: Arc<[Arc<Function>]>,
 }
 
 impl PastFunction {
@@ -109,16 +112,43 @@ impl PastFunction {
         Self {
             coordinates: coordinates.into(),
             value: Arc::new(value),
+            switches: Arc::new([]),
+        }
+    }
+
+    /// The same, with functions that change their sign wherever it may jump or bend, inner ones first: its integrals are cut there.
+    #[must_use]
+    pub fn with_switches(
+        self,
+        switches: impl IntoIterator<Item = Arc<dyn Fn(&[f64]) -> f64 + Send + Sync>>,
+    ) -> Self {
+        Self {
+            switches: switches.into_iter().collect(),
+            ..self
         }
     }
 
     /// Its value where coordinate i of `count` has the value `at(i)`.
     pub(crate) fn of(&self, count: usize, at: impl Fn(usize) -> f64) -> f64 {
+        (self.value)(&self.filled(count, at))
+    }
+
+    /// Number of its switches.
+    pub(crate) fn switches(&self) -> usize {
+        self.switches.len()
+    }
+
+    /// The value of switch `k` there.
+    pub(crate) fn switch_of(&self, k: usize, count: usize, at: impl Fn(usize) -> f64) -> f64 {
+        (self.switches[k])(&self.filled(count, at))
+    }
+
+    fn filled(&self, count: usize, at: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut q = vec![0.0; count];
         for &i in self.coordinates.iter() {
             q[i] = at(i);
         }
-        (self.value)(&q)
+        q
     }
 }
 
@@ -177,6 +207,7 @@ impl Psi {
 pub struct FunctionIntegral {
     pub(crate) function: PastFunction,
     pub(crate) kernel: Kernel,
+    pub(crate) edges: Arc<[f64]>,
     pub(crate) window: f64,
     pub(crate) mass: f64,
 }
@@ -202,6 +233,8 @@ pub(crate) struct IntegralSpec {
     pub coordinate: usize,
     pub tau: f64,
     pub kernel: Kernel,
+    /// Of the panels on which the kernel is resolved.
+    pub edges: Arc<[f64]>,
 }
 
 /// What a system reads of its past: delays, windows, integrals, and the history before the start.
@@ -293,18 +326,24 @@ impl PastReading {
         kernel: Kernel,
     ) -> Result<PastIntegral, PastError> {
         self.window(tau)?;
-        if let Some(reason) = kernel.fault(tau) {
-            return Err(PastError::Kernel { tau, reason });
-        }
+        let edges = edges_of(&kernel, tau)?;
         let handle = PastIntegral {
             index: self.integrals.len(),
             coordinate,
-            mass: kernel.mass(tau),
+            mass: kernel.mass(&edges, tau),
+        };
+        // The state of a weight that grows with the age grows without bound.
+        let kernel = match kernel {
+            Kernel::Exponential { rate } if rate < 0.0 => {
+                Kernel::general(move |s| (-rate * s).exp())
+            }
+            kernel => kernel,
         };
         self.integrals.push(IntegralSpec {
             coordinate,
             tau,
             kernel,
+            edges,
         });
         Ok(handle)
     }
@@ -317,14 +356,13 @@ impl PastReading {
         kernel: Kernel,
     ) -> Result<FunctionIntegral, PastError> {
         self.window(tau)?;
-        if let Some(reason) = kernel.fault(tau) {
-            return Err(PastError::Kernel { tau, reason });
-        }
+        let edges = edges_of(&kernel, tau)?;
         Ok(FunctionIntegral {
             function,
             window: tau,
-            mass: kernel.mass(tau),
+            mass: kernel.mass(&edges, tau),
             kernel,
+            edges,
         })
     }
 
@@ -379,6 +417,15 @@ impl PastReading {
     pub fn is_empty(&self) -> bool {
         self.delay_max == 0.0
     }
+}
+
+/// Edges of the panels of a kernel that can be integrated.
+fn edges_of(kernel: &Kernel, tau: f64) -> Result<Arc<[f64]>, PastError> {
+    let edges = match kernel.fault(tau) {
+        None => kernel.edges(tau),
+        Some(reason) => Err(reason),
+    };
+    edges.map_err(|reason| PastError::Kernel { tau, reason })
 }
 
 fn positive(what: &'static str, value: f64) -> Result<f64, PastError> {

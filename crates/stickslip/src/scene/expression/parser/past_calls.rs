@@ -1,5 +1,9 @@
 //! Calls that read the past: operands, lengths and what else a functional needs.
 
+use std::cell::RefCell;
+
+use crate::systems::past_motion::quadrature::integral;
+
 use super::super::error::{ExpressionError, Mistake};
 use super::super::graph::{Expression, Node};
 use super::super::past::{Functional, PastDetail, PastTerm};
@@ -161,7 +165,7 @@ impl Parser<'_> {
                 let fits = reads(2).iter().all(|&input| input == 0);
                 let detail = fits.then(|| PastDetail::Kernel {
                     kernel,
-                    mass: self.mean_over(kernel, length) * length,
+                    mass: self.integral_over(kernel, length),
                 });
                 (2, "an expression of t, the age, and of constants", detail)
             }
@@ -191,16 +195,18 @@ impl Parser<'_> {
         })
     }
 
-    /// Mean of an expression of input 0 over [0, length], by the midpoint rule.
-    fn mean_over(&self, expression: Expression, length: f64) -> f64 {
+    /// Integral of an expression of input 0 over [0, length].
+    fn integral_over(&self, expression: Expression, length: f64) -> f64 {
         let tape = Tape::compile(self.graph, &[expression]);
-        let (mut registers, mut out, count) = (Vec::new(), [0.0], 256);
-        let mut sum = 0.0;
-        for k in 0..count {
-            let age = length * (k as f64 + 0.5) / count as f64;
-            tape.evaluate_with(|_| age, &mut registers, &mut out);
-            sum += out[0];
-        }
-        sum / count as f64
+        let registers = RefCell::new(Vec::new());
+        let value = |age: f64| {
+            let mut out = [0.0];
+            tape.evaluate_with(|_| age, &mut registers.borrow_mut(), &mut out);
+            out[0]
+        };
+        // In parts, so that nothing narrow is missed.
+        let edge = |k: u32| length * f64::from(k) / 64.0;
+        let parts = (0..64).map(|k| integral((edge(k), edge(k + 1)), value));
+        parts.sum()
     }
 }

@@ -1,7 +1,7 @@
 //! Distributed delays: integrals of the past weighted by a kernel.
 
 use super::super::Kernel;
-use super::super::kernel::gauss;
+use super::super::quadrature::{between, gauss, integral};
 use super::super::reading::IntegralSpec;
 use super::piece::Piece;
 use super::{Interpolation, PastMotion, Tip};
@@ -15,7 +15,7 @@ impl PastMotion {
     /// ∫ of coordinate `i` from node `j` to `s` inside the piece that follows it.
     pub(super) fn piece_integral(&self, j: usize, i: usize, s: f64) -> f64 {
         if self.is_given(j) {
-            return gauss(self.ring.time(j), s, |r| self.given(i, r));
+            return integral((self.ring.time(j), s), |r| self.given(i, r));
         }
         self.piece(j, self.slot(i)).integral(s)
     }
@@ -30,13 +30,11 @@ impl PastMotion {
         s: f64,
     ) -> f64 {
         let (t0, state) = (self.ring.time(j), self.ring.row(j)[column]);
-        let piece = self.piece(j, self.slot(spec.coordinate));
         let added = if self.is_given(j) {
-            gauss(t0, s, |r| {
-                (-rate * (s - r)).exp() * self.given(spec.coordinate, r)
-            })
+            self.weighted_given(spec, (t0, s), s)
         } else {
-            weighted(&piece, self.interpolation, &spec.kernel, (t0, s), s)
+            let piece = self.piece(j, self.slot(spec.coordinate));
+            weighted(&piece, self.interpolation, spec, (t0, s), s)
         };
         state * (-rate * (s - t0)).exp() + added
     }
@@ -67,17 +65,17 @@ impl PastMotion {
                     (Some(piece), true) => {
                         let decay = (-rate * (s - t_last)).exp();
                         decay * self.ring.row(last)[*column]
-                            + weighted(piece, self.interpolation, &spec.kernel, (t_last, s), s)
+                            + weighted(piece, self.interpolation, spec, (t_last, s), s)
                     }
                     (None, true) => self.ring.row(last)[*column],
                     _ => self.decayed(j, *column, spec, rate, s),
                 };
                 grown(last, tip.t) - (-rate * spec.tau).exp() * grown(j, cut.max(self.ring.time(j)))
             }
-            Kernel::General(_) | Kernel::Moments { .. } => {
+            Kernel::General { .. } | Kernel::Moments { .. } => {
                 let mut sum = tip_piece.as_ref().map_or(0.0, |piece| {
                     let range = (t_last.max(cut), tip.t);
-                    weighted(piece, self.interpolation, &spec.kernel, range, tip.t)
+                    weighted(piece, self.interpolation, spec, range, tip.t)
                 });
                 for m in j..last {
                     let range = (self.ring.time(m).max(cut), self.ring.time(m + 1));
@@ -88,7 +86,7 @@ impl PastMotion {
                         self.weighted_given(spec, range, tip.t)
                     } else {
                         let piece = self.piece(m, self.slot(spec.coordinate));
-                        weighted(&piece, self.interpolation, &spec.kernel, range, tip.t)
+                        weighted(&piece, self.interpolation, spec, range, tip.t)
                     };
                 }
                 sum
@@ -96,25 +94,15 @@ impl PastMotion {
         }
     }
 
+    /// ∫ k(t − s) x(s) ds over `[a, b]` before the start, where x is the given function.
     fn weighted_given(&self, spec: &IntegralSpec, (a, b): (f64, f64), t: f64) -> f64 {
-        match &spec.kernel {
-            Kernel::General(k) => gauss(a, b, |s| k(t - s) * self.given(spec.coordinate, s)),
-            kernel => {
-                // moments only: the history as eight chords
-                let step = (b - a) / 8.0;
-                (0..8)
-                    .map(|m| {
-                        let (s0, s1) = (a + m as f64 * step, a + (m + 1) as f64 * step);
-                        let (x0, x1) = (
-                            self.given(spec.coordinate, s0),
-                            self.given(spec.coordinate, s1),
-                        );
-                        let piece = Piece::affine(s0, s1 - s0, x0, x1);
-                        weighted(&piece, Interpolation::Affine, kernel, (s0, s1), t)
-                    })
-                    .sum()
-            }
-        }
+        let parts = between(&spec.edges, (t - b, t - a));
+        parts
+            .map(|ages| {
+                let x = |age: f64| self.given(spec.coordinate, t - age);
+                spec.kernel.integral_with(ages, x)
+            })
+            .sum()
     }
 }
 
@@ -122,7 +110,7 @@ impl PastMotion {
 fn weighted(
     piece: &Piece,
     interpolation: Interpolation,
-    kernel: &Kernel,
+    spec: &IntegralSpec,
     (a, b): (f64, f64),
     t: f64,
 ) -> f64 {
@@ -130,24 +118,21 @@ fn weighted(
         return 0.0;
     }
     let curved = interpolation == Interpolation::Quintic && piece.c[2..].iter().any(|&c| c != 0.0);
-    let chord = |a: f64, b: f64| {
-        let (zeroth, first) = kernel.moments(t - b, t - a);
-        let (xa, xb) = (piece.value(a), piece.value(b));
-        let slope = (xb - xa) / (b - a);
-        xb * zeroth - slope * (first - (t - b) * zeroth)
-    };
-    match (curved, kernel) {
-        (false, _) => chord(a, b),
-        (true, Kernel::Constant) => piece.integral(b) - piece.integral(a),
+    let value = |age: f64| piece.value(t - age);
+    let ages = (t - b, t - a);
+    let kernel = &spec.kernel;
+    let part = |ages: (f64, f64)| match (curved, kernel) {
+        (false, _) => kernel.chord(ages, (value(ages.0), value(ages.1))),
         (true, Kernel::Exponential { rate }) => {
-            gauss(a, b, |s| (-rate * (t - s)).exp() * piece.value(s))
+            gauss(ages.0, ages.1, |s| (-rate * s).exp() * value(s))
         }
-        (true, Kernel::General(k)) => gauss(a, b, |s| k(t - s) * piece.value(s)),
-        (true, Kernel::Moments { .. }) => {
-            let step = (b - a) / 16.0;
-            (0..16)
-                .map(|m| chord(a + m as f64 * step, a + (m + 1) as f64 * step))
-                .sum()
-        }
+        (true, Kernel::General { weight, .. }) => gauss(ages.0, ages.1, |s| weight(s) * value(s)),
+        (true, Kernel::Constant | Kernel::Moments { .. }) => kernel.integral_with(ages, value),
+    };
+    match kernel {
+        Kernel::Constant if curved => piece.integral(b) - piece.integral(a),
+        // Its moments are known over any length.
+        Kernel::Exponential { .. } if !curved => part(ages),
+        _ => between(&spec.edges, ages).map(part).sum(),
     }
 }

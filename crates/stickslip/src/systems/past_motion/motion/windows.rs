@@ -2,17 +2,19 @@
 
 use std::collections::VecDeque;
 
+use super::super::quadrature::{between, switch_places};
 use super::super::{FunctionIntegral, Psi};
 use super::{Interpolation, PastMotion, Tip};
 
 impl PastMotion {
-    /// Enters node `j`, and the top inside the piece before it, into the queues.
+    /// Enters node `j`, and the tops inside the piece before it, into the queues.
     pub(super) fn enter_maxima(&mut self, j: usize) {
         let mut maxima = std::mem::take(&mut self.maxima);
         for (psi, _, queue) in &mut maxima {
             if j > 0 && self.may_have_a_top(psi, j - 1) {
-                let (a, b) = (self.ring.time(j - 1), self.ring.time(j));
-                if let Some(top) = interior_top(a, b, |s| self.psi_in_piece(psi, j - 1, s)) {
+                let piece = (self.ring.time(j - 1), self.ring.time(j));
+                let at = |i: usize, s: f64| self.in_piece(j - 1, i, s);
+                for top in self.tops(psi, piece, at) {
                     enter(queue, top);
                 }
             }
@@ -31,15 +33,48 @@ impl PastMotion {
         psi.of(self.slots.len(), |i| self.ring.row(j)[self.slot(i)])
     }
 
-    /// ψ at `s` inside the piece after node `j`.
-    fn psi_in_piece(&self, psi: &Psi, j: usize, s: f64) -> f64 {
-        psi.of(self.slots.len(), |i| {
-            if self.is_given(j) {
-                self.given(i, s)
-            } else {
-                self.piece(j, self.slot(i)).value(s)
+    /// Coordinate `i` at `s` inside the piece after node `j`.
+    fn in_piece(&self, j: usize, i: usize, s: f64) -> f64 {
+        if self.is_given(j) {
+            self.given(i, s)
+        } else {
+            self.piece(j, self.slot(i)).value(s)
+        }
+    }
+
+    /// Tops of ψ inside a piece in which coordinate i has the value `at(i, s)`: one in each part between the places where ψ may jump or
+    /// bend, and the values on both sides of those.
+    fn tops(
+        &self,
+        psi: &Psi,
+        (a, b): (f64, f64),
+        at: impl Fn(usize, f64) -> f64,
+    ) -> Vec<(f64, f64)> {
+        let count = self.slots.len();
+        let value = |s: f64| psi.of(count, |i| at(i, s));
+        let (switches, function) = match psi {
+            Psi::Function(function) => (function.switches(), Some(function)),
+            _ => (0, None),
+        };
+        let switch =
+            |k: usize, s: f64| function.map_or(0.0, |f| f.switch_of(k, count, |i| at(i, s)));
+        if !(a < b) {
+            return Vec::new();
+        }
+        let places = switch_places((a, b), switches, switch);
+        let mut tops = Vec::new();
+        for part in places.windows(2) {
+            let (low, high) = (part[0], part[1]);
+            let inside = 1e-9 * (high - low);
+            if low > a {
+                tops.push((low, value(low + inside)));
             }
-        })
+            tops.extend(interior_top(low, high, value));
+            if high < b {
+                tops.push((high, value(high - inside)));
+            }
+        }
+        tops
     }
 
     fn psi_at(&self, psi: &Psi, s: f64, tip: &Tip) -> f64 {
@@ -61,19 +96,18 @@ impl PastMotion {
                 best = best.max(self.psi_at_node(psi, j));
             }
             if !psi.is_convex() && j > 0 {
-                let (a, b) = (self.ring.time(j - 1).max(cut), self.ring.time(j));
-                let top = interior_top(a, b, |s| self.psi_in_piece(psi, j - 1, s));
-                best = top.map_or(best, |top| best.max(top.1));
+                let piece = (self.ring.time(j - 1).max(cut), self.ring.time(j));
+                let at = |i: usize, s: f64| self.in_piece(j - 1, i, s);
+                let tops = self.tops(psi, piece, at);
+                best = tops.iter().fold(best, |best, top| best.max(top.1));
             }
         }
         let start = self.t_last();
         let curved = self.interpolation == Interpolation::Quintic || !psi.is_convex();
         if curved && tip.t > start {
-            if let Some((_, top)) =
-                interior_top(start.max(cut), tip.t, |s| self.psi_at(psi, s, tip))
-            {
-                best = best.max(top);
-            }
+            let at = |i: usize, s: f64| self.at(i, s, tip);
+            let tops = self.tops(psi, (start.max(cut), tip.t), at);
+            best = tops.iter().fold(best, |best, top| best.max(top.1));
         }
         best
     }
@@ -84,18 +118,27 @@ impl PastMotion {
         if cut.is_nan() {
             return cut;
         }
-        let function = &handle.function;
-        let value = |s: f64| function.of(self.slots.len(), |i| self.at(i, s, tip));
+        let (function, kernel) = (&handle.function, &handle.kernel);
+        let count = self.slots.len();
+        let value = |age: f64| function.of(count, |i| self.at(i, tip.t - age, tip));
         let first = self.ring.locate(cut);
         let pieces = (first..self.ring.len()).map(|j| {
             let next = j + 1 < self.ring.len();
             let end = if next { self.ring.time(j + 1) } else { tip.t };
-            (self.ring.time(j).max(cut), end)
+            (tip.t - end, tip.t - self.ring.time(j).max(cut))
         });
-        let inside = pieces.filter(|(a, b)| a < b);
-        let kernel = &handle.kernel;
-        inside
-            .map(|piece| kernel.integral_with(piece, tip.t, value))
+        let parts = pieces.flat_map(|ages| between(&handle.edges, ages));
+        parts
+            .map(|ages| {
+                let switch = |k: usize, age: f64| {
+                    function.switch_of(k, count, |i| self.at(i, tip.t - age, tip))
+                };
+                let places = switch_places(ages, function.switches(), switch);
+                let between = places.windows(2).map(|p| (p[0], p[1]));
+                between
+                    .map(|ages| kernel.integral_with(ages, value))
+                    .sum::<f64>()
+            })
             .sum()
     }
 
@@ -142,7 +185,7 @@ fn enter(queue: &mut VecDeque<(f64, f64)>, (t, value): (f64, f64)) {
 }
 
 /// Top of a function inside (a, b), if it rises at `a` and falls at `b`.
-fn interior_top(a: f64, b: f64, mut f: impl FnMut(f64) -> f64) -> Option<(f64, f64)> {
+fn interior_top(a: f64, b: f64, f: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
     let length = b - a;
     if !(length > 0.0) {
         return None;
