@@ -268,8 +268,9 @@ fn final_coordinates(scene: &Scene) -> Result<Vec<f64>, Failure> {
     let mut run = scene.simulation()?;
     match run.run_until(scene.settings.until, |_| ControlFlow::Continue(())) {
         RunEnd::Stopped { t, outcome } => Err(format!(
-            "the run with the scheme `{}` stopped at t = {t}: {outcome:?}",
-            scene.settings.scheme
+            "the run with the scheme `{}` stopped at t = {t}: {}",
+            scene.settings.scheme,
+            run.stop_words(outcome)
         )
         .into()),
         RunEnd::Finished | RunEnd::Interrupted => Ok(run.state().q.clone()),

@@ -68,7 +68,7 @@ pub fn run(args: &ReactionsArgs) -> Result<(), Failure> {
         ControlFlow::Continue(())
     });
     if let RunEnd::Stopped { t, outcome } = end {
-        return Err(format!("the run stopped at t = {t}: {outcome:?}").into());
+        return Err(format!("the run stopped at t = {t}: {}", run.stop_words(outcome)).into());
     }
     let split = recorder.split(time);
     let names = run.contact_names();

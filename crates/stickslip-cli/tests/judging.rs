@@ -231,6 +231,24 @@ fn orders_against_the_finest_run_allow_for_its_own_error() {
     }
 }
 
+/// Friction falls below zero at x = 1, which a body of 3 m/s passes.
+#[test]
+fn a_study_says_in_words_why_its_run_stopped() {
+    let folder = Folder::new("stopped-study");
+    folder.write(
+        "ice.toml",
+        "title = \"Ice\"\nscheme = \"moreau\"\nstep = 1e-2\nuntil = 2\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+         kinetic_energy = \"(x'^2 + y'^2)/2\"\npotential = \"10*y\"\n[[contacts]]\nname = \"ground\"\ngap = \"y\"\n\
+         point = [\"x\", \"y\"]\nfriction = \"0.2 - 0.2*x\"\n[initial]\nx_dot = 3\n",
+    );
+    let study = ["study", "convergence", "ice.toml", "--against", "x=1,y=0"];
+    let (_, err) = folder.expect(1, &study);
+    assert!(
+        err.contains("the friction coefficient of contact `ground` became negative"),
+        "{err}"
+    );
+}
+
 /// Rows of meshes are sparse. By hand: the foot of a beam of many elements of mass m has 1/(M⁻¹)ₙₙ = m/√3 along the beam, m = 0.003 kg/6, and
 /// its bending does not move it there.
 #[test]

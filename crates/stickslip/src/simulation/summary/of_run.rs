@@ -128,6 +128,14 @@ fn contact_name(simulation: &Simulation, key: ContactKey) -> String {
     }
 }
 
+impl Simulation {
+    /// Why a step ended a run, in words.
+    #[doc(hidden)]
+    pub fn stop_words(&self, outcome: StepOutcome) -> String {
+        stop_reason(self, outcome)
+    }
+}
+
 fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
     let named = |contact| contact_name(simulation, contact);
     match outcome {
