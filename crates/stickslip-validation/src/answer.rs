@@ -22,6 +22,17 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// A quantity of what does not happen: a place where a body never comes to rest, the impulse of a contact that never closes.
+    /// Its time is infinite.
+    pub fn none() -> Self {
+        Self::Word("none".into())
+    }
+
+    /// The value, or [`Self::none`].
+    pub fn or_none(value: Option<impl Into<Answer>>) -> Self {
+        value.map_or_else(Self::none, Into::into)
+    }
+
     /// A group from pairs.
     pub fn group<'a>(entries: impl IntoIterator<Item = (&'a str, Answer)>) -> Self {
         let entries = entries.into_iter();

@@ -25,15 +25,15 @@ impl Start {
         }
     }
 
-    /// Configuration at `t_end` by the sweeping process with `steps` steps on `[0, period]`, linear between
-    /// nodes.
+    /// Configuration at `t_end`, which may lie behind the period, by the sweeping process with `steps` steps on `[0, period]`, linear
+    /// between nodes.
     pub fn sweep(self, period: f64, steps: usize, t_end: f64) -> Result<Vec<f64>, CaseError> {
         let h = period / steps as f64;
         let scheme = Box::new(SweepingProcess::default());
         let mut run = simulation(self.system, scheme, (&self.q, &self.v), h, true)?;
         let mut before = (0.0, self.q);
         let mut found = None;
-        run_until(&mut run, period, |record| {
+        run_until(&mut run, period.max(t_end), |record| {
             if found.is_none() && record.t >= t_end * (1.0 - 1e-13) {
                 let part = (t_end - before.0) / (record.t - before.0);
                 let q = before.1.iter().zip(&record.q);
@@ -61,6 +61,25 @@ impl Reference {
         } else {
             Err(CaseError::Step { t, outcome })
         }
+    }
+
+    /// Goes on from `t` until a stick begins, or never where `longest` after the start, which is an estimate of when it does, is not finite.
+    pub fn run_to_rest(
+        &mut self,
+        t: f64,
+        longest: f64,
+    ) -> Result<Option<ReferenceEvent>, CaseError> {
+        self.run(t)?;
+        if !longest.is_finite() {
+            return Ok(self
+                .motion
+                .events()
+                .iter()
+                .find(|event| sticks(event))
+                .cloned());
+        }
+        let longest = longest.max(t);
+        self.run_to_event(longest, 3.0 * longest, sticks)
     }
 
     /// Goes on in pieces of `piece` until an event satisfies the condition, at most to `t_max`.

@@ -66,7 +66,9 @@ pub(super) fn sphere_exterior(input: &CaseInput) -> Result<Answer, CaseError> {
             "theta_stop" => angle(motion.motion.q()),
             "t_stop" => if v[0].hypot(v[1]) < 1e-12 { 0.0 } else { f64::INFINITY },
             "stays_at_rest" => v[0].hypot(v[1]) < 1e-12,
+            "theta_takeoff" => Answer::none(),
             "t_takeoff" => f64::INFINITY,
+            "v_takeoff" => Answer::none(),
             "at" => sample,
         });
     };
@@ -78,10 +80,17 @@ pub(super) fn sphere_exterior(input: &CaseInput) -> Result<Answer, CaseError> {
             "theta_stop" => angle(&end.q),
             "t_stop" => end.t,
             "stays_at_rest" => v[0] == 0.0 && v[1] == 0.0 || v[0].hypot(v[1]) < 1e-12,
+            "theta_takeoff" => Answer::none(),
+            "t_takeoff" => f64::INFINITY,
+            "v_takeoff" => Answer::none(),
+            "at" => sample,
         });
     }
     Ok(group! {
         "stops" => false,
+        "theta_stop" => Answer::none(),
+        "t_stop" => f64::INFINITY,
+        "stays_at_rest" => false,
         "theta_takeoff" => angle(&end.q),
         "t_takeoff" => end.t,
         "v_takeoff" => end.velocity[0].hypot(end.velocity[1]),

@@ -169,18 +169,32 @@ pub(super) fn memory(input: &CaseInput) -> Result<Answer, CaseError> {
         samples.push(group! { "t" => t, "x" => motion.motion.q()[0] });
     }
     motion.run(t_end)?;
-    let events = motion.motion.events();
-    let starts: Vec<f64> = events.iter().filter(|e| slips(e)).map(|e| e.t).collect();
-    let stops: Vec<_> = events.iter().filter(|e| sticks(e)).collect();
-    let stop_times: Vec<f64> = stops.iter().map(|e| e.t).collect();
     // Classical limit of a vanishing memory.
     let [k, pull, g] = params.each(["k", "V", "g"])?;
-    let jump = (params.number("mu_s")? - params.number("mu_d")?) * g;
+    let [mu_s, mu_d] = params.each(["mu_s", "mu_d"])?;
+    let jump = (mu_s - mu_d) * g;
     let omega = k.sqrt();
     let stick = 2.0 * jump / (k * pull);
     let slip = 2.0 / omega * (std::f64::consts::PI - (jump * omega / (k * pull)).atan());
+    // Two periods, behind T too: what does not happen in five happens never.
+    let longest = mu_s * g / (k * pull).abs() + 5.0 * (stick.abs() + slip.abs());
+    let mut seen = 0;
+    while seen < 50 && t_end + 0.02 * f64::from(seen) * longest < longest {
+        let events = motion.motion.events();
+        let slipped = events.iter().filter(|e| slips(e)).count();
+        if slipped >= 3 {
+            break;
+        }
+        seen += 1;
+        motion.run(t_end + 0.02 * f64::from(seen) * longest)?;
+    }
+    let events = motion.motion.events();
+    let starts: Vec<f64> = events.iter().filter(|e| slips(e)).map(|e| e.t).collect();
+    let stops: Vec<_> = events.iter().filter(|e| sticks(e)).collect();
+    let until =
+        |times: &[f64]| -> Vec<f64> { times.iter().copied().filter(|&t| t <= t_end).collect() };
+    let stop_times: Vec<f64> = stops.iter().map(|e| e.t).collect();
     Ok(group! {
-        // What does not happen until T happens never, as far as T goes.
         "t_first_slip" => starts.first().copied().unwrap_or(f64::INFINITY),
         "period" => match starts[..] {
             [_, second, third, ..] => third - second,
@@ -190,9 +204,9 @@ pub(super) fn memory(input: &CaseInput) -> Result<Answer, CaseError> {
             (Some(start), Some(stop)) => stop.t - start,
             _ => f64::INFINITY,
         },
-        "slip_distance" => stops.get(1).map_or(motion.motion.q()[0], |stop| stop.q[0]),
-        "slip_starts" => starts,
-        "stick_starts" => stop_times,
+        "slip_distance" => stops.get(1).map_or(f64::INFINITY, |stop| stop.q[0]),
+        "slip_starts" => until(&starts),
+        "stick_starts" => until(&stop_times),
         "classical_limit" => group! { "T_stick" => stick, "T_slip" => slip, "period" => stick + slip },
         "x_at" => samples,
     })
@@ -237,7 +251,10 @@ pub(super) fn throw(input: &CaseInput) -> Result<Answer, CaseError> {
     motion.motion.watch(|_, _, v| v[0]);
     motion.run(t)?;
     let y = motion.motion.q()[0];
-    let hit = motion.run_to_event(t, 10.0 * t, |event| {
+    let [y0, v0, g] = input.params.each(["y0", "v0", "g"])?;
+    // The force pulls down, too.
+    let longest = t.max((v0 + (v0 * v0 + 2.0 * g * y0).sqrt()) / g);
+    let hit = motion.run_to_event(longest, 2.0 * longest, |event| {
         event.kind == ReferenceEventKind::Impact
     })?;
     let apex = motion
@@ -245,11 +262,16 @@ pub(super) fn throw(input: &CaseInput) -> Result<Answer, CaseError> {
         .events()
         .iter()
         .find(|event| event.kind == ReferenceEventKind::Watched(0));
+    let apex = if v0 > 0.0 {
+        apex.map(|event| (event.t, event.q[0]))
+    } else {
+        Some((0.0, y0))
+    };
     Ok(group! {
-        "t_apex" => apex.map(|event| event.t),
-        "y_apex" => apex.map(|event| event.q[0]),
-        "t_impact" => hit.as_ref().map(|event| event.t),
-        "v_impact" => hit.as_ref().map(|event| event.velocity_before[0]),
+        "t_apex" => apex.map(|apex| apex.0),
+        "y_apex" => apex.map(|apex| apex.1),
+        "t_impact" => hit.as_ref().map_or(f64::INFINITY, |event| event.t),
+        "v_impact" => Answer::or_none(hit.as_ref().map(|event| event.velocity_before[0])),
         "y_at" => group! { "t" => t, "y" => y },
     })
 }

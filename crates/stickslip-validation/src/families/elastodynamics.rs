@@ -1,7 +1,8 @@
 //! Meshes: the elastic bar at a wall, the block of quadrilaterals on a floor.
 
 use crate::engine::{
-    activation, run_steps, run_totals, scheme_settings, simulation, step_count, theta_scheme,
+    activation, run_steps, run_totals, run_until, scheme_settings, simulation, step_count, stop_if,
+    theta_scheme,
 };
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::SymmetricMatrix;
@@ -140,6 +141,11 @@ impl BarWatch {
         self.largest_work = self.largest_work.max(record.energy.contact_normal);
     }
 
+    /// Time of the last step with an impulse, or the word for none.
+    fn last_contact(&self) -> Answer {
+        Answer::or_none(self.last)
+    }
+
     fn centre_velocity(&self, v: &[f64]) -> f64 {
         let momentum: f64 = self.weights.iter().zip(v).map(|(w, v)| w * v).sum();
         momentum / self.weights.iter().sum::<f64>()
@@ -171,8 +177,8 @@ pub(super) fn bar_impact(input: &CaseInput) -> Result<Answer, CaseError> {
             "energy_after" => 0.5 * mass * bar.speed * bar.speed,
         },
         "scheme" => group! {
-            "first_contact_t" => watch.first,
-            "last_contact_t" => watch.last,
+            "first_contact_t" => watch.first.unwrap_or(f64::INFINITY),
+            "last_contact_t" => watch.last_contact(),
             "n_contact_steps" => watch.steps,
             "impulse" => watch.impulse,
             "v_com" => watch.centre_velocity(&record.velocity),
@@ -230,7 +236,7 @@ pub(super) fn activation_study(input: &CaseInput) -> Result<Answer, CaseError> {
                 "E_over_E0" => (record.kinetic + record.potential) / start,
                 "min_gap_over_h_v0" => watch.gap_min / (h * bar.speed),
                 "max_step_W_N" => watch.largest_work,
-                "last_contact_t" => watch.last,
+                "last_contact_t" => watch.last_contact(),
                 "n_contact_steps" => watch.steps,
                 "residual" => run.ledger().worst_imbalance,
                 "W_N" => run.ledger().totals.contact_normal,
@@ -336,6 +342,65 @@ impl Momentum {
     }
 }
 
+/// What is read from the records of a block.
+struct BlockWatch<'a> {
+    /// Bottom nodes as contacts, and their degrees of freedom.
+    bottom: &'a [(usize, u32)],
+    dofs: &'a [[usize; 2]],
+    momentum: &'a Momentum,
+    times: &'a [f64],
+    half_step: f64,
+    samples: Vec<Answer>,
+    first: Option<Answer>,
+    /// Of all impulses so far, normal and tangential, and their largest works in a step.
+    sums: [f64; 2],
+    largest: [f64; 2],
+}
+
+impl BlockWatch<'_> {
+    fn observe(&mut self, record: &StepRecord) {
+        let impulses = |row: usize| -> Vec<f64> {
+            let contacts = self.bottom.iter();
+            contacts.map(|&(c, _)| record.impulse(c)[row]).collect()
+        };
+        let both = [impulses(0), impulses(1)];
+        let works = [
+            record.energy.contact_normal,
+            record.energy.contact_tangential,
+        ];
+        for k in 0..2 {
+            self.sums[k] += both[k].iter().sum::<f64>();
+            self.largest[k] = self.largest[k].max(works[k]);
+        }
+        if self.first.is_none() && both[0].iter().any(|&p| p > 0.0) {
+            let velocity = |k: usize| -> Vec<f64> {
+                let dofs = self.dofs.iter();
+                dofs.map(|dof| record.velocity[dof[k]]).collect()
+            };
+            let [normal, tangential] = both;
+            self.first = Some(group! {
+                "t" => record.t, "pN" => normal, "pT" => tangential,
+                "v_bottom_x" => velocity(0), "v_bottom_y" => velocity(1),
+            });
+        }
+        let sampled = |t: &f64| (record.t - t).abs() < self.half_step;
+        if self.times.iter().any(sampled) {
+            let gap = record.contacts.iter().map(|c| c.gap);
+            let total = self.momentum.total;
+            self.samples.push(group! {
+                "t" => record.t,
+                "com" => self.momentum.of(&record.q).map(|x| x / total).to_vec(),
+                "v_com" => self.momentum.of(&record.velocity).map(|x| x / total).to_vec(),
+                "T" => record.kinetic,
+                "V" => record.potential,
+                "sum_pN" => self.sums[0],
+                "sum_pT" => self.sums[1],
+                "gap_min" => gap.fold(f64::INFINITY, f64::min),
+            });
+        }
+    }
+}
+
 /// `q4_block`: the block falls on the floor, slides and rebounds.
 pub(super) fn q4_block(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
@@ -379,47 +444,54 @@ pub(super) fn q4_block(input: &CaseInput) -> Result<Answer, CaseError> {
         .map(|row| row.number("t"))
         .collect();
     let times = times?;
-    let mut samples = Vec::new();
-    let mut first = Answer::Absent;
-    let (mut sum_n, mut sum_t) = (0.0, 0.0);
-    let (mut largest_n, mut largest_t) = (0.0f64, 0.0f64);
+    let mut seen = BlockWatch {
+        bottom: &bottom,
+        dofs: &dofs,
+        momentum: &momentum,
+        times: &times,
+        half_step: 0.5 * h,
+        samples: Vec::new(),
+        first: None,
+        sums: [0.0; 2],
+        largest: [0.0; 2],
+    };
     run_steps(&mut run, h, step_count(t_end, h), |record| {
-        let impulses = |row: usize| -> Vec<f64> {
-            bottom
-                .iter()
-                .map(|&(c, _)| record.impulse(c)[row])
-                .collect()
-        };
-        let (normal, tangential) = (impulses(0), impulses(1));
-        sum_n += normal.iter().sum::<f64>();
-        sum_t += tangential.iter().sum::<f64>();
-        largest_n = largest_n.max(record.energy.contact_normal);
-        largest_t = largest_t.max(record.energy.contact_tangential);
-        if first == Answer::Absent && normal.iter().any(|&p| p > 0.0) {
-            let velocity =
-                |k: usize| -> Vec<f64> { dofs.iter().map(|dof| record.velocity[dof[k]]).collect() };
-            first = group! {
-                "t" => record.t, "pN" => normal, "pT" => tangential,
-                "v_bottom_x" => velocity(0), "v_bottom_y" => velocity(1),
-            };
-        }
-        if times.iter().any(|t| (record.t - t).abs() < 0.5 * h) {
-            let gap = record.contacts.iter().map(|c| c.gap);
-            samples.push(group! {
-                "t" => record.t,
-                "com" => momentum.of(&record.q).map(|x| x / momentum.total).to_vec(),
-                "v_com" => momentum.of(&record.velocity).map(|x| x / momentum.total).to_vec(),
-                "T" => record.kinetic,
-                "V" => record.potential,
-                "sum_pN" => sum_n,
-                "sum_pT" => sum_t,
-                "gap_min" => gap.fold(f64::INFINITY, f64::min),
-            });
-        }
+        seen.observe(record)
     })?;
     let record = run.record();
     let (before, after) = (momentum.of(&v0), momentum.of(&record.velocity));
     let weight = momentum.total * params.number("g")? * record.t;
+    let totals = run_totals(&run, seen.largest.into());
+    let momentum_check = group! {
+        "x" => after[0] - before[0] - seen.sums[1],
+        "y" => after[1] - before[1] - seen.sums[0] + weight,
+    };
+    // It comes down behind T, too: after the flight of its centre, and the oscillation of its shape. Samples may lie there as well.
+    let [g, gap] = params.each(["g", "gap0"])?;
+    let flight = if g > 0.0 {
+        (vy + (vy * vy + 2.0 * g * gap).sqrt()) / g
+    } else {
+        gap / (-vy).max(0.0)
+    };
+    let slowest = omega.get(rigid).map_or(0.0, |w| std::f64::consts::TAU / w);
+    let last = times.iter().copied().fold(0.0, f64::max);
+    let longest = if seen.first.is_none() && flight.is_finite() {
+        last.max(2.0 * flight + slowest)
+    } else {
+        last
+    };
+    run_until(&mut run, step_count(longest, h) as f64 * h, |record| {
+        seen.observe(record);
+        stop_if(record.t > last && seen.first.is_some())
+    })?;
+    let never = || {
+        group! {
+            "t" => f64::INFINITY, "pN" => Answer::none(), "pT" => Answer::none(),
+            "v_bottom_x" => Answer::none(), "v_bottom_y" => Answer::none(),
+        }
+    };
+    let first = seen.first.unwrap_or_else(never);
+    let samples = seen.samples;
     Ok(group! {
         "total_mass" => momentum.total,
         "K_trace" => stiffness_trace,
@@ -428,10 +500,7 @@ pub(super) fn q4_block(input: &CaseInput) -> Result<Answer, CaseError> {
         "rigid_modes" => rigid,
         "first_contact" => first,
         "samples" => samples,
-        "totals" => run_totals(&run, (largest_n, largest_t)),
-        "momentum_check" => group! {
-            "x" => after[0] - before[0] - sum_t,
-            "y" => after[1] - before[1] - sum_n + weight,
-        },
+        "totals" => totals,
+        "momentum_check" => momentum_check,
     })
 }

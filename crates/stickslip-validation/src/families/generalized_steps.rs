@@ -479,18 +479,22 @@ pub(super) fn groove(input: &CaseInput) -> Result<Answer, CaseError> {
         "generalized_equilibrium" => dot(&step.after, &step.after).sqrt() < 1e-6,
         "real_world_equilibrium_possible" => holds(&impact, &force, mu),
     };
-    if wedging && force[0] == 0.0 && force[2] == 0.0 && force[1] > 0.0 {
+    // A formula for a vertical pull, which no squeeze holds where nothing wedges.
+    let vertical = force[0] == 0.0 && force[2] == 0.0 && force[1] > 0.0;
+    let squeeze = if !vertical {
+        Answer::none()
+    } else if !wedging {
+        f64::INFINITY.into()
+    } else {
         // Least axial squeeze: both ends at the edge of their cones that pulls the bar down.
         let edge: Vec<f64> = rows[0][0]
             .iter()
             .zip(&rows[0][1])
             .map(|(n, t)| n - mu * t)
             .collect();
-        answer.insert(
-            "closed_form_min_squeeze_R",
-            0.5 * force[1] * edge[0] / -edge[1],
-        );
-    }
+        (0.5 * force[1] * edge[0] / -edge[1]).into()
+    };
+    answer.insert("closed_form_min_squeeze_R", squeeze);
     Ok(answer)
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::engine::{
     LocalView, energy_terms, run_steps, run_totals, run_until, scheme_settings, simulation,
-    theta_scheme,
+    step_count, theta_scheme,
 };
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::{Jet, SymmetricMatrix};
@@ -85,8 +85,7 @@ impl LawRuns<'_> {
                 .collect::<Result<_, _>>()?;
             let unreached = Answer::NotComputed("the run did not reach it".into());
             let mut samples = vec![unreached; times.len()];
-            let mut watch = Watch::default();
-            run_until(&mut run, t_end, |record| {
+            let mut sample = |record: &StepRecord| {
                 for (slot, &t) in samples.iter_mut().zip(&times) {
                     if (record.t - t).abs() < 0.5 * h {
                         *slot =
@@ -94,10 +93,22 @@ impl LawRuns<'_> {
                         slot.insert(energy_name, energy(record));
                     }
                 }
+            };
+            let mut watch = Watch::default();
+            sample(run.record());
+            run_until(&mut run, t_end, |record| {
+                sample(record);
                 watch.observe(record, self.contacts_kept);
                 ControlFlow::Continue(())
             })?;
-            let rows = finish(&run, watch, group! { "samples" => samples });
+            let mut rows = finish(&run, watch, group! {});
+            // Works are those until T; samples may lie behind it.
+            let last = times.iter().copied().fold(t_end, f64::max);
+            run_until(&mut run, step_count(last, h) as f64 * h, |record| {
+                sample(record);
+                ControlFlow::Continue(())
+            })?;
+            rows.insert("samples", samples);
             answer.insert(name, rows);
         }
         Ok(())

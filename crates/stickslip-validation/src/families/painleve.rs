@@ -144,12 +144,17 @@ impl Bar {
             answer.insert("real_r_y", unbounded(at_once[0]));
             answer.insert("real_r_x", unbounded(at_once[1]));
             answer.insert("xddot", unbounded(r_x));
+            // The slide ends at once.
             let rest = self.rests(h)?;
+            answer.insert("stop_time", 0.0);
+            answer.insert("x_stop", 0.0);
+            answer.insert("then", if rest { "stick" } else { "motion" });
             if rest {
                 answer.insert("type", "tangential_impact_then_rest");
                 answer.insert("x_T", 0.0);
                 answer.insert("xdot_T", 0.0);
                 answer.insert("theta_T", self.theta0);
+                answer.insert("thetadot_T", 0.0);
             } else {
                 answer.insert("type", "tangential_impact_then_motion");
                 self.insert_state(&mut answer, [0.0, v + r_x / self.m], t_end)?;
@@ -177,6 +182,17 @@ impl Bar {
             answer.insert("xdot_T", v + velocity * t_end);
             answer.insert("theta_T", self.theta0 + 0.5 * spin * t_end * t_end);
             answer.insert("thetadot_T", spin * t_end);
+            // Along the axis only the force brakes it.
+            let stop = -v / velocity;
+            if spin == 0.0 && stop > 0.0 && stop.is_finite() {
+                answer.insert("stop_time", stop);
+                answer.insert("x_stop", 0.5 * v * stop);
+                answer.insert("then", if self.rests(h)? { "stick" } else { "motion" });
+            } else {
+                answer.insert("stop_time", f64::INFINITY);
+                answer.insert("x_stop", f64::INFINITY.copysign(v));
+                answer.insert("then", Answer::none());
+            }
             return Ok(answer);
         }
         answer.insert("type", "sliding");
@@ -185,9 +201,16 @@ impl Bar {
             let stop = if stop > 0.0 { stop } else { f64::INFINITY };
             answer.insert("stop_time", stop);
             answer.insert("x_stop", 0.5 * v * stop);
+            let then = match (stop.is_finite(), self.rests(h)?) {
+                (false, _) => Answer::none(),
+                (true, true) => "stick".into(),
+                (true, false) => "motion".into(),
+            };
+            answer.insert("then", then);
             answer.insert("x_T", v * t_end + 0.5 * velocity * t_end * t_end);
             answer.insert("xdot_T", v + velocity * t_end);
             answer.insert("theta_T", self.theta0);
+            answer.insert("thetadot_T", 0.0);
             return Ok(answer);
         }
         let distance = 0.5 * v * stop;
@@ -198,6 +221,7 @@ impl Bar {
             answer.insert("x_T", distance);
             answer.insert("xdot_T", 0.0);
             answer.insert("theta_T", self.theta0);
+            answer.insert("thetadot_T", 0.0);
         } else {
             answer.insert("then", "motion");
             self.insert_state(&mut answer, [distance, 0.0], t_end - stop)?;
@@ -426,14 +450,16 @@ pub(super) fn pinned_bar(input: &CaseInput) -> Result<Answer, CaseError> {
         "tan_angle" => rows[0] / rows[1],
         "Pprime3" => prime,
     };
-    if wedging && force > 0.0 {
-        // Stuck in the real world: the edge of the cone that pulls back balances the force.
-        let edge = rows[0] - mu * rows[1];
-        let normal = -force / edge;
-        answer.insert(
-            "P6_family",
-            group! { "r_n" => normal, "r_t" => -mu * normal, "check_r_theta" => normal * edge },
-        );
-    }
+    // Stuck in the real world: the edge of the cone that pulls back balances the force, if there is one.
+    let edge = rows[0] - mu * rows[1];
+    let normal = (wedging && force > 0.0).then(|| -force / edge);
+    answer.insert(
+        "P6_family",
+        group! {
+            "r_n" => Answer::or_none(normal),
+            "r_t" => Answer::or_none(normal.map(|n| -mu * n)),
+            "check_r_theta" => Answer::or_none(normal.map(|n| n * edge)),
+        },
+    );
     Ok(answer)
 }

@@ -78,8 +78,8 @@ pub(super) fn impact_limit(input: &CaseInput) -> Result<Answer, CaseError> {
         })
         .collect();
     Ok(group! {
-        "S" => -record.impulses[1] / (mu * record.impulses[0]),
-        "S_from_jumps" => -(after[0] - v[0]) / (mu * (after[1] - v[1])),
+        "S" => ratio(-record.impulses[1], mu * record.impulses[0]),
+        "S_from_jumps" => ratio(-(after[0] - v[0]), mu * (after[1] - v[1])),
         "impulse_N" => record.impulses[0],
         "impulse_T" => record.impulses[1],
         "v_plus" => after,
@@ -87,6 +87,11 @@ pub(super) fn impact_limit(input: &CaseInput) -> Result<Answer, CaseError> {
         "phases" => phases,
         "KE_change" => energy(after) - energy(&v),
     })
+}
+
+/// A part of the friction of an impact; of an impact without an impulse there is none.
+fn ratio(part: f64, of: f64) -> Answer {
+    Answer::or_none((of != 0.0).then(|| part / of))
 }
 
 /// `bar-tangential-limit`: an impact without collision.

@@ -2,9 +2,9 @@
 
 use crate::engine::{run_until, simulation};
 use crate::families::SweepTarget;
-use crate::reference::{Start, sticks};
+use crate::reference::{Start, slips, sticks};
 use crate::{Answer, CaseError, CaseInput, Inputs};
-use stickslip::internals::ReferenceEventKind;
+use stickslip::internals::{ReferenceEvent, ReferenceEventKind};
 use stickslip::laws::{ContactLaw, FrictionCoefficient, FrictionSection, ImpactLaw};
 use stickslip::simulation::Simulation;
 use stickslip::stepping::SweepingProcess;
@@ -88,14 +88,20 @@ pub(super) fn plane_stop(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
     let t_end = params.number("T")?;
     let mut motion = plane_start(params)?.reference();
-    // It may stop after the time of the case.
-    let stop = motion.run_to_event(t_end, 1e3 * t_end, sticks)?;
-    let (t_stop, x_stop) = stop.map(|event| (event.t, event.q[0])).unzip();
+    let [mu, g, v0] = params.each(["mu", "g", "v0"])?;
+    let stop = motion.run_to_rest(t_end, v0.abs() / (mu * g))?;
+    let (t_stop, x_stop) = stop.map_or((f64::INFINITY, f64::INFINITY.copysign(v0)), |event| {
+        (event.t, event.q[0])
+    });
     let mut answer = group! { "t_stop" => t_stop, "x_stop" => x_stop };
-    if let (Some(t_stop), Some(n)) = (t_stop, input.given.find("discrete.n")) {
+    if let Some(n) = input.given.find("discrete.n") {
         let n = n.as_u64().unwrap_or(1) as usize;
         let h = t_stop / n as f64;
-        let x = plane_start(params)?.sweep(1.5 * t_stop, n + n / 2, 1.5 * t_stop)?[0];
+        let x = if t_stop.is_finite() && t_stop > 0.0 {
+            plane_start(params)?.sweep(1.5 * t_stop, n + n / 2, 1.5 * t_stop)?[0]
+        } else {
+            x_stop
+        };
         answer.insert("discrete", group! { "h" => h, "n" => n, "x_final" => x });
     }
     Ok(answer)
@@ -123,7 +129,12 @@ fn drop_start(params: &Inputs) -> Result<Start, CaseError> {
 pub(super) fn drop_then_slide(input: &CaseInput) -> Result<Answer, CaseError> {
     let t_end = input.params.number("T")?;
     let mut motion = drop_start(&input.params)?.reference();
-    let stop = motion.run_to_event(t_end, 10.0 * t_end, sticks)?;
+    let [mu, g, vx] = input.params.each(["mu", "g", "vx"])?;
+    let [height, vy] = input.params.each(["height", "vy"])?;
+    let flight = (vy + (vy * vy + 2.0 * g * height).sqrt()) / g;
+    let slide = vx.abs() / (mu * g);
+    motion.run(t_end.max(1.1 * flight))?;
+    let stop = motion.run_to_rest(t_end, flight + slide)?;
     let events = motion.motion.events();
     let impact = events
         .iter()
@@ -131,12 +142,12 @@ pub(super) fn drop_then_slide(input: &CaseInput) -> Result<Answer, CaseError> {
     let (t_stop, x_stop) = stop.map(|event| (event.t, event.q[0])).unzip();
     // A start on the ground without approach has no impact; a slide without friction no stop.
     Ok(group! {
-        "t_impact" => impact.map(|i| i.t),
-        "vN_minus" => impact.map(|i| i.velocity_before[1]),
-        "vT_minus" => impact.map(|i| i.velocity_before[0]),
-        "vT_plus" => impact.map(|i| i.velocity[0]),
+        "t_impact" => impact.map_or(f64::INFINITY, |i| i.t),
+        "vN_minus" => Answer::or_none(impact.map(|i| i.velocity_before[1])),
+        "vT_minus" => Answer::or_none(impact.map(|i| i.velocity_before[0])),
+        "vT_plus" => Answer::or_none(impact.map(|i| i.velocity[0])),
         "t_stop" => t_stop.unwrap_or(f64::INFINITY),
-        "x_stop" => x_stop.unwrap_or(f64::INFINITY),
+        "x_stop" => x_stop.unwrap_or(f64::INFINITY.copysign(vx)),
         "sticks_at_impact" => impact.is_some() && t_stop == impact.map(|i| i.t),
     })
 }
@@ -155,26 +166,45 @@ fn slope_start(params: &Inputs) -> Result<Start, CaseError> {
 /// `slope_1d`: down or up a slope.
 pub(super) fn slope(input: &CaseInput) -> Result<Answer, CaseError> {
     let params = &input.params;
-    let (t_end, uphill) = (params.number("T")?, params.number("v0")? < 0.0);
+    let [t_end, v0, mu, g] = params.each(["T", "v0", "mu", "g"])?;
+    let (sin, cos) = params.number("beta_deg")?.to_radians().sin_cos();
     let mut motion = slope_start(params)?.reference();
     motion.run(t_end)?;
-    let turn = motion
-        .motion
-        .events()
-        .iter()
-        .find(|event| event.t > 0.0)
-        .cloned();
     let (x, v) = (motion.motion.q()[0], motion.motion.v()[0]);
-    let rests = turn.as_ref().is_some_and(sticks);
-    Ok(match (turn, uphill) {
-        (Some(turn), true) => {
-            group! { "t_turn" => turn.t, "x_turn" => turn.q[0], "rests" => rests, "x_T" => x }
-        }
-        (Some(stop), false) => {
-            group! { "t_stop" => stop.t, "x_stop" => stop.q[0], "rests" => rests }
-        }
-        (None, _) => group! { "accelerates" => v > 0.0, "x_T" => x, "v_T" => v, "rests" => false },
-    })
+    // A slide has a constant acceleration: where that drives it on it never ends, and else after this time, which may be later
+    // than that of the case.
+    let slides = if v0 == 0.0 { 1.0 } else { v0.signum() };
+    let length = -v0 / (g * sin - mu * g * cos * slides);
+    let ends = |event: &ReferenceEvent| sticks(event) || (event.t > 0.0 && slips(event));
+    let end = if length >= 0.0 && length.is_finite() {
+        motion.run_to_event(length.max(t_end), 2.0 * length.max(t_end), ends)?
+    } else {
+        None
+    };
+    let rests = end.as_ref().is_some_and(sticks);
+    let (time, place) = match &end {
+        Some(end) => (end.t, end.q[0]),
+        None => (f64::INFINITY, f64::INFINITY.copysign(v0)),
+    };
+    let (t_stop, x_stop) = if rests || end.is_none() {
+        (time, place)
+    } else {
+        // It turns and slides down for ever.
+        (f64::INFINITY, f64::INFINITY)
+    };
+    let mut answer = group! {
+        "t_stop" => t_stop, "x_stop" => x_stop, "rests" => rests,
+        "accelerates" => end.is_none(), "x_T" => x, "v_T" => v,
+    };
+    if v0 < 0.0 {
+        answer.insert("t_turn", time);
+        answer.insert("x_turn", place);
+    } else {
+        // Downhill it never turns.
+        answer.insert("t_turn", f64::INFINITY);
+        answer.insert("x_turn", Answer::none());
+    }
+    Ok(answer)
 }
 
 pub(super) fn slope_sweep(input: &CaseInput, steps: usize) -> Result<Targets, CaseError> {
@@ -205,18 +235,30 @@ pub(super) fn oblique(input: &CaseInput) -> Result<Answer, CaseError> {
     let mut answer = group! {
         "at" => group! { "t" => t, "x" => q[0], "y" => q[1], "vx" => v[0], "vy" => v[1] },
     };
-    let critical = params.find("critical").and_then(|x| x.as_bool()) == Some(true);
-    let time = params.number("v0")?
-        / (params.number("g")? * params.number("beta_deg")?.to_radians().sin());
-    if critical {
+    let [mu, v0, g] = params.each(["mu", "v0", "g"])?;
+    let (sin, cos) = params.number("beta_deg")?.to_radians().sin_cos();
+    let (time, excess) = (v0.abs() / (g * sin), mu * cos - sin);
+    let steeper = excess < 0.0;
+    // Friction takes more than the weight gives, by this at least.
+    let longest = v0.abs() / (g * excess);
+    if excess.abs() <= 1e-9 {
         // The lateral velocity decays like exp(−t/time).
         motion.run(40.0 * time)?;
         let v = motion.motion.v();
         answer.insert("terminal_speed", v[0].hypot(v[1]));
-    } else if let Some(stop) = motion.run_to_event(time, 1e3 * time, sticks)? {
-        answer.insert("t_stop", stop.t);
-        answer.insert("x_stop", stop.q[0]);
-        answer.insert("y_stop", stop.q[1]);
+        answer.insert("t_stop", f64::INFINITY);
+        answer.insert("x_stop", f64::INFINITY);
+        answer.insert("y_stop", Answer::none());
+    } else {
+        answer.insert("terminal_speed", if steeper { f64::INFINITY } else { 0.0 });
+        let stop = if steeper {
+            None
+        } else {
+            motion.run_to_rest(time, longest)?
+        };
+        answer.insert("t_stop", stop.as_ref().map_or(f64::INFINITY, |s| s.t));
+        answer.insert("x_stop", stop.as_ref().map_or(f64::INFINITY, |s| s.q[0]));
+        answer.insert("y_stop", Answer::or_none(stop.map(|s| s.q[1])));
     }
     Ok(answer)
 }
@@ -238,25 +280,58 @@ pub(super) fn oblique_sweep(input: &CaseInput, steps: usize) -> Result<Targets, 
     ])
 }
 
-fn uneven_start(params: &Inputs) -> Result<Start, CaseError> {
+/// The coefficient of friction at a place.
+fn coefficient(params: &Inputs) -> Result<impl Fn(f64) -> f64 + Send + Sync + 'static, CaseError> {
+    let mu0 = params.number("mu0")?;
+    let (a, eps) = (params.number_or("a", 0.0)?, params.number_or("eps", 0.0)?);
+    let k = params.number_or("k", 0.0)?;
+    Ok(move |x: f64| (mu0 + a * x) * (1.0 + eps * (k * x).sin()))
+}
+
+/// Where the coefficient falls below zero before friction has taken all energy: no law of friction goes on there.
+fn end_of_friction(params: &Inputs) -> Result<Option<f64>, CaseError> {
     let [mu0, g, v0] = params.each(["mu0", "g", "v0"])?;
-    let factor = if params.has("a") {
-        let a = params.number("a")?;
-        FrictionCoefficient::function(move |_, q| mu0 + a * q[0])
-    } else {
-        let [eps, k] = params.each(["eps", "k"])?;
-        FrictionCoefficient::function(move |_, q| mu0 * (1.0 + eps * (k * q[0]).sin()))
-    };
+    let mu = coefficient(params)?;
+    let wave = params.number_or("k", 0.0)?.abs();
+    let step = (1e-4 * v0 * v0 / (g * mu0)).min(0.01 / wave);
+    let (mut energy, mut x) = (0.5 * v0 * v0, 0.0);
+    for _ in 0..1_000_000 {
+        let place = x * v0.signum();
+        if mu(place) < 0.0 {
+            return Ok(Some(place));
+        }
+        energy -= g * mu(place) * step;
+        if energy <= 0.0 {
+            break;
+        }
+        x += step;
+    }
+    Ok(None)
+}
+
+fn uneven_start(params: &Inputs) -> Result<Start, CaseError> {
+    let [g, v0] = params.each(["g", "v0"])?;
+    let mu = coefficient(params)?;
+    let factor = FrictionCoefficient::function(move |_, q| mu(q[0]));
     let law = friction(1.0, 1)?.with_coefficient(factor)?;
     on_plane(law, &[0.0, -g], &[0.0, 0.0], &[v0, 0.0])
 }
 
 /// `mu_linear_in_x`, `mu_periodic_in_x`: friction that depends on the place.
 pub(super) fn uneven(input: &CaseInput) -> Result<Answer, CaseError> {
-    let t_end = input.params.number("T")?;
+    let [t_end, mu0, g, v0] = input.params.each(["T", "mu0", "g", "v0"])?;
     let mut motion = uneven_start(&input.params)?.reference();
-    let stop = motion.run_to_event(t_end, 100.0 * t_end, sticks)?;
-    let (t_stop, x_stop) = stop.map(|event| (event.t, event.q[0])).unzip();
+    let stop = motion.run_to_rest(t_end, 100.0 * v0.abs() / (mu0 * g));
+    if stop.is_err() {
+        if let Some(x) = end_of_friction(&input.params)? {
+            let found = format!("below zero beyond x = {x:.4}, where the body still slides");
+            let expected = "a positive coefficient of friction all the way";
+            return Err(CaseError::bad_parameter("mu", found, expected));
+        }
+    }
+    let (t_stop, x_stop) = stop?.map_or((f64::INFINITY, f64::INFINITY.copysign(v0)), |event| {
+        (event.t, event.q[0])
+    });
     Ok(group! { "t_stop" => t_stop, "x_stop" => x_stop })
 }
 
