@@ -59,6 +59,7 @@ pub fn run(args: &AttainableArgs) -> Result<(), Failure> {
         let data = serde_json::json!({
             "scene": named.name, "expected": expected, "seed": args.seed,
             "samples": args.samples, "distances": rows,
+            "text": verdict(&expected), "doubt": doubt(&expected, &samples),
         });
         say(serde_json::to_string_pretty(&data)?);
     } else {
@@ -77,26 +78,7 @@ fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
     say!("v-       {}", list(&expected.velocity));
     say!("jam to   {}", list(&expected.jam));
     say!("hypothesis {}", expected.hypothesis.words());
-    let by = match expected.hypothesis {
-        Hypothesis::None => "not by Theorem 1, which says nothing here: judge by the sample",
-        _ => "Theorem 1",
-    };
-    let shape = expected.shape.word();
-    match (expected.limit, expected.converges) {
-        (Some(limit), Some(converges)) => say!(
-            "A is a {shape}; A_eps tends to a {}: A_eps {} to A ({by})",
-            limit.word(),
-            if converges {
-                "converges"
-            } else {
-                "does not converge"
-            }
-        ),
-        _ => say!(
-            "A is a {shape}; whether A_eps tends to it or to the pair of its ends is not decided: gamma changes its sign nearby in a way that \
-             rounding hides"
-        ),
-    }
+    say(verdict(expected));
     say!(
         "{:>10}  {:>14}  {:>14}",
         "eps",
@@ -114,6 +96,35 @@ fn tell(name: &str, expected: &Attainable, samples: &[Sampled]) {
     say("the first distance is reliable; the second is an upper bound that falls with the sample");
     if let Some(doubt) = doubt(expected, samples) {
         say(doubt);
+    }
+}
+
+/// What Theorem 1 says, in words.
+fn verdict(expected: &Attainable) -> String {
+    let shape = expected.shape.word();
+    match (expected.limit, expected.converges) {
+        (Some(limit), Some(converges)) => format!(
+            "A is a {shape}; A_eps tends to a {}: A_eps {} to A ({})",
+            limit.word(),
+            if converges {
+                "converges"
+            } else {
+                "does not converge"
+            },
+            match expected.hypothesis {
+                Hypothesis::None =>
+                    "not by Theorem 1, which says nothing here: judge by the sample",
+                _ => "Theorem 1",
+            }
+        ),
+        _ if expected.hypothesis == Hypothesis::None => format!(
+            "A is read as a {shape}, to the jam of least energy; what A_eps tends to is not decided: friction may jam along several directions, \
+             where Theorem 1 says nothing: judge by the sample"
+        ),
+        _ => format!(
+            "A is a {shape}; whether A_eps tends to it or to the pair of its ends is not decided: gamma changes its sign nearby in a way that \
+             rounding hides"
+        ),
     }
 }
 

@@ -142,6 +142,10 @@ fn maps_and_attainable_sets_are_drawn() {
     );
     assert_eq!(found["expected"]["limit"], "pair");
     assert!(folder.path("study/attainable.png").exists());
+    // What the text tells, and whether the samples speak against it.
+    let told = found["text"].as_str().expect("a sentence");
+    assert!(told.contains("A_eps tends to a pair"), "{told}");
+    assert!(found["doubt"].is_null() || found["doubt"].is_string());
 }
 
 #[test]

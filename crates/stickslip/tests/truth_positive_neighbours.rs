@@ -111,6 +111,28 @@ fn the_branch_of_theorem_1_is_the_same_in_every_unit() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// Painlevé's rod at the angle where γ is least, and zero there: positive all around, whatever the unit of length beside angles.
+#[test]
+fn the_branch_of_a_rod_at_its_critical_angle_is_the_same_in_every_unit() {
+    for unit in [1.0, 1e-3, 1e3, 1024.0] {
+        let text = format!(
+            "title = \"rod\"\nuntil = 0.01\nstep = 1e-3\nscheme = \"moreau\"\nlaw = \"argmin\"\n[parameters]\nl = {unit:e}\n\
+             [system]\ncoordinates = [\"x\", \"y\", \"theta\"]\nkinetic_energy = \"(x'^2 + y'^2)/2 + l^2*theta'^2/6\"\n\
+             [[contacts]]\nname = \"tip\"\ngap = \"y - l*sin(theta)\"\npoint = [\"x - l*cos(theta)\", \"y - l*sin(theta)\"]\n\
+             friction = \"4/3\"\n[initial]\nx = \"l/sqrt(5)\"\ny = \"2*l/sqrt(5)\"\ntheta = \"atan(2)\"\nx_dot = \"-5*l\"\n"
+        );
+        let scene =
+            Scene::parse(SourceText::new("rod.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+        let found = of(&scene);
+        assert_eq!(
+            (found.sign, found.positive_neighbours),
+            (0, Some(true)),
+            "{unit}"
+        );
+        assert_eq!(found.limit, Some(Shape::Segment), "{unit}");
+    }
+}
+
 /// A sign that ends at a distance is not that of the place: γ = −10⁻³ y cos x is not positive within x = π/2.
 #[test]
 fn a_sign_that_gamma_has_farther_away_only_does_not_decide() {

@@ -12,6 +12,7 @@ mod truth_frames;
 mod truth_generalized_scenes;
 mod truth_hypotheses;
 mod truth_joints;
+mod truth_joints_attainable;
 mod truth_jumps;
 mod truth_kinks;
 mod truth_neighbours;

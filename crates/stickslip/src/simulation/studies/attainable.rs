@@ -6,15 +6,19 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::algebra::lcp::{LcpOutcome, solve_lcp};
 use crate::algebra::splitmix::Splitmix;
 use crate::contact::{ContactKey, ContactProblem, ContactSolution, ContactSolver};
 use crate::laws::{FlowRule, FrictionSection};
 use crate::solvers::GaussSeidel;
 use crate::solvers::one_contact::{OneContact, gamma, solve_jam};
+use crate::solvers::uniqueness::Component;
 use crate::stepping::MoreauContactDynamics;
 use crate::systems::MechanicalSystem;
 
 use super::StudyError;
+use super::joint_surface::{JointSurface, ROUNDED};
+use super::nearby::{apart, nearby};
 use super::one_step_problem;
 use super::positive_neighbours::positive_arbitrarily_near;
 
@@ -97,7 +101,7 @@ pub struct Attainable {
     /// Jam velocity ṽ (v⁻ where there is none).
     pub jam: Vec<f64>,
     /// Shape of A. In space with γ < 0 the directions of jams form an arc; A is read as {v⁻, ṽ} with the ṽ of least
-    /// kinetic energy, which is what S tends to.
+    /// kinetic energy, which is what S tends to. So it is, as [v⁻, ṽ], where γ = 0 along a side of a polygon.
     pub shape: Shape,
     /// Whether points with φ ≤ 0 and γ > 0 exist arbitrarily near, by the behaviour of γ on rays and shells of the kinetic metric down to its rounding;
     /// none where that does not tell.
@@ -159,6 +163,32 @@ pub(super) fn margin_at(system: &dyn MechanicalSystem, q: &[f64], key: ContactKe
     Some(gamma(row, &block.section) / row[0])
 }
 
+/// The rows of the contact `key` at q, touching or not, and the unit impulse that attains γ.
+pub(super) fn least_impulse(
+    system: &dyn MechanicalSystem,
+    q: &[f64],
+    key: ContactKey,
+) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
+    let still = vec![0.0; system.dof()];
+    let problem = problem_within(system, (q, &still), f64::INFINITY);
+    let index = problem.blocks().iter().position(|b| b.key == key)?;
+    Some(rows_and_parts(&problem, index))
+}
+
+fn rows_and_parts(problem: &ContactProblem, index: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let block = &problem.blocks()[index];
+    let row = |i: usize| {
+        let mut row = vec![0.0; problem.dof()];
+        problem.row_add(i, 1.0, &mut row);
+        row
+    };
+    let (start, size) = (block.start, block.size);
+    let minus: Vec<f64> = (1..size).map(|i| -problem.w(start, start + i)).collect();
+    let mut parts = vec![1.0; size];
+    block.section.support_point(&minus, &mut parts[1..]);
+    (block.range().map(row).collect(), parts)
+}
+
 impl Attainable {
     /// A, the limit of A_ε and the verdict of Theorem 1 at a sliding contact.
     pub fn at(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> Result<Self, StudyError> {
@@ -174,7 +204,16 @@ impl Attainable {
         if !block.section.is_bounded() {
             return Err(StudyError::Unbounded);
         }
+        let joints = JointSurface::new(system, q)?;
+        if !joints.allows(q, v) {
+            return Err(StudyError::AgainstJoints);
+        }
         let w = problem.dense();
+        let (rows, _) = rows_and_parts(&problem, 0);
+        if !(w[0] > 0.0 && joints.cancels(q, &rows[..1], &[1.0]) < 1.0 / CRITICAL) {
+            return Err(StudyError::HeldGap);
+        }
+        slides(&problem, v)?;
         let local = gamma(&w[..block.size], &block.section);
         let margin = local / w[0];
         let sign: i8 = if margin.abs() <= CRITICAL {
@@ -186,7 +225,7 @@ impl Attainable {
         };
         let impulse = match sign {
             1 => vec![0.0; block.size],
-            0 => critical_jam(&problem),
+            0 => critical_jam(&problem)?,
             _ => jam(&problem),
         };
         let mut after = vec![0.0; v.len()];
@@ -194,7 +233,7 @@ impl Attainable {
         let jams = impulse[0] > 0.0;
         let positive_neighbours = match sign {
             1 => Some(true),
-            0 => positive_arbitrarily_near(system, q, block.key),
+            0 => positive_arbitrarily_near(system, q, block.key, &joints),
             // γ is continuous: near a negative value there are negative ones only.
             _ => Some(false),
         };
@@ -203,9 +242,12 @@ impl Attainable {
             (true, 0) => Shape::Segment,
             (true, _) => Shape::Pair,
         };
+        let hypothesis = hypothesis(&block.section, &w[1..block.size], sign);
         let limit = match (jams, sign, positive_neighbours) {
             (false, ..) => Some(Shape::Point),
             (true, 0, None) => None,
+            // Along which of its directions neighbours jam, γ does not tell.
+            (true, 0, _) if hypothesis == Hypothesis::None => None,
             (true, 0, Some(true)) => Some(Shape::Segment),
             (true, ..) => Some(Shape::Pair),
         };
@@ -219,8 +261,22 @@ impl Attainable {
             positive_neighbours,
             limit,
             converges: limit.map(|limit| shape == limit),
-            hypothesis: hypothesis(&block.section, &w[1..block.size], sign),
+            hypothesis,
         })
+    }
+}
+
+/// Whether v⁻ has no normal velocity, but for the rounding of what people write.
+fn slides(problem: &ContactProblem, v: &[f64]) -> Result<(), StudyError> {
+    let speed = problem.free()[0];
+    let mut normal = vec![0.0; v.len()];
+    problem.row_add(0, 1.0, &mut normal);
+    let terms = normal.iter().zip(v).map(|(n, v)| (n * v).abs());
+    let rate = (speed - crate::algebra::dot(&normal, v)).abs();
+    if speed.abs() <= ROUNDED * (terms.sum::<f64>() + rate) {
+        Ok(())
+    } else {
+        Err(StudyError::NotSliding { speed })
     }
 }
 
@@ -268,13 +324,16 @@ fn attained_once(section: &FrictionSection, direction: &[f64]) -> bool {
     })
 }
 
-/// Jam at γ = 0: the only direction without normal velocity is that of the point that attains γ.
-fn critical_jam(problem: &ContactProblem) -> Vec<f64> {
+/// Jam at γ = 0: the only direction without normal velocity is that of the point that attains γ, or there are those of a side.
+fn critical_jam(problem: &ContactProblem) -> Result<Vec<f64>, StudyError> {
     let (m, w) = (problem.size(), problem.dense());
     let minus: Vec<f64> = w[1..m].iter().map(|x| -x).collect();
+    let section = &problem.blocks()[0].section;
+    if !attained_once(section, &minus) {
+        return side_jam(problem);
+    }
     let mut direction = vec![0.0; m];
     direction[0] = 1.0;
-    let section = &problem.blocks()[0].section;
     section.support_point(&minus, &mut direction[1..]);
     let response: Vec<f64> = (0..m)
         .map(|i| crate::algebra::dot(&w[i * m..(i + 1) * m], &direction))
@@ -286,7 +345,41 @@ fn critical_jam(problem: &ContactProblem) -> Vec<f64> {
     } else {
         0.0
     };
-    direction.iter().map(|x| length * x).collect()
+    Ok(direction.iter().map(|x| length * x).collect())
+}
+
+/// Jam at γ = 0 where γ is attained along a side of a polygon: the least energy ½ p·W p + q·p over the impulses p = E z, z ≥ 0, of its vertices,
+/// none of which has a normal velocity.
+fn side_jam(problem: &ContactProblem) -> Result<Vec<f64>, StudyError> {
+    let (m, w) = (problem.size(), problem.dense());
+    let FrictionSection::Polytope { polytope, scale } = &problem.blocks()[0].section else {
+        return Err(StudyError::SeveralJams);
+    };
+    let dot = crate::algebra::dot;
+    let edge = |vertex: &[f64]| -> Vec<f64> {
+        let tangents = vertex.iter().map(|x| scale * x);
+        std::iter::once(1.0).chain(tangents).collect()
+    };
+    let edges: Vec<Vec<f64>> = (polytope.vertices().map(edge))
+        .filter(|edge| dot(&w[..m], edge) <= 2.0 * CRITICAL * w[0])
+        .collect();
+    let response = |edge: &Vec<f64>| -> Vec<f64> {
+        let mut velocity: Vec<f64> = w.chunks(m).map(|row| dot(row, edge)).collect();
+        velocity[0] = 0.0;
+        velocity
+    };
+    let responses: Vec<Vec<f64>> = edges.iter().map(response).collect();
+    let matrix: Vec<f64> = (edges.iter())
+        .flat_map(|e| responses.iter().map(|r| dot(e, r)))
+        .collect();
+    let slopes = edges.iter().map(|e| dot(&e[1..], &problem.free()[1..]));
+    let slopes: Vec<f64> = slopes.collect();
+    let mut parts = vec![0.0; edges.len()];
+    if solve_lcp(&matrix, &slopes, &mut parts) != LcpOutcome::Solved {
+        return Err(StudyError::SeveralJams);
+    }
+    let impulse = |i: usize| edges.iter().zip(&parts).map(|(e, z)| z * e[i]).sum();
+    Ok((0..m).map(impulse).collect())
 }
 
 /// Jam at γ < 0: what Moreau's S tends to as the approach vanishes.
@@ -314,26 +407,43 @@ impl Sampled {
     ) -> Result<Self, StudyError> {
         let expected = Attainable::at(system, q, v)?;
         let normal = normal_of(&problem_at(system, q, v), v.len());
-        let length = crate::algebra::dot(&normal, &normal);
+        let key = problem_at(system, q, v).blocks()[0].key;
+        let joints = JointSurface::new(system, q)?;
+        let dot = crate::algebra::dot;
         let velocities: Vec<Vec<f64>> = (0..samples as u64)
             .into_par_iter()
             .map(|k| {
-                let near = in_ball(q, epsilon, seed, 2 * k);
-                let mut velocity = in_ball(v, 0.5 * epsilon, seed, 2 * k + 1);
+                let (near, mut velocity) = nearby(&joints, (q, v), epsilon, (seed, k));
                 // Log-uniform approach: otherwise the ratio v_n/γ that selects a point is never met.
                 let decades = Splitmix::number(seed ^ 0x5DEE_CE66, k) * 8.0;
                 let mut approach = 0.4 * epsilon * 10f64.powf(-decades);
-                let problem = problem_at(system, &near, &velocity);
-                let Some(&u) = problem.free().first() else {
+                let Some((problem, _)) = alone(problem_at(system, &near, &velocity), key) else {
                     return velocity;
                 };
-                if k % 2 == 1 && problem.blocks().len() == 1 {
+                if k % 2 == 1 {
                     approach = approach.min(selecting_approach(&problem, decades - 4.0));
                 }
-                for (x, n) in velocity.iter_mut().zip(&normal) {
-                    *x -= (u + approach) * n / length;
+                // Where normals turn from place to place, the approach drawn is reached at the second attempt.
+                let along = match joints.is_empty() {
+                    true => normal.clone(),
+                    false => joints.response(&near, &normal),
+                };
+                let (mut speed, mut slope) = (problem.free()[0], dot(&normal, &along));
+                for _ in 0..2 {
+                    let length = (speed + approach) / slope;
+                    for (x, a) in velocity.iter_mut().zip(&along) {
+                        *x -= length * a;
+                    }
+                    let problem = problem_at(system, &near, &velocity);
+                    let Some((problem, _)) = alone(problem, key) else {
+                        break;
+                    };
+                    let reached = problem.free()[0];
+                    let seen = (speed - reached) / length;
+                    slope = if seen > 0.5 * slope { seen } else { slope };
+                    speed = reached;
                 }
-                project(system, &near, &velocity)
+                project(system, (&near, &velocity), key)
             })
             .collect();
         let limit = expected.limit.unwrap_or(expected.shape);
@@ -396,26 +506,29 @@ fn selecting_approach(problem: &ContactProblem, decades: f64) -> f64 {
     }
 }
 
-/// S(q, v).
-fn project(system: &dyn MechanicalSystem, q: &[f64], v: &[f64]) -> Vec<f64> {
-    let problem = problem_at(system, q, v);
-    if problem.blocks().is_empty() {
-        return v.to_vec();
+/// The problem of one contact and the blocks of the whole one: A_ε is that of a single constraint, also where a ball reaches another.
+fn alone(problem: ContactProblem, key: ContactKey) -> Option<(ContactProblem, usize)> {
+    let index = problem.blocks().iter().position(|b| b.key == key)?;
+    match problem.blocks().len() {
+        1 => Some((problem, 0)),
+        _ => Some((Component::new(&problem, &[index]).problem, index)),
     }
-    let mut solution = ContactSolution::default();
-    solution.prepare(problem.size());
-    GaussSeidel::default().solve(&problem, &mut solution);
-    let mut after = vec![0.0; v.len()];
-    problem.velocity(&solution.impulse, &mut after);
-    after
 }
 
-fn apart(a: &[f64], b: &[f64]) -> f64 {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| (a - b) * (a - b))
-        .sum::<f64>()
-        .sqrt()
+/// S(q, v).
+fn project(system: &dyn MechanicalSystem, (q, v): (&[f64], &[f64]), key: ContactKey) -> Vec<f64> {
+    let problem = problem_at(system, q, v);
+    let Some((own, index)) = alone(problem.clone(), key) else {
+        return v.to_vec();
+    };
+    let mut solution = ContactSolution::default();
+    solution.prepare(own.size());
+    GaussSeidel::default().solve(&own, &mut solution);
+    let mut impulse = vec![0.0; problem.size()];
+    impulse[problem.blocks()[index].range()].copy_from_slice(&solution.impulse);
+    let mut after = vec![0.0; v.len()];
+    problem.velocity(&impulse, &mut after);
+    after
 }
 
 fn to_segment(x: &[f64], a: &[f64], b: &[f64]) -> f64 {
@@ -429,22 +542,4 @@ fn to_segment(x: &[f64], a: &[f64], b: &[f64]) -> f64 {
     };
     let nearest: Vec<f64> = a.iter().zip(&along).map(|(a, d)| a + t * d).collect();
     apart(x, &nearest)
-}
-
-/// Point number `k` of a uniform sample of the Euclidean ball.
-fn in_ball(centre: &[f64], radius: f64, seed: u64, k: u64) -> Vec<f64> {
-    let n = centre.len();
-    for attempt in 0.. {
-        let point: Vec<f64> = (0..n)
-            .map(|i| 2.0 * Splitmix::number(seed, (k * 64 + attempt) * 16 + i as u64) - 1.0)
-            .collect();
-        if crate::algebra::dot(&point, &point) <= 1.0 || attempt > 60 {
-            return centre
-                .iter()
-                .zip(&point)
-                .map(|(c, x)| c + radius * x)
-                .collect();
-        }
-    }
-    centre.to_vec()
 }

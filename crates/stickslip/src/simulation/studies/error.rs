@@ -32,4 +32,36 @@ pub enum StudyError {
     /// The friction section is unbounded, against (H3).
     #[error("the friction set of the contact is unbounded: hypothesis (H3) of Theorem 1 fails")]
     Unbounded,
+    /// A joint whose gradient those before it determine.
+    #[error(
+        "the joint `{joint}` depends on those before it: their gradients do not tell which positions they allow, and A_ε is not that of a surface"
+    )]
+    DependentJoints {
+        /// Name of the joint.
+        joint: String,
+    },
+    /// The velocity before is not one that the joints allow.
+    #[error(
+        "the velocity before moves the joints: A and A_ε are those of velocities that the joints allow"
+    )]
+    AgainstJoints,
+    /// No velocity changes the gap.
+    #[error(
+        "no velocity that the joints allow changes the gap of the contact: it has no normal and no γ"
+    )]
+    HeldGap,
+    /// The velocity before approaches or leaves the contact.
+    #[error(
+        "the contact {} at {speed:e} of its normal row: A and A_ε are those of a contact that slides, with zero normal velocity",
+        if *.speed < 0.0 { "approaches" } else { "opens" }
+    )]
+    NotSliding {
+        /// Normal velocity.
+        speed: f64,
+    },
+    /// At γ = 0 friction may jam the contact along several directions of a section that is no polygon.
+    #[error(
+        "at γ = 0 friction may jam the contact along several directions of its section, which are followed for polygons only"
+    )]
+    SeveralJams,
 }

@@ -3,7 +3,7 @@
 //! # What it computes
 //!
 //! The behaviour of γ/W_NN, which has no unit, near q, on rays and on shells of the kinetic metric. A ray is brought back to φ ≤ 0 where it leaves it,
-//! so that half of them run along the surface; each is read from where γ/W_NN stops growing, or reaches a tenth of W_NN, down to
+//! so that half of them run along the surface; beside joints directions are those that they allow, and places are brought back onto them, too. Each is read from where γ/W_NN stops growing, or reaches a tenth of W_NN, down to
 //! its rounding, so that no length is chosen. On shells the largest γ/W_NN is sought from the best rays and from the place found on the shell before, so that the
 //! curved slivers in which γ > 0 may lie alone are followed inwards.
 //!
@@ -36,7 +36,8 @@ use crate::contact::ContactKey;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 
-use super::attainable::margin_at;
+use super::attainable::{least_impulse, margin_at};
+use super::joint_surface::{JointSurface, terms};
 
 /// Beyond this part of W_NN γ is not small.
 const LARGE: f64 = 0.1;
@@ -52,6 +53,8 @@ const STEADY: f64 = 1.0;
 const ENOUGH: usize = 4;
 /// A place nearer to q than this part of the radius is not on the shell.
 const NEAR: f64 = 0.5;
+/// A direction of which the joints allow less than this part is across them.
+const ACROSS: f64 = 1e-3;
 /// Ratio of the distances that rays may end at.
 const APART: f64 = 1e8;
 /// Values searched on a shell from one start.
@@ -62,8 +65,9 @@ pub(super) fn positive_arbitrarily_near(
     system: &dyn MechanicalSystem,
     q: &[f64],
     key: ContactKey,
+    joints: &JointSurface,
 ) -> Option<bool> {
-    let near = Neighbourhood::new(system, q, key)?;
+    let near = Neighbourhood::new(system, q, key, joints)?;
     let rays = near.rays();
     let reaches: Vec<Option<f64>> = rays.iter().map(|ray| near.reach(ray)).collect();
     let seen = rays.iter().zip(&reaches);
@@ -133,13 +137,19 @@ struct Neighbourhood<'a> {
     gap: &'a dyn ScalarFunction,
     matrix: SymmetricMatrix,
     mass: CholeskyFactor,
+    joints: &'a JointSurface<'a>,
     centre: f64,
     /// Rounding of γ/W_NN.
     noise: f64,
 }
 
 impl<'a> Neighbourhood<'a> {
-    fn new(system: &'a dyn MechanicalSystem, q: &'a [f64], key: ContactKey) -> Option<Self> {
+    fn new(
+        system: &'a dyn MechanicalSystem,
+        q: &'a [f64],
+        key: ContactKey,
+        joints: &'a JointSurface<'a>,
+    ) -> Option<Self> {
         let centre = margin_at(system, q, key)?;
         let mut given = system.new_matrix();
         system.mass(q, &mut given);
@@ -152,7 +162,8 @@ impl<'a> Neighbourhood<'a> {
         }
         let mut mass = CholeskyFactor::default();
         mass.factor(&matrix).ok()?;
-        let noise = 32.0 * f64::EPSILON * coupling(&matrix);
+        let (rows, parts) = least_impulse(system, q, key)?;
+        let noise = 32.0 * f64::EPSILON * coupling(&matrix) * joints.cancels(q, &rows, &parts);
         Some(Self {
             system,
             q,
@@ -160,6 +171,7 @@ impl<'a> Neighbourhood<'a> {
             gap: system.constraints()[key.constraint()].gap(),
             matrix,
             mass,
+            joints,
             centre,
             noise,
         })
@@ -188,17 +200,30 @@ impl<'a> Neighbourhood<'a> {
         let n = self.system.dof();
         let mut step: Vec<f64> = direction.iter().map(|x| r * x).collect();
         self.mass.solve_upper_in_place(&mut step);
+        if !self.joints.is_empty() {
+            self.joints.allow(self.q, &mut step);
+            let allowed = self.matrix.bilinear(&step, &step).sqrt();
+            // Across the joints there is nothing.
+            if !(allowed > ACROSS * r) {
+                return f64::NAN;
+            }
+            step.iter_mut().for_each(|x| *x *= r / allowed);
+        }
         let mut place = self.q.to_vec();
         self.system.displace(self.q, &step, 1.0, &mut place);
         let (mut gradient, mut rise, mut way) = (vec![0.0; n], vec![0.0; n], step);
         for moved in 0..12 {
+            let Some(known) = self.joints.reach(&mut place, &mut way) else {
+                return f64::NAN;
+            };
             let gap = self.gap.value(0.0, &place);
             self.gap.gradient(0.0, &place, &mut gradient);
-            let sizes = dot(&gradient, &gradient).sqrt() * dot(&place, &place).sqrt();
+            let sizes = terms(&gradient, &place);
             // Below zero beyond rounding: γ is continuous, so that nothing is lost.
             let rounding = f64::EPSILON * (sizes + self.gap.magnitude(0.0, &place));
             rise.copy_from_slice(&gradient);
             self.mass.solve_in_place(&mut rise);
+            self.joints.allow(&place, &mut rise);
             let length = dot(&gradient, &rise);
             let found = gap <= -2.0 * rounding;
             let mut deeper = place.clone();
@@ -213,6 +238,16 @@ impl<'a> Neighbourhood<'a> {
                 let value = self.margin(&place);
                 // What the rounding of the gap can make of it is nothing.
                 let lost = moved > 0 && value.abs() <= 2.0 * (self.margin(&deeper) - value).abs();
+                // Nor what that of the joints can.
+                let blurred: f64 = (self.joints.doubts(&place, &known).iter())
+                    .map(|doubt| {
+                        self.system.displace(&place, doubt, 1.0, &mut deeper);
+                        (self.margin(&deeper) - value).abs()
+                    })
+                    .sum();
+                // Where it leads to places without a friction set, nothing is known.
+                let lost =
+                    lost || blurred.is_nan() || blurred > 0.0 && value.abs() <= 2.0 * blurred;
                 return if lost { 0.0 } else { value };
             }
             for (way, rise) in way.iter_mut().zip(&rise) {
@@ -235,7 +270,8 @@ impl<'a> Neighbourhood<'a> {
         for k in DECADES {
             let r = 10f64.powi(k);
             let size = self.value(ray, r).abs();
-            if size.is_nan() && last == 0.0 {
+            // Within the rounding of places there may be none, and γ is rounding there.
+            if size.is_nan() && last <= self.noise {
                 continue;
             }
             if !(size <= LARGE) {
