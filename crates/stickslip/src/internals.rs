@@ -68,6 +68,7 @@ pub mod expression {
 
 /// Exact solutions of one contact.
 pub mod one_contact {
+    pub use crate::solvers::enumeration::disc::{DiscKind, enumerate_disc};
     pub use crate::solvers::one_contact::*;
 }
 

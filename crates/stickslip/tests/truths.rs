@@ -10,6 +10,7 @@ mod truth_events_of_groups;
 mod truth_few_contacts;
 mod truth_frames;
 mod truth_generalized_scenes;
+mod truth_grazing_in_space;
 mod truth_hypotheses;
 mod truth_joints;
 mod truth_joints_attainable;

@@ -3,8 +3,8 @@
 use crate::engine::{LocalView, contact_dynamics, impact};
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::algebra::SymmetricMatrix;
-use stickslip::internals::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
 use stickslip::internals::one_contact::gamma;
+use stickslip::internals::one_contact::{DiscKind, enumerate_disc};
 use stickslip::internals::{GeneralizedSet, project, support};
 use stickslip::laws::{ContactLaw, FlowRule, FrictionSection, ImpactLaw};
 use stickslip::records::StepRecord;
@@ -197,12 +197,12 @@ fn coulomb_kind(view: &LocalView, mu: f64) -> Answer {
     let (Ok(w), Ok(q)) = (view.delassus().try_into(), view.velocity().try_into()) else {
         return Answer::NotComputed("not one contact in space".into());
     };
-    let solutions = enumerate_disc(w, q, mu);
-    let count = |outcome| solutions.iter().filter(|s| s.outcome == outcome).count();
-    if count(DiscOutcome::Stick) > 0 {
+    let solutions = enumerate_disc(w, q, mu, 0.0);
+    let count = |kind| solutions.iter().filter(|s| s.kind == kind).count();
+    if count(DiscKind::Stick) > 0 {
         "stick".into()
     } else {
-        format!("slip({})", count(DiscOutcome::Slip)).into()
+        format!("slip({})", count(DiscKind::Slip)).into()
     }
 }
 

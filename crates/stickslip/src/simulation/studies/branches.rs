@@ -7,7 +7,7 @@ use crate::contact::ContactProblem;
 use crate::simulation::Simulation;
 use crate::solvers::enumeration::{
     Enumeration, EnumerationError, EnumerationSettings, FoundSolution, Verdict, Work,
-    enumerate_under, natural_map_size,
+    enumerate_under, natural_map_size, reach,
 };
 use crate::stepping::TimeSteppingScheme;
 use crate::systems::MechanicalSystem;
@@ -208,9 +208,12 @@ fn touching(system: &dyn MechanicalSystem, instant: &ContactProblem) -> Vec<bool
 /// continuum does only if both of its ends do.
 fn is_impulsive(solution: &FoundSolution, half: &ContactProblem) -> bool {
     let stays = |impulse: &[f64]| {
-        let size = impulse.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        if size == 0.0 || half.size() != impulse.len() {
-            return size != 0.0;
+        if half.size() != impulse.len() {
+            return impulse.iter().any(|&p| p != 0.0);
+        }
+        // Impulses that move nothing beyond rounding are none.
+        if reach(half, impulse) <= half.noise() {
+            return false;
         }
         let halved: Vec<f64> = impulse.iter().map(|p| 0.5 * p).collect();
         natural_map_size(half, impulse) < natural_map_size(half, &halved)

@@ -1,11 +1,12 @@
 //! All solutions of a one-step problem under Coulomb's law, not one.
 //!
 //! [`enumerate`] chooses: contacts with at most one tangent are enumerated exactly, mode by mode
-//! ([`planar`]); one contact with a disc in space exactly; everything else is searched from many starts
+//! ([`planar`]); one contact with a disc or an ellipse in space exactly ([`disc`]); everything else is searched from many starts
 //! ([`spatial`]), and the answer says so. Contacts that do not act on each other are enumerated group by group; groups larger than
 //! six contacts in the plane or two in space end at a bound of work ([`work`]), and what they leave open is told.
 
 mod apart;
+pub(crate) mod disc;
 pub(crate) mod planar;
 mod solution;
 pub(crate) mod spatial;
@@ -15,7 +16,7 @@ mod work;
 pub use solution::{
     Continuum, Enumeration, Examined, FoundSolution, Method, Mode, RowRange, Verdict,
 };
-pub(crate) use spatial::natural_map_size;
+pub(crate) use spatial::{natural_map_size, reach};
 pub use work::Work;
 
 use crate::contact::{BlockKind, ContactProblem};

@@ -3,8 +3,8 @@
 //! # What it computes
 //!
 //! Distinct zeros of the natural map F(p) = p − P_K(p − ρ(w + σ_D(−w_T) n)) of Coulomb's law, from many starts: no impulse,
-//! and impulses drawn in the cones over four decades of size. One contact with a disc is
-//! enumerated exactly.
+//! and impulses drawn in the cones over four decades of size. One contact with a disc or an ellipse
+//! is enumerated exactly.
 //!
 //! # Source
 //!
@@ -39,8 +39,9 @@ use crate::algebra::small_dense::norm;
 use crate::algebra::splitmix::Splitmix;
 use crate::contact::{ContactProblem, Judgement, rounding_floor};
 use crate::laws::FrictionSection;
-use crate::solvers::one_contact::coulomb_disc::{DiscOutcome, enumerate_disc};
+use crate::solvers::one_contact::{from_disc_frame, in_disc_frame};
 
+use super::disc::{DiscKind, DiscSolution, enumerate_disc};
 use super::solution::{free_speed, impulse_floor, stiffest};
 use super::unbounded::unbounded_direction;
 use super::work::{Allowance, starts_at_once};
@@ -58,7 +59,7 @@ pub fn search(
     settings: &EnumerationSettings,
     work: &Work,
 ) -> Enumeration {
-    if let Some(exact) = one_disc(problem) {
+    if let Some(exact) = one_disc(problem, settings) {
         return exact;
     }
     let starts = settings.starts * problem.blocks().len();
@@ -137,9 +138,10 @@ fn from_start(
     if !newton(problem, &mut p, allowance) {
         return None;
     }
+    let decided = is_decided(problem, &p) || is_unloaded(problem);
+    silence(problem, &mut p);
     let modes = modes(problem, &p);
     let continuum = continuum(problem, &p, allowance);
-    let decided = is_decided(problem, &p);
     let solution = FoundSolution::certified(problem, p, modes, continuum);
     Some(FoundSolution {
         decided,
@@ -182,7 +184,7 @@ fn continuum(problem: &ContactProblem, p: &[f64], allowance: &Allowance) -> Opti
 }
 
 /// The largest velocity that impulses of these sizes can make if nothing cancels.
-fn reach(problem: &ContactProblem, impulses: &[f64]) -> f64 {
+pub(crate) fn reach(problem: &ContactProblem, impulses: &[f64]) -> f64 {
     let m = impulses.len();
     let rows = problem.dense();
     (0..m)
@@ -196,6 +198,32 @@ fn reach(problem: &ContactProblem, impulses: &[f64]) -> f64 {
 /// The floor of rounding of the velocities that these impulses make: that of [`Judgement::floor`], in velocities.
 fn rounding(problem: &ContactProblem, impulses: &[f64]) -> f64 {
     rounding_floor(reach(problem, impulses), free_speed(problem), 1.0)
+}
+
+/// Impulses of contacts that move nothing beyond rounding are none, where that is a solution, too: else a search that ends beside no impulse at all
+/// would tell of an impact without size.
+fn silence(problem: &ContactProblem, p: &mut [f64]) {
+    let told = problem.noise().max(TOLD * rounding(problem, p));
+    let mut quiet = p.to_vec();
+    for block in problem.blocks() {
+        let mut own = vec![0.0; p.len()];
+        own[block.range()].copy_from_slice(&p[block.range()]);
+        if reach(problem, &own) <= told {
+            quiet[block.range()].fill(0.0);
+        }
+    }
+    if quiet != p && is_solution(problem, &quiet) {
+        p.copy_from_slice(&quiet);
+    }
+}
+
+/// Whether no contact is pressed: what an impulse could hide in the rounding of is no load then.
+fn is_unloaded(problem: &ContactProblem) -> bool {
+    let heard = problem.heard_free();
+    problem
+        .blocks()
+        .iter()
+        .all(|block| heard(block.start) >= 0.0)
 }
 
 /// Whether rounding hides less than a thousandth of what the impulses can do: below that other solutions, and other motions
@@ -250,36 +278,77 @@ fn joined(problem: &ContactProblem, a: &[f64], b: &[f64]) -> bool {
     })
 }
 
-/// One contact with a disc: all solutions.
-fn one_disc(problem: &ContactProblem) -> Option<Enumeration> {
+/// One contact with a disc or an ellipse: all solutions; none where one of them cannot be certified.
+fn one_disc(problem: &ContactProblem, settings: &EnumerationSettings) -> Option<Enumeration> {
     let [block] = problem.blocks() else {
         return None;
     };
-    let FrictionSection::Disc { mu, dimension: 2 } = block.section else {
-        return None;
+    // Tangents in which the section is a disc: p_T = E z.
+    let (mu, map) = match &block.section {
+        FrictionSection::Disc { mu, dimension: 2 } => (*mu, [[1.0, 0.0], [0.0, 1.0]]),
+        FrictionSection::Ellipse { map } if is_regular(map) => (1.0, *map),
+        _ => return None,
     };
+    let heard = problem.heard_free();
+    let free = [heard(0), heard(1), heard(2)];
     let dense = problem.dense();
     let w: &[f64; 9] = dense.as_ref().try_into().ok()?;
-    let q: &[f64; 3] = problem.free().try_into().ok()?;
-    let found = enumerate_disc(w, q, mu)
+    let (w, q) = in_disc_frame(w, &free, &map);
+    let found: Vec<FoundSolution> = enumerate_disc(&w, &q, mu, settings.rounding)
         .into_iter()
-        .map(|solution| {
-            let mode = match solution.outcome {
-                DiscOutcome::Open => Mode::Open,
-                DiscOutcome::Stick => Mode::Stick,
-                _ => Mode::SlipUpper,
-            };
-            FoundSolution::certified(problem, solution.impulse.to_vec(), vec![mode], None)
-        })
-        .filter(|solution| solution.residual <= 1e-9)
+        .map(|solution| certified(problem, solution, &map))
         .collect();
+    let accepted = 1e-9f64.max(10.0 * settings.rounding);
+    if found.iter().any(|s| !(s.residual <= accepted)) {
+        return None;
+    }
     let same = (1e-9 * free_speed(problem)).max(problem.noise());
+    let told = TOLD * rounding(problem, &[0.0; 3]);
+    let mut solutions = Enumeration::distinct(found, impulse_floor(problem), same);
+    for solution in &mut solutions {
+        let open = |c: &Continuum| c.dimension > 1 && c.unbounded.is_empty();
+        if solution.continuum.as_ref().is_some_and(open) {
+            let direction = unbounded_direction(problem, &solution.local_velocity, told);
+            direction.into_iter().for_each(|d| solution.recede(d));
+        }
+    }
     Some(Enumeration {
-        solutions: Enumeration::distinct(found, impulse_floor(problem), same),
+        solutions,
         method: Method::Exact,
         effort: 1,
         groups: Vec::new(),
     })
+}
+
+/// Whether an ellipse has two dimensions.
+fn is_regular(map: &[[f64; 2]; 2]) -> bool {
+    let determinant = map[0][0] * map[1][1] - map[0][1] * map[1][0];
+    let size: f64 = map.iter().flatten().map(|x| x * x).sum();
+    determinant.abs() > 1e-6 * size
+}
+
+/// A solution in the tangents of the problem.
+fn certified(
+    problem: &ContactProblem,
+    solution: DiscSolution,
+    map: &[[f64; 2]; 2],
+) -> FoundSolution {
+    let given = |mut p: [f64; 3]| {
+        from_disc_frame(map, &mut p);
+        p.to_vec()
+    };
+    let mode = match solution.kind {
+        DiscKind::Open => Mode::Open,
+        DiscKind::Stick => Mode::Stick,
+        DiscKind::Slip => Mode::SlipUpper,
+    };
+    let continuum = solution.set.map(|set| Continuum {
+        dimension: set.dimension,
+        moves_velocity: set.moves_velocity,
+        ends: set.ends.into_iter().map(given).collect(),
+        unbounded: set.unbounded.into_iter().map(given).collect(),
+    });
+    FoundSolution::certified(problem, given(solution.impulse), vec![mode], continuum)
 }
 
 /// Start number `index`: none open, then random parts of the cones.
@@ -495,6 +564,10 @@ fn newton(problem: &ContactProblem, p: &mut [f64], allowance: &Allowance) -> boo
             break;
         }
     }
+    is_solution(problem, p)
+}
+
+fn is_solution(problem: &ContactProblem, p: &[f64]) -> bool {
     let judgement = Judgement::of(problem, p);
     judgement.residual.worst() <= (0.1 * TOLD) * judgement.floor
 }

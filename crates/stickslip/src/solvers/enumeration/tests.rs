@@ -304,7 +304,7 @@ fn impulses_lost_in_rounding_leave_the_verdict_undecided() {
     }
 }
 
-/// Anisotropic friction in space is searched for. Contacts that do not act on each other are searched one by one, and their solutions go with each
+/// Contacts that do not act on each other are enumerated one by one, also with anisotropic friction in space, and their solutions go with each
 /// other: a search of all together met six or seven of nine.
 #[test]
 fn groups_that_do_not_act_on_each_other_have_all_products_of_their_solutions() {
@@ -331,7 +331,7 @@ fn groups_that_do_not_act_on_each_other_have_all_products_of_their_solutions() {
     assert!(k >= 3, "{alone:?}");
     for count in [2, 3] {
         let found = groups(count);
-        assert_eq!(found.method, Method::Search);
+        assert_eq!(found.method, Method::Exact);
         assert_eq!(found.solutions.len(), k.pow(count as u32));
         assert!(found.solutions.iter().all(|s| s.residual < 1e-9));
         // All of them differ.

@@ -104,7 +104,7 @@ fn disc(contact: &OneContact, mu: f64, p: &mut [f64]) -> LocalOutcome {
 
 /// D = {E z, |z| ≤ 1}: the disc of coefficient 1 for the tangents Eᵀ t.
 fn ellipse(contact: &OneContact, map: &[[f64; 2]; 2], p: &mut [f64]) -> LocalOutcome {
-    let (w, q) = in_disc_frame(contact, map);
+    let (w, q) = in_disc_frame(contact.w, contact.q, map);
     let unit = FrictionSection::Disc {
         mu: 1.0,
         dimension: 2,
@@ -121,7 +121,11 @@ fn ellipse(contact: &OneContact, map: &[[f64; 2]; 2], p: &mut [f64]) -> LocalOut
 }
 
 /// W and q for the tangents Eᵀ t.
-pub(super) fn in_disc_frame(contact: &OneContact, map: &[[f64; 2]; 2]) -> ([f64; 9], [f64; 3]) {
+pub(crate) fn in_disc_frame(
+    given: &[f64],
+    free: &[f64],
+    map: &[[f64; 2]; 2],
+) -> ([f64; 9], [f64; 3]) {
     let t = [
         [1.0, 0.0, 0.0],
         [0.0, map[0][0], map[0][1]],
@@ -130,10 +134,10 @@ pub(super) fn in_disc_frame(contact: &OneContact, map: &[[f64; 2]; 2]) -> ([f64;
     let (mut w, mut q) = ([0.0; 9], [0.0; 3]);
     for i in 0..3 {
         for k in 0..3 {
-            q[i] += t[k][i] * contact.q[k];
+            q[i] += t[k][i] * free[k];
             for j in 0..3 {
                 for l in 0..3 {
-                    w[3 * i + j] += t[k][i] * contact.w[3 * k + l] * t[l][j];
+                    w[3 * i + j] += t[k][i] * given[3 * k + l] * t[l][j];
                 }
             }
         }
@@ -142,7 +146,7 @@ pub(super) fn in_disc_frame(contact: &OneContact, map: &[[f64; 2]; 2]) -> ([f64;
 }
 
 /// p_t = E z.
-pub(super) fn from_disc_frame(map: &[[f64; 2]; 2], p: &mut [f64]) {
+pub(crate) fn from_disc_frame(map: &[[f64; 2]; 2], p: &mut [f64]) {
     let z = [p[1], p[2]];
     for i in 0..2 {
         p[i + 1] = map[i][0] * z[0] + map[i][1] * z[1];

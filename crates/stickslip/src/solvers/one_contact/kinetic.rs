@@ -66,7 +66,7 @@ pub fn solve_kinetic(
     let exact = match contact.section {
         FrictionSection::Disc { mu, dimension: 2 } => kinetic_disc::solve(w, q, *mu),
         FrictionSection::Ellipse { map } => {
-            let (w, q) = in_disc_frame(contact, map);
+            let (w, q) = in_disc_frame(contact.w, contact.q, map);
             kinetic_disc::solve(&w, &q, 1.0).map(|(mut p, state)| {
                 from_disc_frame(map, &mut p);
                 (p, state)
@@ -104,7 +104,7 @@ pub fn solve_jam(contact: &OneContact, p: &mut [f64]) -> LocalOutcome {
             return state_of(&contact, p).into();
         }
         (_, FrictionSection::Ellipse { map }) => {
-            let (w, q) = in_disc_frame(&contact, map);
+            let (w, q) = in_disc_frame(contact.w, contact.q, map);
             p.copy_from_slice(&kinetic_disc::jam(&w, &q, 1.0));
             from_disc_frame(map, p);
             return state_of(&contact, p).into();

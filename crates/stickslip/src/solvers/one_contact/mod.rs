@@ -21,6 +21,7 @@ mod outcome;
 pub mod planar;
 
 pub use coulomb::solve_coulomb;
+pub(crate) use coulomb::{from_disc_frame, in_disc_frame};
 pub use gamma::gamma;
 pub use kinetic::{solve_jam, solve_kinetic};
 pub use known_normal::solve_known_normal;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::solvers::enumeration::disc::{DiscKind, enumerate_disc};
 
 /// Splitmix generator: the tests need reproducible numbers, not good ones.
 struct Random(u64);
@@ -143,7 +144,7 @@ fn hundred_thousand_random_contacts_are_solved_or_proved_without_solution() {
             // The verdict is only ever given for blocks of smaller rank, and the
             // enumeration must not know a solution of moderate size.
             assert!(matches!(kind, Kind::RankOne | Kind::RankTwo), "{kind:?}");
-            for other in enumerate_disc(&w, &q, mu) {
+            for other in enumerate_disc(&w, &q, mu, 0.0) {
                 let error = residual(&w, &q, mu, &other.impulse);
                 let size = other.impulse[0] * (1.0 + mu) * (w[0] + w[4] + w[8]);
                 assert!(
@@ -162,7 +163,7 @@ fn hundred_thousand_random_contacts_are_solved_or_proved_without_solution() {
         );
         // Where solutions are isolated the answer is one of the enumerated ones.
         if sample % 5 == 0 && !matches!(kind, Kind::RankOne | Kind::RankTwo) {
-            let all = enumerate_disc(&w, &q, mu);
+            let all = enumerate_disc(&w, &q, mu, 0.0);
             several += usize::from(all.len() > 1);
             let size = r.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let distance = all
@@ -176,7 +177,7 @@ fn hundred_thousand_random_contacts_are_solved_or_proved_without_solution() {
             // Near-singular sticks amplify the rounding of the reference elimination.
             let tolerance = if kind == Kind::FullRank { 1e-6 } else { 1e-3 };
             let bad = distance > tolerance * size;
-            let excused = bad && all.iter().any(|s| s.outcome == outcome) || all.is_empty();
+            let excused = bad && all.iter().any(|s| same(s.kind, outcome)) || all.is_empty();
             assert!(
                 !bad || excused || error < 1e-13,
                 "sample {sample} {kind:?} mu {mu} {r:?} {outcome:?} against {all:?}"
@@ -192,6 +193,16 @@ fn hundred_thousand_random_contacts_are_solved_or_proved_without_solution() {
         "Painlevé samples are part of the test, got {several}"
     );
     assert!(worst < 1e-12);
+}
+
+fn same(kind: DiscKind, outcome: DiscOutcome) -> bool {
+    let of = match outcome {
+        DiscOutcome::Open => Some(DiscKind::Open),
+        DiscOutcome::Stick => Some(DiscKind::Stick),
+        DiscOutcome::Slip => Some(DiscKind::Slip),
+        DiscOutcome::NoSolution => None,
+    };
+    of == Some(kind)
 }
 
 #[test]
@@ -220,8 +231,8 @@ fn immovable_contact_is_open_or_without_solution() {
 fn painleve_contact_has_three_solutions() {
     // A planar rod embedded in space: strong coupling, μ |W_NT| > W_NN, separating approach.
     let w = [1.0, 3.0, 0.0, 3.0, 10.0, 0.0, 0.0, 0.0, 1.0];
-    let all = enumerate_disc(&w, &[0.2, 1.0, 0.0], 0.8);
-    assert_eq!(all[0].outcome, DiscOutcome::Open);
+    let all = enumerate_disc(&w, &[0.2, 1.0, 0.0], 0.8, 0.0);
+    assert_eq!(all[0].kind, DiscKind::Open);
     assert!(all.len() >= 2, "{all:?}");
 }
 
@@ -237,7 +248,7 @@ fn a_sliding_particle_has_one_solution_in_every_direction() {
     directions.extend([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)]);
     directions.extend([(1.0, -0.0), (1.0, 1e-17), (1.0, -1e-17)]);
     for (c, s) in directions {
-        let all = enumerate_disc(&identity, &[-0.01, 3.0 * c, 3.0 * s], 0.5);
+        let all = enumerate_disc(&identity, &[-0.01, 3.0 * c, 3.0 * s], 0.5, 0.0);
         let [slip] = &all[..] else {
             panic!("{c} {s}: {all:?}")
         };
