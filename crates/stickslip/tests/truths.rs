@@ -12,6 +12,7 @@ mod truth_frames;
 mod truth_generalized_scenes;
 mod truth_grazing_in_space;
 mod truth_hypotheses;
+mod truth_jam_of_several;
 mod truth_joints;
 mod truth_joints_attainable;
 mod truth_jumps;

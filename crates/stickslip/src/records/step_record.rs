@@ -67,6 +67,11 @@ pub enum StepOutcome {
         /// The first of the contacts.
         contact: ContactKey,
     },
+    /// Friction that would stop the slip by an impact without collision at one of several touching contacts, which is not computed.
+    JamOfSeveral {
+        /// The first of the contacts.
+        contact: ContactKey,
+    },
     /// Contacts under the energetic law that act on each other close together, or one closes another: their impact depends on
     /// the ratios of their stiffnesses.
     SeveralLayers {
@@ -151,6 +156,7 @@ impl StepOutcome {
             self,
             Self::NoSolution { .. }
                 | Self::ReactionsNotUnique { .. }
+                | Self::JamOfSeveral { .. }
                 | Self::StoppedAtSeveral { .. }
                 | Self::SeveralLayers { .. }
                 | Self::NonFinite

@@ -192,6 +192,11 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
              \"event-driven\" cannot tell which of them stick (the other schemes can)",
             named(contact)
         ),
+        StepOutcome::JamOfSeveral { contact } => format!(
+            "contact `{}` and others touch where no acceleration obeys the law, and an impact without collision of more than one touching contact \
+             is not computed by scheme = \"event-driven\" (the other schemes do)",
+            named(contact)
+        ),
         StepOutcome::StaysAtKink { contact } => format!(
             "contact `{}` stays at a kink of its gap (`min`, `max`, `abs`, `if`), where two normals press it and it has \
              one at a time: give it a contact for each side",

@@ -106,6 +106,8 @@ impl Integrator {
                 let contact = first.min().unwrap_or_default();
                 return if self.accelerations.dependent {
                     StepOutcome::ReactionsNotUnique { contact }
+                } else if rigid && self.touching(None).iter().filter(|t| **t).count() > 1 {
+                    StepOutcome::JamOfSeveral { contact }
                 } else {
                     StepOutcome::NoSolution { contact }
                 };
