@@ -135,7 +135,12 @@ fn doubt(expected: &Attainable, samples: &[Sampled]) -> Option<&'static str> {
     let least = samples
         .iter()
         .min_by(|a, b| a.epsilon.total_cmp(&b.epsilon))?;
-    match expected.limit? {
+    let Some(limit) = expected.limit else {
+        return (least.excess > 0.25 * length).then_some(
+            "at the smallest radius the sample holds velocities off the way from v- to the jam of least energy",
+        );
+    };
+    match limit {
         Shape::Segment if least.gap > 0.25 * length => Some(
             "at the smallest radius the sample leaves part of the segment empty: points with gamma > 0 are rare, or gamma is rounding there",
         ),

@@ -195,6 +195,32 @@ fn what_has_no_surface_no_normal_or_no_slip_is_refused_by_name() {
     }
 }
 
+/// The particle of the test below on a rail along x: friction across it moves nothing, and the square is an interval.
+#[test]
+fn a_polygon_on_a_rail_is_friction_of_one_dimension() {
+    for polygon in [
+        "[0.7, -0.7], [0.7, 0.7], [-0.7, 0.7], [-0.7, -0.7]",
+        "[0.7, 0.1], [0.7, 0.2], [-0.7, 0.2], [-0.7, -0.2]",
+    ] {
+        let body = format!(
+            "[system]\ncoordinates = [\"x\", \"y\", \"z\"]\nkinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n\
+             [[joints]]\nname = \"rail\"\nequation = \"y\"\n\
+             [[contacts]]\ngap = \"z\"\ntangents = [[1, 0, \"1/0.7\"], [0, 1, 0]]\nfriction = {{ polygon = [{polygon}] }}\n\
+             [initial]\nx_dot = 1\n"
+        );
+        let found = of(&scene(&body)).unwrap();
+        assert_eq!(
+            (found.sign, found.hypothesis),
+            (0, Hypothesis::OneDimension)
+        );
+        assert_eq!(
+            (found.shape, found.limit),
+            (Shape::Segment, Some(Shape::Pair))
+        );
+        assert!(found.jam.iter().all(|v| v.abs() < 1e-12), "{:?}", found.jam);
+    }
+}
+
 /// A particle whose tangent reads part of the height, with a square section one side of which has γ = 0. −v lies in the cone of that side, so that
 /// friction along it can take the whole velocity.
 #[test]

@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::algebra::PivotedCholesky;
 use crate::algebra::lcp::{LcpOutcome, solve_lcp};
 use crate::algebra::splitmix::Splitmix;
 use crate::contact::{ContactKey, ContactProblem, ContactSolution, ContactSolver};
@@ -210,6 +211,7 @@ impl Attainable {
         }
         let w = problem.dense();
         let (rows, _) = rows_and_parts(&problem, 0);
+        let rank = friction_rank(&problem, &rows, &joints);
         if !(w[0] > 0.0 && joints.cancels(q, &rows[..1], &[1.0]) < 1.0 / CRITICAL) {
             return Err(StudyError::HeldGap);
         }
@@ -225,7 +227,7 @@ impl Attainable {
         };
         let impulse = match sign {
             1 => vec![0.0; block.size],
-            0 => critical_jam(&problem)?,
+            0 => critical_jam(&problem, rank)?,
             _ => jam(&problem),
         };
         let mut after = vec![0.0; v.len()];
@@ -242,7 +244,10 @@ impl Attainable {
             (true, 0) => Shape::Segment,
             (true, _) => Shape::Pair,
         };
-        let hypothesis = hypothesis(&block.section, &w[1..block.size], sign);
+        let hypothesis = match rank {
+            0 | 1 => Hypothesis::OneDimension,
+            _ => hypothesis(&block.section, &w[1..block.size], sign),
+        };
         let limit = match (jams, sign, positive_neighbours) {
             (false, ..) => Some(Shape::Point),
             (true, 0, None) => None,
@@ -278,6 +283,21 @@ fn slides(problem: &ContactProblem, v: &[f64]) -> Result<(), StudyError> {
     } else {
         Err(StudyError::NotSliding { speed })
     }
+}
+
+/// How many dimensions of motion friction moves: joints may leave one of two tangents.
+fn friction_rank(problem: &ContactProblem, rows: &[Vec<f64>], joints: &JointSurface) -> usize {
+    let d = rows.len() - 1;
+    // As parts of what the tangents move without joints, beside which rounding is seen.
+    let free: Vec<f64> = rows.iter().map(|row| joints.free_size(row)).collect();
+    let part = |i: usize, j: usize| {
+        let part = problem.w(i, j) / (free[i] * free[j]);
+        if part.abs() > CRITICAL { part } else { 0.0 }
+    };
+    let tangential: Vec<f64> = (0..d * d).map(|k| part(1 + k / d, 1 + k % d)).collect();
+    let mut factor = PivotedCholesky::default();
+    factor.factor(d, &tangential);
+    factor.rank()
 }
 
 /// Which hypothesis covers a section whose W_NT is `coupling`.
@@ -325,11 +345,12 @@ fn attained_once(section: &FrictionSection, direction: &[f64]) -> bool {
 }
 
 /// Jam at γ = 0: the only direction without normal velocity is that of the point that attains γ, or there are those of a side.
-fn critical_jam(problem: &ContactProblem) -> Result<Vec<f64>, StudyError> {
+fn critical_jam(problem: &ContactProblem, rank: usize) -> Result<Vec<f64>, StudyError> {
     let (m, w) = (problem.size(), problem.dense());
     let minus: Vec<f64> = w[1..m].iter().map(|x| -x).collect();
     let section = &problem.blocks()[0].section;
-    if !attained_once(section, &minus) {
+    // Where friction moves one dimension, all points that attain γ move it alike.
+    if !attained_once(section, &minus) && rank > 1 {
         return side_jam(problem);
     }
     let mut direction = vec![0.0; m];

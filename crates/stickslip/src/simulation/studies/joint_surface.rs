@@ -178,17 +178,20 @@ impl<'a> JointSurface<'a> {
         doubts
     }
 
+    /// The kinetic length of a covector, without joints.
+    pub fn free_size(&self, covector: &[f64]) -> f64 {
+        let mut response = covector.to_vec();
+        self.mass.solve_in_place(&mut response);
+        dot(covector, &response).sqrt()
+    }
+
     /// How much larger the terms of γ are than W_NN, since the joints take most of what impulses would do without them: `rows` of a contact, normal
     /// first, with the parts of a unit impulse along them.
     pub fn cancels(&self, q: &[f64], rows: &[Vec<f64>], parts: &[f64]) -> f64 {
         if self.is_empty() {
             return 1.0;
         }
-        let free = |row: &Vec<f64>| {
-            let mut response = row.clone();
-            self.mass.solve_in_place(&mut response);
-            dot(row, &response).sqrt()
-        };
+        let free = |row: &Vec<f64>| self.free_size(row);
         let terms: f64 = (rows.iter().zip(parts))
             .map(|(row, part)| part.abs() * free(row))
             .sum();
