@@ -1,17 +1,22 @@
 //! Contacts in space that graze at γ = 0: continua of motions, and motions that just go on.
 
-use stickslip::scene::{Scene, SourceText};
+use std::ops::ControlFlow;
+
+use stickslip::scene::{Changes, Scene, SourceText};
 use stickslip::simulation::studies::branches::BranchStudy;
 use stickslip::solvers::enumeration::{EnumerationSettings, Method, Mode, Verdict};
 use stickslip::stepping::MoreauContactDynamics;
 
-fn study(body: &str) -> BranchStudy {
-    let text = format!(
+fn text(body: &str) -> String {
+    format!(
         "title = \"grazing\"\nuntil = 0.1\nstep = 1e-3\nlaw = \"coulomb\"\nscheme = \"moreau\"\n[system]\ncoordinates = [\"x\", \"y\", \"z\"]\n\
          kinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n{body}"
-    );
-    let scene =
-        Scene::parse(SourceText::new("grazing.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+    )
+}
+
+fn study(body: &str) -> BranchStudy {
+    let scene = Scene::parse(SourceText::new("grazing.toml", text(body)));
+    let scene = scene.unwrap_or_else(|e| panic!("{e}"));
     let (q, v) = scene.initial_state();
     let system = scene.system().unwrap();
     let mut scheme = MoreauContactDynamics::new(1e-9);
@@ -48,6 +53,38 @@ fn at_gamma_zero_a_disc_and_an_ellipse_stop_a_slip_by_any_part() {
             let expected = [1.0, -1.0, 0.0];
             let off = stop.iter().zip(expected).map(|(a, b)| (a - b).abs());
             assert!(off.fold(0.0, f64::max) < 1e-9, "{stop:?}");
+        }
+    }
+}
+
+/// The motions of that continuum have the velocities (1 − s, 0, 0): the least energy stops, the smallest impulse and taking off go on. A run counts it
+/// as several motions.
+#[test]
+fn rules_choose_within_a_continuum_and_runs_count_it() {
+    let planar =
+        "[[contacts]]\ngap = \"y\"\ntangents = [[1, 1, 0]]\nfriction = 1\n[initial]\nx_dot = 1\n"
+            .to_string();
+    for body in [
+        particle("1", [1.0, 0.0]),
+        particle("{ ellipse = [1, 0.5] }", [1.0, 0.0]),
+        planar,
+    ] {
+        for (rule, speed) in [
+            ("least-energy", 0.0),
+            ("smallest-impulse", 1.0),
+            ("take-off-first", 1.0),
+        ] {
+            let source = SourceText::new("grazing.toml", text(&body));
+            let source = Changes::new()
+                .key("several_rule", rule)
+                .apply(&source)
+                .unwrap();
+            let scene = Scene::parse(source).unwrap_or_else(|e| panic!("{e}"));
+            let mut run = scene.simulation().unwrap();
+            run.run_until(0.01, |_| ControlFlow::Continue(()));
+            let v = run.state().v[0];
+            assert!((v - speed).abs() < 1e-12, "{rule}: {v}\n{body}");
+            assert!(run.certificate().several_solutions > 0, "{rule}\n{body}");
         }
     }
 }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::algebra::dot;
 use crate::contact::{ContactProblem, ContactSolution, ContactSolver, SolveStatus};
 use crate::solvers::GaussSeidel;
 use crate::solvers::enumeration::{
-    EnumerationSettings, FoundSolution, Method, Mode, enumerate, is_enumerable,
+    Continuum, EnumerationSettings, FoundSolution, Method, Mode, enumerate, is_enumerable,
 };
 use crate::solvers::uniqueness::{Component, components, may_be_taken_apart};
 
@@ -24,27 +25,89 @@ pub enum ChoiceRule {
 }
 
 impl ChoiceRule {
-    /// Index of the chosen solution; sums over components, so that the choice of each is that of all.
-    fn choose(self, problem: &ContactProblem, bias: &[f64], found: &[FoundSolution]) -> usize {
-        let free = problem.free();
-        let key = |s: &FoundSolution| match self {
-            Self::TakeOffFirst => 0.0,
-            // ½ p·(w + q) without the bias of both: the energy up to a constant.
-            Self::LeastEnergy => {
-                let work =
-                    |(i, p): (usize, &f64)| p * (s.local_velocity[i] + free[i] - 2.0 * bias[i]);
-                s.impulse.iter().enumerate().map(work).sum()
-            }
-            Self::SmallestImpulse => s.impulse.iter().map(|p| p * p).sum(),
-        };
-        let mut best = 0;
+    /// Index of the chosen solution and its impulse; sums over components, so that the choice of each is that of all.
+    fn choose(
+        self,
+        problem: &ContactProblem,
+        bias: &[f64],
+        found: &[FoundSolution],
+    ) -> (usize, Vec<f64>) {
+        let mut best: Option<(usize, Vec<f64>, f64)> = None;
         for (k, solution) in found.iter().enumerate() {
-            if key(solution) < key(&found[best]) {
-                best = k;
+            let impulse = self.settle(problem, bias, solution);
+            let key = match self {
+                Self::TakeOffFirst => 0.0,
+                // ½ p·(w + q) without the bias of both: the energy up to a constant.
+                Self::LeastEnergy => {
+                    dot(&impulse, &sum_of_velocities(problem, bias, [&impulse, &[]]))
+                }
+                Self::SmallestImpulse => dot(&impulse, &impulse),
+            };
+            if best.as_ref().is_none_or(|best| key < best.2) {
+                best = Some((k, impulse, key));
             }
         }
-        best
+        best.map_or_else(Default::default, |(k, impulse, _)| (k, impulse))
     }
+
+    /// The impulse of a solution, or of the continuum that it stands for, that the rule takes.
+    fn settle(self, problem: &ContactProblem, bias: &[f64], solution: &FoundSolution) -> Vec<f64> {
+        let continuum = solution.continuum.as_ref();
+        let Some((from, along, longest)) = continuum.and_then(segment) else {
+            return solution.impulse.clone();
+        };
+        let at = |t: f64| -> Vec<f64> { from.iter().zip(&along).map(|(a, d)| a + t * d).collect() };
+        let place = match self {
+            // The end without an impulse takes off; else any.
+            Self::TakeOffFirst => {
+                let ends = continuum.iter().flat_map(|c| &c.ends);
+                let open = ends.into_iter().find(|end| end.iter().all(|&p| p == 0.0));
+                return open.unwrap_or(&solution.impulse).clone();
+            }
+            // The energy is a square along a segment: its slopes at both ends tell where it is least.
+            Self::LeastEnergy => {
+                let slope = |t: f64| {
+                    let place = at(t);
+                    dot(&along, &sum_of_velocities(problem, bias, [&place, &place]))
+                };
+                slope(0.0) / (slope(0.0) - slope(1.0))
+            }
+            Self::SmallestImpulse => -dot(&from, &along) / dot(&along, &along),
+        };
+        match place.is_finite() {
+            true => at(place.clamp(0.0, longest)),
+            // The energy is the same all along.
+            false => solution.impulse.clone(),
+        }
+    }
+}
+
+/// Start, direction and length of a continuum with one dimension; none where its ends are not known.
+fn segment(continuum: &Continuum) -> Option<(Vec<f64>, Vec<f64>, f64)> {
+    match (&continuum.ends[..], &continuum.unbounded[..]) {
+        ([a, b], []) => {
+            let along = b.iter().zip(a).map(|(b, a)| b - a).collect();
+            Some((a.clone(), along, 1.0))
+        }
+        ([a], [direction]) if continuum.dimension == 1 => {
+            Some((a.clone(), direction.clone(), f64::INFINITY))
+        }
+        _ => None,
+    }
+}
+
+/// The velocities of two impulses, of which an empty one is none, without the bias of both.
+fn sum_of_velocities(problem: &ContactProblem, bias: &[f64], impulses: [&[f64]; 2]) -> Vec<f64> {
+    let mut sum: Vec<f64> = bias.iter().map(|b| -2.0 * b).collect();
+    let mut velocity = vec![0.0; bias.len()];
+    for impulse in impulses {
+        match impulse.is_empty() {
+            true => velocity.copy_from_slice(problem.free()),
+            false => problem.local_velocity(impulse, &mut velocity),
+        }
+        sum.iter_mut().zip(&velocity).for_each(|(s, u)| *s += u);
+    }
+    sum
 }
 
 /// What the next enumerated step should take, and what the last one found.
@@ -139,6 +202,8 @@ struct Listed {
     found: Vec<FoundSolution>,
     /// The one that the rule takes.
     ruled: usize,
+    /// Its impulse, of all those of a continuum.
+    settled: Vec<f64>,
     /// Whether nothing moves it, whatever the modes.
     at_rest: bool,
 }
@@ -192,9 +257,11 @@ impl EnumeratingSolver {
                 enumeration.solutions
             };
             let bias: Vec<f64> = rows.iter().map(|&i| problem.bias()[i]).collect();
+            let (ruled, settled) = self.rule.choose(&part.problem, &bias, &found);
             Some(Listed {
                 first: blocks[0],
-                ruled: self.rule.choose(&part.problem, &bias, &found),
+                ruled,
+                settled,
                 rows,
                 found,
                 at_rest,
@@ -301,14 +368,19 @@ impl EnumeratingSolver {
         for (part, &k) in listed.iter().zip(&chosen) {
             count = count.saturating_mul(part.found.len());
             index = index.saturating_mul(part.found.len()).saturating_add(k);
-            let taken = &part.found[k];
-            for (r, &i) in part.rows.iter().enumerate() {
-                solution.impulse[i] = taken.impulse[r];
+            let taken = match k == part.ruled {
+                true => &part.settled,
+                false => &part.found[k].impulse,
+            };
+            for (&i, &p) in part.rows.iter().zip(taken) {
+                solution.impulse[i] = p;
             }
         }
         write_velocity(problem, solution);
         self.control.tell(count, index);
-        let several = listed.iter().find(|part| part.found.len() > 1);
+        // A continuum of motions is several, too.
+        let several = |part: &&Listed| part.found.len() > 1 || part.found[0].moves_velocity();
+        let several = listed.iter().find(several);
         if let (Some(part), SolveStatus::Converged) = (several, &solution.status) {
             solution.status = SolveStatus::SeveralSolutions { block: part.first };
         }
