@@ -1,6 +1,7 @@
 //! The end of a theta step: record, energy account, projection.
 
 use crate::algebra::{assign, assign_difference, dot, long_dot};
+use crate::contact::ContactProblem;
 use crate::laws::ImpactLaw;
 use crate::records::{EnergyEntry, Momentum, MomentumEntry, StepRecord};
 use crate::systems::MechanicalSystem;
@@ -41,7 +42,7 @@ impl MoreauJean {
         }
         let (mut kinetic, mut potential) = self.account(system, frame, state, record);
         if frame.coasting {
-            record.momentum = self.momentum(system, frame, state);
+            record.momentum = self.momentum(system, frame, state, &stage.problem);
         }
         let overshoots = self.positions.overshoots && !self.assembly.active.is_empty();
         if self.positions.corrected || overshoots {
@@ -169,6 +170,7 @@ impl MoreauJean {
         system: &dyn MechanicalSystem,
         frame: &StepFrame,
         state: &State,
+        problem: &ContactProblem,
     ) -> Option<MomentumEntry> {
         let before = system.momentum(&state.q, &state.v)?;
         let after = system.momentum(&self.step.q_end, &self.step.v_end)?;
@@ -186,7 +188,18 @@ impl MoreauJean {
                 .sum()
         };
         let linear_size = sum(0..3);
-        let angular_size = sum(3..6) + lever * linear_size;
+        // So do the moments of contacts about the centre of a body that rests on several.
+        let mut moments = 0.0;
+        let pressed = match self.assembly.active.is_empty() {
+            true => &[],
+            false => self.phases.impulse.as_slice(),
+        };
+        for (i, &p) in pressed.iter().enumerate() {
+            let mut own = [0.0; 6];
+            problem.row_add(i, p, &mut own);
+            moments += own[3..].iter().map(|x| x.abs()).sum::<f64>();
+        }
+        let angular_size = sum(3..6) + lever * linear_size + moments;
         Some(MomentumEntry {
             change: momentum(std::array::from_fn(|i| after[i] - before[i])),
             forces: momentum(forces),
