@@ -265,3 +265,60 @@ fn a_slider_does_not_turn_round_because_its_friction_cancels() {
         assert_eq!(lines(&report), [Line::FrictionLaw], "{report:?}");
     }
 }
+
+/// A particle of 1 kg on the unit circle, held there by `holder`, that is driven along it: its angle is t + t^2. Exact nodes every `h`, with the
+/// reaction that bends its way, `factor` times.
+fn on_a_circle(holder: &str, h: f64, factor: f64) -> String {
+    let is_contact = holder.contains("[[contacts]]");
+    let mut nodes = Vec::new();
+    let count = (0.9 / h).round() as usize;
+    for k in 0..=count {
+        let t = k as f64 * h;
+        let (angle, rate) = (t + t * t, 1.0 + 2.0 * t);
+        let (x, y) = (angle.cos(), angle.sin());
+        let v = format!("[{:?}, {:?}]", -rate * y, rate * x);
+        // The integral of the square of the rate.
+        let bent = |t: f64| (1.0 + 2.0 * t).powi(3) / 6.0;
+        let smooth = match k {
+            0 => 0.0,
+            _ => factor * (bent(t) - bent(t - h)),
+        };
+        let smooth = if is_contact {
+            format!(", \"smooth\": [{smooth:?}], \"atom\": [0]")
+        } else {
+            String::new()
+        };
+        nodes.push(format!(
+            "{{\"t\": {t:?}, \"q\": [{x:?}, {y:?}], \"v_left\": {v}, \"v_right\": {v}{smooth}}}"
+        ));
+    }
+    format!(
+        "{{\"quadrature\": \"free\", \"nodes\": [{}]}}",
+        nodes.join(",")
+    )
+}
+
+#[test]
+fn exact_motions_on_curved_ways_are_accepted_where_their_path_is_free() {
+    let system = "[system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2)/2\"\n\
+        forces = { x = \"-2*y\", y = \"2*x\" }\n[initial]\nx = 1\n\"y'\" = 1\n";
+    let joint = format!("{system}[[joints]]\nequation = \"x^2 + y^2 - 1\"\n");
+    let bowl = format!("{system}[[contacts]]\nname = \"bowl\"\ngap = \"(1 - x^2 - y^2)/2\"\n");
+    for holder in [&joint, &bowl] {
+        for h in [0.1, 0.01, 0.003] {
+            let report = judge(holder, &on_a_circle(holder, h, 1.0));
+            assert!(report.accepted(), "{h}: {:?}", report.violations);
+        }
+    }
+    // A reaction that is not that of the way, and a drive that is another.
+    let h = 0.01;
+    for factor in [0.9, 1.1] {
+        let report = judge(&bowl, &on_a_circle(&bowl, h, factor));
+        assert!(lines(&report).contains(&Line::EquationOfMotion), "{factor}");
+    }
+    for holder in [&joint, &bowl] {
+        let other = holder.replace("-2*y", "-2.2*y").replace("2*x", "2.2*x");
+        let report = judge(&other, &on_a_circle(holder, h, 1.0));
+        assert!(lines(&report).contains(&Line::EquationOfMotion), "{holder}");
+    }
+}

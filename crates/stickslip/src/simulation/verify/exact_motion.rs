@@ -5,7 +5,7 @@ use crate::systems::Instant;
 
 use super::friction::{Reads, mean};
 use super::judge::Judge;
-use super::path::Path;
+use super::path::{IntervalSum, Path};
 use super::place::{Place, remove};
 use super::reactions::Reaction;
 use super::{Line, MotionNode, Quadrature, Verification};
@@ -79,8 +79,9 @@ impl Judge<'_> {
     fn interval(&self, k: usize, (before, after): (&Place, &Place), report: &mut Verification) {
         let (a, b) = (&self.motion.nodes[k - 1], &self.motion.nodes[k]);
         let path = Path::new(self.system, (a, b), self.motion.quadrature);
-        self.displacement(&path, after, report);
-        self.momentum(&path, after, report);
+        let sum = path.sum(&self.least_momenta(after));
+        self.displacement(&path, after, &sum, report);
+        self.momentum(&path, after, &sum, report);
         self.path_passages(&path, (before, after), report);
         // Gaps between the nodes, where the path is known.
         if path.quadrature != Quadrature::Free {
@@ -119,7 +120,15 @@ impl Judge<'_> {
             leaving: Vec::new(),
         };
         self.reaction_laws(&middle, &reaction, report);
-        self.dissipation(b.t, dot(&b.smooth, &local), report);
+        let work = match path.quadrature {
+            Quadrature::Free => least_work(
+                &b.smooth,
+                &before.local(&a.v_right),
+                &after.local(&b.v_left),
+            ),
+            Quadrature::Affine | Quadrature::Step => dot(&b.smooth, &local),
+        };
+        self.dissipation(b.t, work, report);
     }
 
     /// The gap of a constraint that is not closed all the way of an interval; one that takes no part is looked at in three places only.
@@ -158,7 +167,13 @@ impl Judge<'_> {
     }
 
     /// Positions: the displacement is the integral of the velocity.
-    fn displacement(&self, path: &Path, place: &Place, report: &mut Verification) {
+    fn displacement(
+        &self,
+        path: &Path,
+        place: &Place,
+        sum: &IntervalSum,
+        report: &mut Verification,
+    ) {
         let (a, b) = (path.from, path.to);
         let (h, tolerance) = (b.t - a.t, self.settings.tolerance);
         let expected = path.configuration(1.0);
@@ -170,12 +185,11 @@ impl Judge<'_> {
             } else {
                 fastest
             };
+            // Half of the change of the velocity, and what it may be off in between: it may have its largest value there.
+            let ways = |i: usize| h * (0.5 * (b.v_left[i] - a.v_right[i]).abs() + sum.wander[i]);
             let free = match path.quadrature {
-                Quadrature::Free if same => 0.5 * h * (b.v_left[i] - a.v_right[i]).abs(),
-                Quadrature::Free => {
-                    let pairs = b.v_left.iter().zip(&a.v_right);
-                    0.5 * h * pairs.map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
-                }
+                Quadrature::Free if same => ways(i),
+                Quadrature::Free => (0..b.v_left.len()).map(ways).fold(0.0, f64::max),
                 Quadrature::Affine | Quadrature::Step => 0.0,
             };
             let rounding = 64.0 * f64::EPSILON * (found.abs() + a.q[i].abs());
@@ -186,15 +200,17 @@ impl Judge<'_> {
         }
     }
 
-    /// The change of momentum is the impulse of forces and reactions over the interval.
-    fn momentum(&self, path: &Path, place: &Place, report: &mut Verification) {
+    /// Momenta below which nothing matters.
+    fn least_momenta(&self, place: &Place) -> Vec<f64> {
         let small = CONVERGED * self.settings.tolerance;
-        let floor: Vec<f64> = (0..self.system.dof())
+        (0..self.system.dof())
             .map(|i| small * self.momentum_scale(place, i))
-            .collect();
-        let sum = path.sum(&floor);
-        let parts = sum.momentum.iter().zip(&sum.impulse).zip(&sum.reaction);
-        let mut defect: Vec<f64> = parts.map(|((m, f), r)| m - f - r).collect();
+            .collect()
+    }
+
+    /// The change of momentum is the impulse of forces and reactions over the interval.
+    fn momentum(&self, path: &Path, place: &Place, sum: &IntervalSum, report: &mut Verification) {
+        let mut defect = sum.defect();
         remove(&mut defect, &sum.joints);
         for (i, defect) in defect.iter().enumerate() {
             let scale = self.momentum_scale(place, i);
@@ -244,4 +260,12 @@ impl Judge<'_> {
             self.dissipation(node.t, dot(&node.atom, &mean), report);
         }
     }
+}
+
+/// Work of a reaction over an interval whose path is not known: on the mean of the local velocities at both ends, less the range that half of
+/// their change gives it.
+fn least_work(impulse: &[f64], first: &[f64], last: &[f64]) -> f64 {
+    let ends = impulse.iter().zip(first.iter().zip(last));
+    ends.map(|(p, (a, b))| 0.5 * (p * (a + b) - (p * (a - b)).abs()))
+        .sum()
 }

@@ -1,5 +1,6 @@
 //! The path of a given motion between two nodes, and integrals along it.
 
+use crate::algebra::{CholeskyFactor, PivotedCholesky, dot};
 use crate::systems::{ForceDependence, Instant, MechanicalSystem};
 
 use super::friction::mean;
@@ -38,6 +39,8 @@ pub(super) struct IntervalSum {
     pub joints: Vec<Vec<f64>>,
     /// What these integrals may be off: the error of the rule, and where the path is free its range.
     pub slack: Vec<f64>,
+    /// What the velocity may be off in between where the path is free.
+    pub wander: Vec<f64>,
 }
 
 impl<'a> Path<'a> {
@@ -185,6 +188,7 @@ impl<'a> Path<'a> {
             reaction: rows.value[n..2 * n].to_vec(),
             joints: rows.value[2 * n..].chunks(n).map(<[f64]>::to_vec).collect(),
             slack: impulse.error,
+            wander: vec![0.0; n],
         };
         for (i, slack) in sum.slack.iter_mut().enumerate() {
             *slack += rows.error[n + i];
@@ -198,14 +202,14 @@ impl<'a> Path<'a> {
             end.mass.multiply(&change, &mut sum.momentum);
         }
         if self.quadrature == Quadrature::Free {
-            let range = self.range();
-            sum.slack.iter_mut().zip(range).for_each(|(s, x)| *s += x);
+            self.add_range(&mut sum);
         }
         sum
     }
 
-    /// Half of the change of force, mass and rows over the interval: what a path that is not known may add.
-    fn range(&self) -> Vec<f64> {
+    /// Adds half of the change of force, mass and rows over the interval: what a path that is not known may add to the momentum, and so
+    /// to the velocity in between.
+    fn add_range(&self, sum: &mut IntervalSum) {
         let (h, n) = (self.length(), self.system.dof());
         let (a, b) = (self.from, self.to);
         let start = Place::at(self.system, a.t, &a.q, &a.v_right);
@@ -213,26 +217,42 @@ impl<'a> Path<'a> {
         let change: Vec<f64> = (b.v_left.iter().zip(&a.v_right))
             .map(|(x, y)| x - y)
             .collect();
+        let held = sum.held_by_joints();
         let parts = |place: &Place, node: &MotionNode, v: &[f64]| {
             let mut momentum = vec![0.0; n];
             place.mass.multiply(&change, &mut momentum);
-            [
-                momentum,
-                force(self.system, node.t, &node.q, v)
-                    .iter()
-                    .map(|f| h * f)
-                    .collect(),
-                place.generalized_impulse(&b.smooth),
-            ]
+            let push = force(self.system, node.t, &node.q, v);
+            let push = push.iter().map(|f| h * f).collect();
+            let mut parts = vec![momentum, push, place.generalized_impulse(&b.smooth)];
+            // Reactions of joints turn with their rows.
+            let joints = place.joints.iter().zip(&held);
+            parts.extend(joints.map(|(row, p)| row.iter().map(|g| p * g).collect()));
+            parts
         };
         let (first, last) = (parts(&start, a, &a.v_right), parts(&end, b, &b.v_left));
-        let mut out = vec![0.0; n];
+        let mut factor = CholeskyFactor::default();
+        let factored = factor.factor(&end.mass).is_ok();
         for (x, y) in first.iter().zip(&last) {
-            for ((o, x), y) in out.iter_mut().zip(x).zip(y) {
-                *o += 0.5 * (x - y).abs();
+            let half: Vec<f64> = x.iter().zip(y).map(|(x, y)| 0.5 * (x - y)).collect();
+            let mut answer = half.clone();
+            let mut bend = 0.0;
+            if factored {
+                factor.solve_in_place(&mut answer);
+                // What turns by an angle leaves the chord between its ends by an eighth of the square of that: where a component has its
+                // largest value in between, it is the same at both ends.
+                let square = dot(&half, &answer).max(0.0);
+                let mut middle: Vec<f64> = x.iter().zip(y).map(|(x, y)| 0.5 * (x + y)).collect();
+                let size = factor.dual_norm(&mut middle);
+                bend = square / (2.0 * size).max(square.sqrt()).max(f64::MIN_POSITIVE);
+            }
+            for i in 0..n {
+                let reach = end.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt();
+                sum.slack[i] += half[i].abs() + bend * reach;
+                if factored {
+                    sum.wander[i] += answer[i].abs() + bend / reach;
+                }
             }
         }
-        out
     }
 
     /// Velocity in the middle of the interval.
@@ -241,5 +261,28 @@ impl<'a> Path<'a> {
             Quadrature::Step => self.from.v_right.clone(),
             Quadrature::Affine | Quadrature::Free => mean(&self.from.v_right, &self.to.v_left),
         }
+    }
+}
+
+impl IntervalSum {
+    /// What momentum, forces and reactions leave for joints.
+    pub fn defect(&self) -> Vec<f64> {
+        let parts = self.momentum.iter().zip(&self.impulse).zip(&self.reaction);
+        parts.map(|((m, f), r)| m - f - r).collect()
+    }
+
+    /// The impulse of each joint that the motion tells: what is nearest to the defect.
+    fn held_by_joints(&self) -> Vec<f64> {
+        let (count, defect) = (self.joints.len(), self.defect());
+        let mut held: Vec<f64> = self.joints.iter().map(|row| dot(row, &defect)).collect();
+        let gram: Vec<f64> = (0..count * count)
+            .map(|e| dot(&self.joints[e / count], &self.joints[e % count]))
+            .collect();
+        if count > 0 {
+            let mut factor = PivotedCholesky::default();
+            factor.factor(count, &gram);
+            factor.solve_in_place(&mut held);
+        }
+        held
     }
 }
