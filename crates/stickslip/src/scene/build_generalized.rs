@@ -368,6 +368,7 @@ fn scalar(graph: &mut Graph, function: Expression, n: usize) -> SceneScalar {
         .all(|&s| graph.constant_value(s).is_some());
     let turning = turning(graph, &gradient, rate);
     SceneScalar {
+        numbers: graph.numbers_added(function),
         affine,
         kinks: graph.has_kinks(function),
         jumps: graph.has_jumps(function),

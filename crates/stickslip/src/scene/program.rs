@@ -302,6 +302,8 @@ pub(super) struct SceneScalar {
     pub rate: Option<Program>,
     /// Change of `dφ · v + ∂φ/∂t` along the motion with constant velocity.
     pub turning: Program,
+    /// Size of the numbers that are added in it.
+    pub numbers: f64,
     /// Whether gradient and rate are numbers.
     pub affine: bool,
     /// Whether the gradient jumps somewhere.
@@ -319,6 +321,9 @@ impl ScalarFunction for SceneScalar {
     }
     fn is_affine(&self) -> bool {
         self.affine
+    }
+    fn magnitude(&self, _t: f64, _q: &[f64]) -> f64 {
+        self.numbers
     }
     fn value(&self, t: f64, q: &[f64]) -> f64 {
         self.value.value(t, q)

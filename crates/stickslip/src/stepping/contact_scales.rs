@@ -37,7 +37,8 @@ impl ContactScales {
                 parts.sum()
             };
             let speed = along(v) + gap.rate(t, q).abs() + time * along(&a);
-            let length = along(q) + gap.value(t, q).abs() + time * speed;
+            let numbers = along(q) + gap.magnitude(t, q);
+            let length = numbers + gap.value(t, q).abs() + time * speed;
             scales.lengths.push(finite(length));
             scales.speeds.push(finite(speed));
             // In the kinetic metric: an angle and a length have no common unit.

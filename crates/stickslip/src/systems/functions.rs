@@ -75,7 +75,8 @@ pub trait ScalarFunction: Send + Sync {
     fn turning(&self, _t: f64, _q: &[f64], _v: &[f64]) -> Option<f64> {
         self.is_affine().then_some(0.0)
     }
-    /// Size of the numbers that cancel in φ besides `dφ · q`: the place of a node whose coordinates are displacements.
+    /// Size of the numbers that cancel in φ besides `dφ · q`: the place of a node whose coordinates are displacements, numbers that
+    /// an expression adds.
     fn magnitude(&self, _t: f64, _q: &[f64]) -> f64 {
         0.0
     }

@@ -39,6 +39,7 @@
 
 mod borders;
 mod bounds;
+mod cancelling;
 mod derivative;
 mod domain;
 mod error;
