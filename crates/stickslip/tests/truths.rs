@@ -25,6 +25,7 @@ mod truth_penalty;
 mod truth_position_scenes;
 mod truth_positions;
 mod truth_positive_neighbours;
+mod truth_rest_at_origin;
 mod truth_resting_towers;
 mod truth_rigid_body;
 mod truth_sampled_control;

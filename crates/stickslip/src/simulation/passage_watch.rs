@@ -351,7 +351,7 @@ impl PassageWatch {
     }
 
     /// Kinetic length of a displacement.
-    fn length(&self, displacement: &[f64]) -> f64 {
+    pub fn length(&self, displacement: &[f64]) -> f64 {
         weighted_square(&self.weights, displacement).sqrt()
     }
 
@@ -512,11 +512,11 @@ impl PassageWatch {
         }
     }
 
-    /// What a gap with this gradient can change at most along a displacement.
-    pub fn steepness(&self, rows: &Covectors, displacement: &[f64]) -> f64 {
+    /// What a gap with this gradient can change at most along a displacement of kinetic length one.
+    pub fn steepness(&self, rows: &Covectors) -> f64 {
         let mut steep = 0.0;
         for_each_entry(rows, |i, g| steep += g * g / self.weight(i));
-        f64::sqrt(steep) * self.length(displacement)
+        f64::sqrt(steep)
     }
 
     fn weight(&self, i: usize) -> f64 {

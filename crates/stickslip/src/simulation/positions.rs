@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::algebra::{Covectors, widen};
 use crate::records::{ContactMode, ContactRecord, StepRecord};
 use crate::stepping::State;
+use crate::stepping::contact_scales::accelerations;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 
@@ -36,11 +37,14 @@ pub struct Largest {
 }
 
 impl Largest {
+    /// Enters a value; whether it is the largest.
     #[inline]
-    pub(super) fn update(&mut self, value: f64, t: f64) {
-        if !(value <= self.value) && !self.value.is_nan() {
+    pub(super) fn update(&mut self, value: f64, t: f64) -> bool {
+        let larger = !(value <= self.value) && !self.value.is_nan();
+        if larger {
             *self = Self { value, t };
         }
+        larger
     }
 }
 
@@ -63,9 +67,15 @@ struct Followed {
 }
 
 impl Followed {
-    /// Follows it below zero, from what it was before.
+    /// Follows it below zero, from what it was before; whether it never drifted as far.
     #[inline(always)] // A part of `observe`.
-    fn dip(&mut self, before: f64, contact: &ContactRecord, acted: bool, record: &StepRecord) {
+    fn dip(
+        &mut self,
+        before: f64,
+        contact: &ContactRecord,
+        acted: bool,
+        record: &StepRecord,
+    ) -> bool {
         // Forces speed a contact up within the step in which it closes.
         let mut approach = 0.0;
         if before >= 0.0 && before - contact.gap > approach {
@@ -81,8 +91,8 @@ impl Followed {
         } else if !self.flat && approach > self.overshoot {
             self.overshoot = approach;
         }
-        self.drift.update(-contact.gap - self.overshoot, record.t);
         self.penetration.update(-contact.gap, record.t);
+        self.drift.update(-contact.gap - self.overshoot, record.t)
     }
 }
 
@@ -116,6 +126,12 @@ pub struct PositionWatch {
     /// Whether orientations matter, once the system was asked.
     #[serde(skip)]
     turns: bool,
+    /// Largest kinetic length that forces give within a step, of the steps whose drift or joints were the worst until then.
+    #[serde(default)]
+    given: f64,
+    /// Whether drift or joints of the last step were.
+    #[serde(skip)]
+    worse: bool,
     /// Obstacles on the way from position to position.
     #[serde(flatten)]
     passages: PassageWatch,
@@ -156,8 +172,23 @@ impl PositionWatch {
         if !self.joints.is_empty() {
             for (joint, worst) in system.joints().iter().zip(&mut self.joints) {
                 let value = joint.function().value(record.t, &record.q);
-                worst.update(value.abs(), record.t);
+                self.worse |= worst.update(value.abs(), record.t);
             }
+        }
+        if std::mem::take(&mut self.worse) {
+            self.enter_given(system, record, from);
+        }
+    }
+
+    /// Enters the length that forces give within the step of a record: what rests at the origin has no other, and its positions have the rounding of
+    /// that.
+    #[cold]
+    #[inline(never)]
+    fn enter_given(&mut self, system: &dyn MechanicalSystem, record: &StepRecord, from: &State) {
+        let a = accelerations(system, (from.t, &from.q, &from.v));
+        let given = record.h * record.h * self.passages.length(&a);
+        if given > self.given {
+            self.given = given;
         }
     }
 
@@ -203,7 +234,7 @@ impl PositionWatch {
                 self.falls |= own.falls;
             } else {
                 self.below = true;
-                own.dip(before, contact, acted, record);
+                self.worse |= own.dip(before, contact, acted, record);
             }
             if let Some(length) = length
                 && !own.flat
@@ -343,11 +374,13 @@ impl PositionWatch {
         let ranges: Vec<f64> = (0..system.dof()).map(|i| self.range(system, i)).collect();
         let numbers = rows.absolute_dot(0, q) + function.magnitude(t, q);
         let size = rows.absolute_dot(0, &ranges);
-        // A function in which nothing moves has the rounding of the whole motion, and of the places where it happens.
-        let mut whole = self.passages.steepness(&rows, &ranges);
+        // A function in which nothing moves has the rounding of the whole motion, of the places where it happens, and of what forces give within a
+        // step.
+        let mut whole = self.passages.length(&ranges) + self.given;
         if q.len() == ranges.len() {
-            whole += self.passages.steepness(&rows, q);
+            whole += self.passages.length(q);
         }
+        whole *= self.passages.steepness(&rows);
         (size, ROUNDING_UNITS * (numbers + size + whole))
     }
 

@@ -3,7 +3,7 @@
 use crate::algebra::dot;
 use crate::systems::{Instant, MechanicalSystem};
 
-use super::judge::Judge;
+use super::judge::{Judge, LENGTH_ROUNDING};
 use super::place::{Place, remove};
 use super::run_steps::Step;
 use super::{Discretisation, Formulation, Line, MotionNode, Verification};
@@ -75,16 +75,18 @@ impl Judge<'_> {
             .sum();
         let mut momentum = vec![0.0; moved.len()];
         before.mass.multiply(moved, &mut momentum);
+        let length = dot(moved, &momentum).max(0.0).sqrt();
         let size = dot(&momentum, &momentum).sqrt();
         // So small that its square is none: no displacement at all.
-        if size == 0.0 {
+        if size == 0.0 || length == 0.0 {
             return;
         }
         remove(&mut momentum, &rows);
         let off = dot(&momentum, &momentum).sqrt() / size;
-        // A displacement near the rounding of the position has no direction.
+        // A displacement near the rounding of the position has no direction, nor has one near that of what forces give within a step.
         let place = b.q.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        let rounding = 1e-13 * place / dot(moved, moved).sqrt();
+        let given = LENGTH_ROUNDING * self.subsystems.given(moved) / length;
+        let rounding = 1e-13 * place / dot(moved, moved).sqrt() + given;
         if !(off <= self.settings.tolerance + 10.0 * turned + rounding) {
             report.note(Line::Projection, b.t, off, None);
         }

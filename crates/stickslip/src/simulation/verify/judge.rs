@@ -14,6 +14,9 @@ use super::place::{GAP_ROUNDING, Place, force};
 use super::subsystems::Subsystems;
 use super::{Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError, Verification};
 
+/// Rounding of a function in which nothing moves, as a part of the length of the motion around it.
+pub(super) const LENGTH_ROUNDING: f64 = 1e3 * GAP_ROUNDING;
+
 /// What is asked, and how precisely.
 #[derive(Clone, Debug)]
 pub struct VerifySettings {
@@ -147,13 +150,13 @@ fn judged(
         impulse: survey.impulse,
         subsystems: match is_run {
             // A run knows its impulses to a part of the largest of a contact problem.
-            true => Subsystems::one(system.dof(), survey.speed),
+            true => Subsystems::one(system.dof(), survey.speed, survey.given),
             false => {
                 let rounding = 16.0 * f64::EPSILON * survey.speed / settings.tolerance;
-                Subsystems::of(system, &motion.nodes, survey.speed, rounding)
+                let sizes = (survey.speed, survey.given);
+                Subsystems::of(system, &motion.nodes, sizes, rounding)
             }
         },
-        interval: survey.longest_interval,
         spans: survey.spans(),
     };
     judge.initial_condition(first, &survey, &mut report);
@@ -179,8 +182,6 @@ pub(super) struct Judge<'a> {
     pub impulse: f64,
     /// The same of each part of the system that knows nothing of the others.
     pub subsystems: Subsystems,
-    /// The longest interval between two nodes.
-    pub interval: f64,
     /// How far each velocity moves the configuration.
     pub spans: Vec<f64>,
 }
@@ -257,7 +258,13 @@ impl<'a> Judge<'a> {
     pub fn gap_slack(&self, place: &Place, constraint: usize) -> f64 {
         let rounding = place.roundings[constraint];
         let size = self.size_of_motion(&place.gradients[constraint]) + rounding / GAP_ROUNDING;
-        rounding.max(self.settings.gap_tolerance * size)
+        let given = self.given(place, &place.gradients[constraint]);
+        (rounding.max(self.settings.gap_tolerance * size)).max(LENGTH_ROUNDING * given)
+    }
+
+    /// The length that forces give within a step, in the unit of a function with this gradient: what rests at the origin has no other.
+    fn given(&self, place: &Place, gradient: &[f64]) -> f64 {
+        self.subsystems.given(gradient) * place.velocity_reach(gradient)
     }
 
     /// Normals are those of the gaps, on the obstacles: of contacts that touch there, and of those that carry an impulse.
@@ -285,21 +292,19 @@ impl<'a> Judge<'a> {
     /// The same for motions that are not runs, whose numbers were written down: what does not move in the gap is measured
     /// against the kinetic length of the motion of its part of the system.
     pub fn written_gap_slack(&self, place: &Place, constraint: usize) -> f64 {
-        let gradient = &place.gradients[constraint];
-        let length = self.length_of_motion(place, gradient);
-        // What rests on a floor that moves has no length but that which its forces give it.
-        let speed = self.subsystems.speed_of(gradient) * place.velocity_reach(gradient);
+        let length = self.length_of_motion(place, &place.gradients[constraint]);
         self.gap_slack(place, constraint)
-            .max(self.settings.gap_tolerance * length.max(speed * self.interval))
+            .max(self.settings.gap_tolerance * length)
     }
 
-    /// The kinetic length of the motion of its part of the system in the unit of a gap or a joint with this gradient.
+    /// The kinetic length of the motion of its part of the system in the unit of a gap or a joint with this gradient, or what forces
+    /// give it within a step if that is more.
     fn length_of_motion(&self, place: &Place, gradient: &[f64]) -> f64 {
         let mut momentum = vec![0.0; self.spans.len()];
         let spans = self.subsystems.restricted(&self.spans, gradient);
         place.mass.multiply(&spans, &mut momentum);
         let length = dot(&spans, &momentum).max(0.0).sqrt();
-        place.velocity_reach(gradient) * length
+        (place.velocity_reach(gradient) * length).max(self.given(place, gradient))
     }
 
     /// Rounding of a gap in which nothing moves: that of the whole motion.
@@ -309,7 +314,7 @@ impl<'a> Judge<'a> {
 
     /// The same of a function with this gradient.
     pub fn row_rounding(&self, place: &Place, gradient: &[f64]) -> f64 {
-        1e3 * GAP_ROUNDING * self.length_of_motion(place, gradient)
+        LENGTH_ROUNDING * self.length_of_motion(place, gradient)
     }
 
     /// Largest momentum of a component.
@@ -407,9 +412,10 @@ struct Survey<'a> {
     factored: bool,
     past: Option<Past<'a>>,
     first: Option<MotionNode>,
-    /// Length of the first interval, zero before there is one, and of the longest.
+    /// Length of the first interval, zero before there is one.
     first_interval: f64,
-    longest_interval: f64,
+    /// Largest kinetic length that forces give within an interval.
+    given: f64,
     last: Option<MotionNode>,
     speed: f64,
     impulse: f64,
@@ -429,7 +435,7 @@ impl<'a> Survey<'a> {
             past: None,
             first: None,
             first_interval: 0.0,
-            longest_interval: 0.0,
+            given: 0.0,
             last: None,
             speed: f64::MIN_POSITIVE,
             impulse: 0.0,
@@ -494,13 +500,15 @@ impl<'a> Survey<'a> {
             (Some(past), Some(last)) => {
                 let mut push = past.reading(|s| force(s, last.t, &last.q, &last.v_right));
                 past.enter(node);
-                self.longest_interval = self.longest_interval.max(node.t - last.t);
                 if self.first_interval == 0.0 {
                     self.first_interval = node.t - last.t;
                 }
                 if self.factored {
-                    let given = (node.t - last.t) * self.factor.dual_norm(&mut push);
-                    self.speed = self.speed.max(if given.is_finite() { given } else { 0.0 });
+                    let h = node.t - last.t;
+                    let given = h * self.factor.dual_norm(&mut push);
+                    let given = if given.is_finite() { given } else { 0.0 };
+                    self.speed = self.speed.max(given);
+                    self.given = self.given.max(h * given);
                 }
                 self.range
                     .resize(node.q.len(), (f64::INFINITY, f64::NEG_INFINITY));

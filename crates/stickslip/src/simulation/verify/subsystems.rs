@@ -12,21 +12,24 @@ use super::place::{Place, force};
 /// Nodes at which couplings are looked for, evenly over the motion.
 const LOOKS: usize = 32;
 
-/// Which velocities belong together, and the largest kinetic speed of each such part.
+/// Which velocities belong together, the largest kinetic speed of each such part, and the largest kinetic length that its forces give
+/// within an interval.
 pub(super) struct Subsystems {
     /// The part of each velocity, as one velocity of it.
     part: Vec<usize>,
     speed: Vec<f64>,
+    given: Vec<f64>,
     /// Whether there is one part only.
     single: bool,
 }
 
 impl Subsystems {
     /// All velocities are one part.
-    pub fn one(dof: usize, speed: f64) -> Self {
+    pub fn one(dof: usize, speed: f64, given: f64) -> Self {
         Self {
             part: vec![0; dof],
             speed: vec![speed; dof],
+            given: vec![given; dof],
             single: true,
         }
     }
@@ -38,7 +41,12 @@ impl Subsystems {
 
     /// The parts of a motion, of which none is slower than `least`, the rounding of the whole. They are one where couplings are not
     /// known: meshes, quaternions, masses that change, forces without derivatives.
-    pub fn of(system: &dyn MechanicalSystem, nodes: &[MotionNode], speed: f64, least: f64) -> Self {
+    pub fn of(
+        system: &dyn MechanicalSystem,
+        nodes: &[MotionNode],
+        (speed, given): (f64, f64),
+        least: f64,
+    ) -> Self {
         let n = system.dof();
         let known = system.sparsity().is_none()
             && system.coordinate_count() == n
@@ -49,15 +57,16 @@ impl Subsystems {
         let mut parts = Self {
             part: (0..n).collect(),
             speed: vec![least; n],
+            given: vec![0.0; n],
             single: false,
         };
         let stride = nodes.len().div_ceil(LOOKS).max(1);
         let mut looks = nodes.iter().step_by(stride);
         if !known || nodes.is_empty() || !looks.all(|node| parts.couple(system, node)) {
-            return Self::one(n, speed);
+            return Self::one(n, speed, given);
         }
         if parts.part.iter().all(|part| *part == parts.part[0]) {
-            return Self::one(n, speed);
+            return Self::one(n, speed, given);
         }
         parts.measure(system, nodes);
         parts
@@ -65,12 +74,21 @@ impl Subsystems {
 
     /// Speed of the part that a row touches, the largest if several; that of the whole is at least this.
     pub fn speed_of(&self, row: &[f64]) -> f64 {
+        self.largest(&self.speed, row)
+    }
+
+    /// Kinetic length that forces give within an interval to the part that a row touches.
+    pub fn given(&self, row: &[f64]) -> f64 {
+        self.largest(&self.given, row)
+    }
+
+    fn largest(&self, sizes: &[f64], row: &[f64]) -> f64 {
         if self.single {
-            return self.speed.first().copied().unwrap_or(0.0);
+            return sizes.first().copied().unwrap_or(0.0);
         }
-        let touched = row.iter().zip(&self.speed).filter(|(g, _)| **g != 0.0);
-        let speed = touched.map(|(_, s)| *s).reduce(f64::max);
-        speed.unwrap_or_else(|| self.speed.iter().copied().fold(0.0, f64::max))
+        let touched = row.iter().zip(sizes).filter(|(g, _)| **g != 0.0);
+        let size = touched.map(|(_, s)| *s).reduce(f64::max);
+        size.unwrap_or_else(|| sizes.iter().copied().fold(0.0, f64::max))
     }
 
     /// The same of one velocity.
@@ -183,19 +201,20 @@ impl Subsystems {
             for v in [&node.v_left, &node.v_right] {
                 let mut momentum = vec![0.0; n];
                 mass.multiply(v, &mut momentum);
-                self.raise(v, &momentum, 1.0);
+                self.raise((v, &momentum), 1.0, None);
             }
             if let Some(next) = nodes.get(k + 1).filter(|_| factored) {
                 let push = force(system, node.t, &node.q, &node.v_right);
                 let mut given = push.clone();
                 factor.solve_in_place(&mut given);
-                self.raise(&given, &push, next.t - node.t);
+                let h = next.t - node.t;
+                self.raise((&given, &push), h, Some(h));
             }
         }
     }
 
-    /// Each part is at least as fast as its own share of `h² v·p` says.
-    fn raise(&mut self, v: &[f64], p: &[f64], h: f64) {
+    /// Each part is at least as fast as its own share of `h² v·p` says, and what gives that speed within `interval` gives it that length.
+    fn raise(&mut self, (v, p): (&[f64], &[f64]), h: f64, interval: Option<f64>) {
         let n = self.part.len();
         for part in 0..n {
             let own = || (0..n).filter(|&i| self.part[i] == part);
@@ -207,6 +226,8 @@ impl Subsystems {
             for i in 0..n {
                 if self.part[i] == part {
                     self.speed[i] = self.speed[i].max(speed);
+                    let given = interval.map_or(0.0, |interval| interval * speed);
+                    self.given[i] = self.given[i].max(given);
                 }
             }
         }
