@@ -17,12 +17,15 @@ struct Rest {
 }
 
 impl Rest {
-    fn of(settings: &str, system: &str, metre: f64, kilogram: f64) -> Self {
+    fn of((scheme, h): (&str, f64), system: &str, metre: f64, kilogram: f64) -> Self {
         let system = system
             .replace("LENGTH", &format!("{metre:?}"))
             .replace("MASS", &format!("{kilogram:?}"))
             .replace("WEIGHT", &format!("{:?}", 3.0 * metre * kilogram));
-        let text = format!("title = \"rest\"\nuntil = 0.04\nstep = 1e-3\n{settings}\n{system}");
+        let text = format!(
+            "title = \"rest\"\nuntil = {:?}\nstep = {h:?}\nscheme = \"{scheme}\"\n{system}",
+            40.0 * h
+        );
         let scene = Scene::parse(SourceText::new("rest", &text)).unwrap_or_else(|e| panic!("{e}"));
         let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
         let mut motion = Motion::of_run(scene.discretisation().expect("steps"))
@@ -83,8 +86,7 @@ fn a_bar_at_rest_in_a_groove_at_the_origin_neither_drifts_nor_is_refused() {
     );
     for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
         for (metre, kilogram) in UNITS {
-            let settings = format!("scheme = \"{scheme}\"");
-            let rest = Rest::of(&settings, &groove, metre, kilogram);
+            let rest = Rest::of((scheme, 1e-3), &groove, metre, kilogram);
             rest.assert_rests(&format!("{scheme} {metre}"), metre);
         }
     }
@@ -99,14 +101,13 @@ fn a_bar_that_a_joint_holds_at_the_origin_neither_drifts_nor_is_refused() {
     );
     for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
         for (metre, kilogram) in UNITS {
-            let settings = format!("scheme = \"{scheme}\"");
-            let rest = Rest::of(&settings, &slider, metre, kilogram);
+            let rest = Rest::of((scheme, 1e-3), &slider, metre, kilogram);
             rest.assert_rests(&format!("{scheme} {metre}"), metre);
         }
     }
 }
 
-/// Steps so short that what forces give in them is less than the rounding of the numbers that cancel in the gap.
+/// Steps so short that what forces give in them has a rounding far below that of the numbers that cancel in the gap.
 #[test]
 fn numbers_that_cancel_in_a_gap_round_it() {
     let floor = "[system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"MASS*(x'^2 + y'^2)/2\"\n\
@@ -114,9 +115,9 @@ fn numbers_that_cancel_in_a_gap_round_it() {
         gap = \"y + 0.1*LENGTH + 0.2*LENGTH - 0.3*LENGTH\"\n";
     for scheme in ["moreau-jean", "moreau", "sweeping-process"] {
         for (metre, kilogram) in UNITS {
-            let settings = format!("scheme = \"{scheme}\"");
-            let floor = floor.replace("WEIGHT", &format!("{:?}", 3e-4 * metre * kilogram));
-            let rest = Rest::of(&settings, &floor, metre, kilogram);
+            let weight = format!("{:?}", 9.81 * metre * kilogram);
+            let floor = floor.replace("WEIGHT", &weight);
+            let rest = Rest::of((scheme, 1e-5), &floor, metre, kilogram);
             let report = rest.judge(&rest.motion);
             let what = format!("{scheme} {metre}");
             assert!(!rest.drifts, "{what}");
