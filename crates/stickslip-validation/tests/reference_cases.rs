@@ -179,7 +179,7 @@ impl Change {
         match self {
             Self::All => within(0.25, 4.0, draw),
             Self::Senses if key.starts_with(['v', 'w', 'f', 'V']) || key.contains("dot") => {
-                if draw.unit() < 0.5 { -1.0 } else { 1.0 }
+                [-1.0, 1.0][usize::from(draw.unit() >= 0.5)]
             }
             Self::End if key == "T" => within(1.0 / 30.0, 4.0, draw),
             Self::Friction if key.starts_with("mu") => within(0.2, 4.0, draw),
