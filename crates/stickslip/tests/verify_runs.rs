@@ -933,3 +933,12 @@ x_dot = 1
         .key("several_rule", "least-energy");
     assert_accepted("rod-listed", &of_gallery("painleve-rod", &rod));
 }
+
+/// A bar that its walls wedge against a pull does not move: its works are rounding, beside which no energy is large.
+#[test]
+fn works_of_a_wedged_bar_are_rounding() {
+    let wedged = Changes::new()
+        .key("law", "coulomb")
+        .key("several_rule", "least-energy");
+    assert_accepted("wedged-bar", &of_gallery("v-groove-bar", &wedged));
+}

@@ -9,6 +9,7 @@ use crate::records::{ContactMode, EnergyEntry, TrajectoryReader};
 use crate::simulation::verify::{Line, MotionSourceError, Verification};
 use crate::simulation::{Checkpoint, ControlLoop, FileMark};
 use crate::stepping::ContactLayout;
+use crate::stepping::contact_scales::accelerations;
 use crate::systems::constraint::ContactPoint;
 use crate::systems::functions::ScalarFunction;
 use crate::systems::{
@@ -358,7 +359,13 @@ impl<'a> RecordJudge<'a> {
             |s: f64, x| if x.is_nan() { *x } else { s.max(x.abs()) },
         );
         if !(off <= ROUNDING * self.size) {
-            report.note(Line::Energy, row[0], off / self.size, None);
+            // What forces hold at rest has works of rounding alone, which is that of the energy they would give within a step.
+            let a = accelerations(self.system, (row[0], q, v));
+            let given = 0.5 * row[1] * row[1] * self.mass.bilinear(&a, &a);
+            let off = off - 1e-3 * ROUNDING * given;
+            if !(off <= ROUNDING * self.size) {
+                report.note(Line::Energy, row[0], off / self.size, None);
+            }
         }
         if let Some(elastic) = &mut self.elastic {
             elastic.row(row, v, (recorded, &totals), ROUNDING, report);
