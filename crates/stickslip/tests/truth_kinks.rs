@@ -524,3 +524,22 @@ fn the_tip_of_a_funnel_takes_what_runs_across_it() {
         }
     }
 }
+
+/// What slides on without forces has accelerations of rounding alone, wherever the origin lies: they are none.
+#[test]
+fn sliding_without_forces_is_certified_from_event_to_event() {
+    for x in [0.0, 0.3, 17.0] {
+        let sim = run(&format!(
+            "title = \"funnel\"\nscheme = \"event-driven\"\nstep = 1e-3\nuntil = 0.3\n[system]\ncoordinates = [\"x\", \"z\", \"y\"]\n\
+             kinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n[initial]\nx = {}\ny = 0.800296\nx_dot = 3\ny_dot = -2.4\n\
+             [[contacts]]\nname = \"funnel\"\ngap = \"y - 0.8*hypot(x - {x}, z)\"\n",
+            x - 1.00037
+        ));
+        let (v, certificate) = (&sim.state().v, sim.certificate());
+        assert!(
+            (v[0] - 3.0).abs() < 1e-9 && (v[2] + 2.4).abs() < 1e-9,
+            "{x}: {v:?}"
+        );
+        assert!(certificate.holds(1e-8), "{x}: {certificate:?}");
+    }
+}
