@@ -543,3 +543,25 @@ fn sliding_without_forces_is_certified_from_event_to_event() {
         assert!(certificate.holds(1e-8), "{x}: {certificate:?}");
     }
 }
+
+/// The tip of a funnel is found wherever it lies and in any unit of length.
+#[test]
+fn tips_of_funnels_do_not_know_the_unit_of_length() {
+    let left = |metre: f64| {
+        let sim = run(&format!(
+            "title = \"funnel\"\nscheme = \"moreau-jean\"\nstep = 1e-3\nuntil = 0.5\n[parameters]\nl = {metre}\n[system]\n\
+             coordinates = [\"x\", \"z\", \"y\"]\nkinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\n[initial]\nx = \"-0.70037*l\"\n\
+             z = \"1000*l\"\ny = \"0.800296*l\"\nx_dot = \"3*l\"\ny_dot = \"-2.4*l\"\n[[contacts]]\nname = \"funnel\"\n\
+             gap = \"y - 0.8*sqrt((x - 0.3*l)^2 + (z - 1000*l)^2)\"\n"
+        ));
+        let v = &sim.state().v;
+        [v[0] / metre, v[2] / metre]
+    };
+    // What a ridge of twice the slope leaves of the velocity, in the direction of the wall beyond.
+    let wall = 3.0 * (1.0 - 0.64) / (1.0 + 0.64);
+    for metre in [1e-6, 1e-3, 1.0, 1e3, 1e6] {
+        let v = left(metre);
+        let apart = (v[0] - wall).abs().max((v[1] - 0.8 * wall).abs());
+        assert!(apart < 1e-3, "{metre}: {v:?}, not {wall}");
+    }
+}

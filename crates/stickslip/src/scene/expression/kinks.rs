@@ -10,8 +10,11 @@ use crate::algebra::dot;
 use crate::algebra::rank_revealing::solve_any_rank;
 use crate::algebra::small_dense::norm;
 
-/// Starts from which a kink is looked for on the surface.
-const STARTS: u64 = 20;
+/// Starts from which a kink is looked for on the surface, in so many sizes, each ten times the one before.
+const STARTS: u64 = 40;
+const SIZES: u64 = 10;
+/// Rows vanish at a place that is a zero of theirs to this part of its size.
+const VANISHED: f64 = 1e-7;
 const ROUNDS: usize = 60;
 
 /// Where an operation has a kink: where all of these vanish.
@@ -185,15 +188,21 @@ impl Graph {
             out
         };
         for seed in 0..STARTS {
-            let size = 10f64.powi((seed % 4) as i32 - 2);
+            let size = 10f64.powi((seed % SIZES) as i32 - 6);
             let mut x: Vec<f64> = inputs.iter().map(|&k| size * draw(seed, k, 0)).collect();
             let mut out = at(&x);
             for _ in 0..ROUNDS {
                 least_step(&out, rows, &mut x);
                 out = at(&x);
             }
-            let length = 1.0 + norm(&x);
-            if !out[..rows].iter().all(|value| value.abs() <= 1e-9 * length) {
+            let length = size + norm(&x);
+            // In the unit of each row: a square vanishes as its slope does.
+            let vanishes = |row: usize| {
+                let slope = norm(&out[rows + row * n..][..n]);
+                let slope = if slope.is_finite() { slope } else { 1.0 };
+                out[row].abs() <= VANISHED * slope * length
+            };
+            if !(0..rows).all(vanishes) {
                 continue;
             }
             // Across the kink, the jump of a gradient stays as the distance shrinks.
@@ -241,11 +250,23 @@ fn least_step(out: &[f64], rows: usize, x: &mut [f64]) {
     if out.iter().any(|value| !value.is_finite()) {
         return;
     }
+    // The units of rows do not decide which of them depend on each other.
+    let sizes: Vec<f64> = (0..rows).map(|row| norm(slope(row))).collect();
+    let unit = |row: usize| {
+        if sizes[row] > 0.0 {
+            1.0 / sizes[row]
+        } else {
+            0.0
+        }
+    };
     let products: Vec<f64> = (0..rows * rows)
-        .map(|k| dot(slope(k / rows), slope(k % rows)))
+        .map(|k| (k / rows, k % rows))
+        .map(|(a, b)| unit(a) * unit(b) * dot(slope(a), slope(b)))
         .collect();
-    let factors = solve_any_rank(&products, &out[..rows], 1e-14).point;
+    let values: Vec<f64> = (0..rows).map(|row| unit(row) * out[row]).collect();
+    let factors = solve_any_rank(&products, &values, 1e-14).point;
     for (row, factor) in factors.iter().enumerate() {
-        (x.iter_mut().zip(slope(row))).for_each(|(x, s)| *x -= factor * s);
+        let step = factor * unit(row);
+        (x.iter_mut().zip(slope(row))).for_each(|(x, s)| *x -= step * s);
     }
 }
