@@ -190,21 +190,26 @@ impl Graph {
         for seed in 0..STARTS {
             let size = 10f64.powi((seed % SIZES) as i32 - 6);
             let mut x: Vec<f64> = inputs.iter().map(|&k| size * draw(seed, k, 0)).collect();
+            // In the unit of each row: a square vanishes as its slope does. Where a square has none, nothing tells what lies across.
+            let vanish = |out: &[f64], x: &[f64]| {
+                let length = size + norm(x);
+                (0..rows).all(|row| {
+                    let slope = norm(&out[rows + row * n..][..n]);
+                    let slope = if slope.is_finite() { slope } else { 1.0 };
+                    out[row].abs() <= VANISHED * slope * length
+                })
+            };
             let mut out = at(&x);
-            for _ in 0..ROUNDS {
+            let mut rounds = 0;
+            while rounds < ROUNDS && !vanish(&out, &x) {
                 least_step(&out, rows, &mut x);
                 out = at(&x);
+                rounds += 1;
             }
-            let length = size + norm(&x);
-            // In the unit of each row: a square vanishes as its slope does.
-            let vanishes = |row: usize| {
-                let slope = norm(&out[rows + row * n..][..n]);
-                let slope = if slope.is_finite() { slope } else { 1.0 };
-                out[row].abs() <= VANISHED * slope * length
-            };
-            if !(0..rows).all(vanishes) {
+            if !vanish(&out, &x) {
                 continue;
             }
+            let length = size + norm(&x);
             // Across the kink, the jump of a gradient stays as the distance shrinks.
             let Some(across) = (0..rows - 1)
                 .map(|row| &out[rows + row * n..][..n])
