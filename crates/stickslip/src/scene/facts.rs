@@ -6,7 +6,7 @@ use crate::stepping::default_theta;
 use crate::systems::MechanicalSystem;
 
 use super::contact::ContactModel;
-use super::expression::{Domain, Expression, Graph, Growth, Smoothness};
+use super::expression::{Domain, Expression, Graph, Smoothness, both};
 use super::mechanics::GeneralizedModel;
 use super::scene::{Mechanics, Scene};
 use super::scene_reading::void_choice;
@@ -19,8 +19,8 @@ pub(super) struct DataRead {
     pub domain: Domain,
     /// Smoothness of loads and of prescribed motions.
     pub forces: Smoothness,
-    /// How loads grow with places and velocities.
-    pub growth: Growth,
+    /// Whether slopes of loads in places and velocities are bounded.
+    pub growth: Option<bool>,
     /// Smoothness of friction coefficients.
     pub friction: Smoothness,
     /// How they grow with places, and whether they are bounded.
@@ -34,7 +34,7 @@ impl Default for DataRead {
         Self {
             domain: Domain::default(),
             forces: Smoothness::Analytic,
-            growth: Growth::Fixed,
+            growth: Some(true),
             friction: Smoothness::Analytic,
             steepness: Steepness::default(),
             moves: false,
@@ -45,7 +45,8 @@ impl Default for DataRead {
 /// How friction coefficients grow with places.
 #[derive(Clone, Debug)]
 pub(super) struct Steepness {
-    growth: Growth,
+    /// Whether their slopes are bounded.
+    growth: Option<bool>,
     /// Whether all are bounded over all states.
     bounded: Option<bool>,
 }
@@ -53,7 +54,7 @@ pub(super) struct Steepness {
 impl Default for Steepness {
     fn default() -> Self {
         Self {
-            growth: Growth::Fixed,
+            growth: Some(true),
             bounded: Some(true),
         }
     }
@@ -61,12 +62,8 @@ impl Default for Steepness {
 
 impl Steepness {
     fn read(&mut self, graph: &Graph, coefficient: Expression, domain: &Domain) {
-        self.growth = self.growth.max(graph.growth(coefficient, domain));
-        self.bounded = match (self.bounded, graph.is_bounded(coefficient, domain)) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (None, _) | (_, None) => None,
-            _ => Some(true),
-        };
+        self.growth = both(self.growth, graph.has_bounded_slopes(coefficient, domain));
+        self.bounded = both(self.bounded, graph.is_bounded(coefficient, domain));
     }
 
     /// The paper keeps friction angles away from a right angle; it says of places near each other only that they are.
@@ -90,7 +87,8 @@ impl DataRead {
     pub fn force(&mut self, graph: &Graph, expression: Expression) {
         let known = std::mem::replace(&mut self.forces, Smoothness::Analytic);
         self.forces = known.and(graph.smoothness(expression, &self.domain));
-        self.growth = self.growth.max(graph.growth(expression, &self.domain));
+        let growth = graph.has_bounded_slopes(expression, &self.domain);
+        self.growth = both(self.growth, growth);
     }
 
     /// A load by the acceleration of a motion with this velocity.
@@ -167,17 +165,16 @@ fn generalized_facts(model: &GeneralizedModel, domain: &Domain, theta: Option<f6
             forces = forces.and(Smoothness::Rough(why));
         }
     }
-    let mut growth = given().map(|&e| graph.growth(e, domain)).max();
+    let mut growth = (given().map(|&e| graph.has_bounded_slopes(e, domain))).fold(Some(true), both);
     if let Some(potential) = model.system.potential {
         let mut graph = graph.clone();
         let mut places = graph.inputs_of(potential);
         places.retain(|&input| input > 0);
         forces = forces.and(graph.gradient_smoothness(potential, &places, domain));
         let slopes = graph.gradient(potential, &places);
-        let slopes = slopes.iter().map(|&slope| graph.growth(slope, domain));
-        growth = growth.max(slopes.max());
+        let slopes = (slopes.iter()).map(|&slope| graph.has_bounded_slopes(slope, domain));
+        growth = slopes.fold(growth, both);
     }
-    let growth = growth.unwrap_or(Growth::Fixed);
     for &force in &model.system.covariant_force {
         forces = forces.and(graph.smoothness(force, domain));
     }
@@ -191,10 +188,7 @@ fn generalized_facts(model: &GeneralizedModel, domain: &Domain, theta: Option<f6
         }
         steepness.read(graph, coefficient, domain);
     }
-    let gaps = model
-        .contacts
-        .iter()
-        .map(|c| graph.smoothness(c.gap, domain));
+    let gaps = (model.contacts.iter()).map(|c| graph.smoothness_near(c.gap, c.gap, domain));
     let gaps = gaps.fold(Smoothness::Analytic, Smoothness::and);
     let surfaces = (model.contacts.iter()).map(|c| graph.smoothness_of_surface(c.gap, domain));
     let surfaces = surfaces.fold(Smoothness::Analytic, Smoothness::and);
@@ -208,14 +202,26 @@ fn generalized_facts(model: &GeneralizedModel, domain: &Domain, theta: Option<f6
     let equations = || model.joints.iter().map(|joint| joint.equation);
     let joints = (equations().map(|e| graph.smoothness_of_equation(e, domain)))
         .fold(Smoothness::Analytic, Smoothness::and);
-    // What else the motion is made of: joints, inertia, rows along which contacts slip.
-    let rows = points().flat_map(|p| p.normal_row.iter().chain(&p.tangent_rows));
-    let others = (rows.flatten().copied())
-        .chain(equations())
-        .chain(model.system.mass.iter().copied());
+    // What else the motion is made of: joints, inertia, and where a gap vanishes the rows along which its contact slips.
+    let others = equations().chain(model.system.mass.iter().copied());
     let others =
         (others.map(|e| graph.smoothness(e, domain))).fold(Smoothness::Analytic, Smoothness::and);
-    let all = forces.clone().and(friction.clone()).and(gaps).and(others);
+    let rows = model.contacts.iter().flat_map(|contact| {
+        let points = contact.points.iter();
+        let rows = points.flat_map(|p| p.normal_row.iter().chain(&p.tangent_rows));
+        let rows: Vec<Expression> = rows.flatten().copied().collect();
+        rows.into_iter()
+            .map(|row| graph.smoothness_near(row, contact.gap, domain))
+    });
+    let rows = rows.fold(Smoothness::Analytic, Smoothness::and);
+    // Largest and smallest values of the past bend where another instant takes over.
+    let bends = given().any(|&e| graph.reads_extremes(e));
+    let all = forces
+        .clone()
+        .and(friction.clone())
+        .and(gaps)
+        .and(rows)
+        .and(others);
     // Slip of a belt, or of an obstacle that moves.
     let slips = points()
         .flat_map(|p| &p.drift)
@@ -232,6 +238,7 @@ fn generalized_facts(model: &GeneralizedModel, domain: &Domain, theta: Option<f6
         friction: everywhere(&friction, steepness.growth),
         friction_bounded: steepness.bounded(),
         analytic: match all {
+            _ if bends => Some(false),
             Smoothness::Analytic => Some(true),
             Smoothness::Lipschitz | Smoothness::Rough(_) => Some(false),
             Smoothness::Unknown(_) => None,
@@ -266,8 +273,8 @@ fn fact(smoothness: &Smoothness) -> (Option<bool>, String) {
 }
 
 /// Whether forces are Lipschitz over all states.
-fn global(smoothness: &Smoothness, growth: Growth) -> (Option<bool>, String) {
-    match (smoothness.is_lipschitz(), growth.is_linear()) {
+fn global(smoothness: &Smoothness, growth: Option<bool>) -> (Option<bool>, String) {
+    match (smoothness.is_lipschitz(), growth) {
         (Some(true), Some(false)) => {
             let why = "on bounded sets only: slopes grow without bound, and the motion may end in a finite time";
             (Some(false), why.to_string())
@@ -281,8 +288,8 @@ fn global(smoothness: &Smoothness, growth: Growth) -> (Option<bool>, String) {
 }
 
 /// Whether friction is Lipschitz over all places.
-fn everywhere(smoothness: &Smoothness, growth: Growth) -> (Option<bool>, String) {
-    match (smoothness.is_lipschitz(), growth.is_linear()) {
+fn everywhere(smoothness: &Smoothness, growth: Option<bool>) -> (Option<bool>, String) {
+    match (smoothness.is_lipschitz(), growth) {
         (Some(true), Some(false)) => {
             let why = "on bounded sets only: the slope of a coefficient grows without bound";
             (Some(false), why.to_string())

@@ -418,6 +418,9 @@ impl<'a> Borders<'a> {
             Kind::Pole(why) if self.jumps_around(place) => Smoothness::Rough(format!(
                 "{why}, and the value jumps or grows without bound there"
             )),
+            Kind::Pole(why) if self.is_steep_around(place) => {
+                Smoothness::Rough(format!("{why}, and the slope grows without bound there"))
+            }
             Kind::Pole(why) => Smoothness::Unknown(why.to_string()),
             _ => Smoothness::Rough(format!(
                 "`{}` makes it jump from {} to {}",
@@ -430,6 +433,24 @@ impl<'a> Borders<'a> {
 
     /// Whether values around a place differ by as much however near to it they are taken.
     fn jumps_around(&mut self, place: &Place) -> bool {
+        let persists =
+            |pair: &[[f64; 3]]| pair[1][1] >= 0.5 * pair[0][1] && pair[1][1] > 1e-6 * pair[1][2];
+        let spreads = self.spreads_around(place);
+        spreads.len() > 1 && spreads.windows(2).rev().take(3).all(persists)
+    }
+
+    /// Whether values around a place differ by ever more in parts of the distance at which they are taken.
+    fn is_steep_around(&mut self, place: &Place) -> bool {
+        let rises = |pair: &[[f64; 3]]| pair[1][1] / pair[1][0] >= 1.2 * pair[0][1] / pair[0][0];
+        let mut spreads = self.spreads_around(place);
+        // What rounding makes of large values is no difference.
+        spreads.retain(|&[_, spread, size]| spread > 1e-9 * size);
+        spreads.len() > 2 && spreads.windows(2).rev().take(3).all(rises)
+    }
+
+    /// How much values around a place differ: the distance at which they are taken, which becomes ever smaller, the difference and how
+    /// large they are.
+    fn spreads_around(&mut self, place: &Place) -> Vec<[f64; 3]> {
         let mut spread = |distance: f64| {
             let mut random = Splitmix(1);
             let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -442,19 +463,16 @@ impl<'a> Borders<'a> {
                 }
                 (least, most) = (least.min(value), most.max(value));
             }
-            Some([most - least, most.abs().max(least.abs())])
+            Some([distance, most - least, most.abs().max(least.abs())])
         };
         let parts = [1e-3, 1e-6, 1e-9, 1e-12, 1e-16, 1e-22, 1e-30];
-        let spreads: Vec<[f64; 2]> = (parts.into_iter())
+        (parts.into_iter())
             .take_while(|part| {
                 let seen = |(x, least): (&Rounded, &f64)| 64.0 * x.error <= part * least;
                 place.x.iter().zip(&place.least).all(seen)
             })
             .filter_map(&mut spread)
-            .collect();
-        let persists =
-            |pair: &[[f64; 2]]| pair[1][0] >= 0.5 * pair[0][0] && pair[1][0] > 1e-6 * pair[1][1];
-        spreads.len() > 1 && spreads.windows(2).rev().take(3).all(persists)
+            .collect()
     }
 
     /// Whether the surface stays away from a border, by intervals.

@@ -1,5 +1,7 @@
 //! Over which inputs an expression is looked at: times of a run, all states, in sizes that the scene itself gives.
 
+use super::graph::Graph;
+
 /// The times of a run and the state at its start.
 #[derive(Clone, Debug, Default)]
 pub struct Domain {
@@ -15,6 +17,7 @@ impl Domain {
     pub fn range(&self, input: usize) -> [f64; 2] {
         match input {
             0 => [0.0, self.until],
+            Graph::SLIP => [0.0, f64::INFINITY],
             _ => [f64::NEG_INFINITY, f64::INFINITY],
         }
     }

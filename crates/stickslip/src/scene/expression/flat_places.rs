@@ -9,6 +9,9 @@ use crate::algebra::splitmix::Splitmix;
 /// Starts from which such places are looked for.
 const STARTS: u64 = 80;
 
+/// Rounding beyond this part of the largest value of a function leaves nothing to tell.
+const TOLD: f64 = 1e-6;
+
 impl Graph {
     /// A place, by input, where a gap and its gradient in the coordinates vanish, looked for in the sizes of the scene. A kink, whose
     /// gradient is nothing on the kink alone, is none.
@@ -38,9 +41,13 @@ impl Graph {
             evaluation.at(&graph, read, &[]);
             functions.iter().map(|&f| evaluation.of(f)).collect()
         };
+        let largest = largest_drawn(&search, &mut at);
         let found = (0..STARTS).filter_map(|seed| {
             let place = search.find(&mut rows, seed)?;
-            let all = at(&place.x).iter().all(|value| value.vanishes());
+            // Far away, as at angles of 10¹⁶, a value is nothing but rounding.
+            let values = at(&place.x);
+            let all = (values.iter().zip(&largest))
+                .all(|(value, largest)| value.vanishes() && value.error <= TOLD * largest);
             let shown = |x: &Rounded| if x.vanishes() { 0.0 } else { x.value };
             (all && shrinks(&place, &mut at)).then(|| place.x.iter().map(shown).collect())
         });
@@ -49,6 +56,27 @@ impl Graph {
         let nearest = found.min_by(|a, b| far(a).total_cmp(&far(b)))?;
         Some(inputs.into_iter().zip(nearest).collect())
     }
+}
+
+/// The largest value of each function at places that are drawn.
+fn largest_drawn(search: &Places, at: &mut impl FnMut(&[Rounded]) -> Vec<Rounded>) -> Vec<f64> {
+    let mut largest: Vec<f64> = Vec::new();
+    for seed in 0..STARTS {
+        let exact = |value: f64| Rounded { value, error: 0.0 };
+        let values = at(&search
+            .drawn(seed)
+            .0
+            .into_iter()
+            .map(exact)
+            .collect::<Vec<_>>());
+        largest.resize(values.len(), 0.0);
+        for (largest, value) in largest.iter_mut().zip(values) {
+            if value.value.is_finite() {
+                *largest = largest.max(value.value.abs());
+            }
+        }
+    }
+    largest
 }
 
 /// Whether the gradient becomes small towards a place.

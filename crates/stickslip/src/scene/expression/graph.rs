@@ -297,6 +297,9 @@ impl Graph {
             (None, Some(y)) => return self.scale(y, a),
             _ => {}
         }
+        if let (Node::Unary(Unary::Abs, inner), true) = (self.node(a), a == b) {
+            return self.multiply(inner, inner);
+        }
         if let Some(inner) = self.negated(a) {
             let product = self.multiply(inner, b);
             return self.negate(product);
@@ -459,7 +462,24 @@ impl Graph {
                 _ => {}
             }
         }
-        self.intern(Node::Unary(operation, a))
+        match self.node(a) {
+            Node::Binary(Binary::Multiply, b, c) if operation == Unary::Sqrt && b == c => {
+                self.unary(Unary::Abs, b)
+            }
+            _ => self.intern(Node::Unary(operation, a)),
+        }
+    }
+
+    /// Whether an expression is a sum of squares with positive factors: its root is a length.
+    pub(super) fn is_sum_of_squares(&self, sum: Expression) -> bool {
+        self.terms(sum).into_iter().all(|(term, sign)| {
+            let square = match self.constant_factor(term) {
+                Some((factor, square)) if factor * sign > 0.0 => square,
+                None if sign > 0.0 => term,
+                _ => return false,
+            };
+            matches!(self.node(square), Node::Binary(Binary::Multiply, a, b) if a == b)
+        })
     }
 
     /// An operation of two operands.

@@ -3,6 +3,8 @@
 use super::domain::Domain;
 use super::graph::{Expression, Graph, Node};
 use super::operation::{Binary, Unary};
+use super::places::{Places, Rows};
+use super::rounded::{Evaluation, Rounded};
 use super::smoothness::{Smoothness, draw};
 use super::switches::{Kind, Switch};
 use super::tape::Tape;
@@ -86,6 +88,69 @@ impl Graph {
                 Smoothness::Unknown(format!("in second derivatives, {why}"))
             }
             Smoothness::Analytic | Smoothness::Lipschitz => Smoothness::Analytic,
+        })
+    }
+
+    /// Smoothness of an expression where a surface vanishes: what has its kinks, poles and jumps away from the surface is analytic there.
+    #[must_use]
+    pub fn smoothness_near(
+        &self,
+        expression: Expression,
+        surface: Expression,
+        domain: &Domain,
+    ) -> Smoothness {
+        let known = self.smoothness(expression, domain);
+        if known == Smoothness::Analytic {
+            return known;
+        }
+        let (mut graph, mut borders) = (self.clone(), Vec::new());
+        for part in self.reachable(&[expression]) {
+            graph.kinks_of(part, &mut borders);
+        }
+        for Switch { border, .. } in graph.jumping(expression) {
+            // A length vanishes where both of its parts do.
+            borders.push(match graph.node(border) {
+                Node::Binary(Binary::Hypot, a, b) => vec![a, b],
+                _ => vec![border],
+            });
+        }
+        match (borders.iter()).any(|border| graph.meets(border, surface, domain)) {
+            true => known,
+            false => Smoothness::Analytic,
+        }
+    }
+
+    /// Whether a border and a surface vanish at one place, by intervals or looked for in the sizes of the scene.
+    fn meets(&mut self, border: &[Expression], surface: Expression, domain: &Domain) -> bool {
+        let apart = |graph: &mut Self, e: Expression| {
+            let (part, value) = graph.where_it_vanishes(e);
+            let there = graph.with_part(surface, part, value);
+            let ends = [
+                graph.bounds_within(e, domain),
+                graph.bounds_within(there, domain),
+            ];
+            ends.into_iter().any(|[low, high]| low > 0.0 || high < 0.0)
+        };
+        if border.iter().any(|&e| apart(self, e)) {
+            return false;
+        }
+        let mut rows = border.to_vec();
+        rows.push(surface);
+        let mut inputs: Vec<usize> = rows.iter().flat_map(|&e| self.inputs_of(e)).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        let places = Places::new(self, domain, inputs.clone(), &rows);
+        let mut slopes = Rows::new(self, &rows, &inputs);
+        let mut evaluation = Evaluation::new(self, &rows);
+        (0..2 * STARTS).any(|seed| {
+            places.find(&mut slopes, seed).is_some_and(|place| {
+                let read = |k: usize| {
+                    let index = inputs.binary_search(&k);
+                    index.map_or(Rounded::default(), |i| place.x[i])
+                };
+                evaluation.at(self, read, &[]);
+                rows.iter().all(|&row| evaluation.of(row).vanishes())
+            })
         })
     }
 

@@ -23,6 +23,22 @@ impl Graph {
             .fold(Smoothness::Analytic, Smoothness::and)
     }
 
+    /// Whether an expression reads largest or smallest values of the past.
+    #[must_use]
+    pub fn reads_extremes(&self, expression: Expression) -> bool {
+        let inputs = self.inputs_of(expression);
+        let mut read = inputs.iter().filter_map(|k| {
+            let term = k.checked_sub(Self::PAST_FIRST)?;
+            self.past_terms().get(term)
+        });
+        read.any(|term| {
+            matches!(
+                term.functional,
+                Functional::Maximum | Functional::Minimum | Functional::Deviation
+            )
+        })
+    }
+
     fn smoothness_of_term(
         &self,
         term: &PastTerm,

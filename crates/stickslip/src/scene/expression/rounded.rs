@@ -181,6 +181,14 @@ fn binary(operation: Binary, a: Rounded, b: Rounded) -> Rounded {
             let part = |x: f64, error: f64| if error == 0.0 { 0.0 } else { x.abs() * error };
             value.abs() * (part(b.value / a.value, a.error) + part(a.value.abs().ln(), b.error))
         }
+        // Where one of them is told from the other, its error alone counts.
+        Binary::Min | Binary::Max if (a.value - b.value).abs() > SLACK * (a.error + b.error) => {
+            if value == a.value {
+                a.error
+            } else {
+                b.error
+            }
+        }
         Binary::Min | Binary::Max => a.error.max(b.error),
         Binary::Hypot => a.error.hypot(b.error),
         Binary::Atan2 => {

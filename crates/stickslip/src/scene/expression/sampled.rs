@@ -125,6 +125,28 @@ impl SampledFunction {
         (self.beyond == Beyond::Hold && order > 0).then_some(0.0)
     }
 
+    /// Smallest and largest value of the derivative of some order (0: the value).
+    #[must_use]
+    pub fn bounds(&self, order: u8) -> [f64; 2] {
+        let mut bounds = match self.beyond(order) {
+            Some(value) => [value; 2],
+            None => [f64::INFINITY, f64::NEG_INFINITY],
+        };
+        for k in 0..self.pieces.len() {
+            let width = self.x[k + 1] - self.x[k];
+            // The next derivative is a parabola at most: its zeros are the turning points.
+            let [slope, bend] = [1, 2].map(|more| self.piece(order + more, k, 0.0));
+            let third = self.piece(order + 3, k, 0.0);
+            let turns = roots_of_parabola(0.5 * third, bend, slope);
+            let inside = turns.into_iter().filter(|d| (0.0..=width).contains(d));
+            for d in inside.chain([0.0, width]) {
+                let value = self.piece(order, k, d);
+                bounds = [bounds[0].min(value), bounds[1].max(value)];
+            }
+        }
+        bounds
+    }
+
     /// Whether the function has a value everywhere.
     #[must_use]
     pub fn is_held(&self) -> bool {
@@ -165,6 +187,14 @@ impl SampledFunction {
             _ => 0.0,
         }
     }
+}
+
+/// Real zeros of a d² + b d + c; none where a and b vanish.
+fn roots_of_parabola(a: f64, b: f64, c: f64) -> Vec<f64> {
+    let root = (b * b - 4.0 * a * c).sqrt();
+    let sum = -0.5 * (b + root.copysign(b));
+    let zeros = [sum / a, c / sum];
+    zeros.into_iter().filter(|d| d.is_finite()).collect()
 }
 
 /// Second derivatives of the natural cubic spline at the samples, by elimination in the tridiagonal system.
@@ -231,6 +261,27 @@ mod tests {
             assert!(slope <= h.powi(3) / 24.0 + 1e-12, "{n}: {slope}");
             let bend = worst(2, &|x: f64| -x.sin());
             assert!(bend <= 0.375 * h * h + 1e-12, "{n}: {bend}");
+        }
+    }
+
+    /// Between samples a spline goes beyond them; the bounds hold and are reached.
+    #[test]
+    fn bounds_are_those_of_values_between_samples() {
+        let (x, y) = (vec![0.0, 0.4, 1.0, 1.1, 3.0], [0.3, 1.0, -0.2, 0.9, 0.8]);
+        for joining in [Joining::Linear, Joining::Cubic] {
+            for beyond in [Beyond::Hold, Beyond::Nothing] {
+                let f = SampledFunction::new(x.clone(), &y, joining, beyond).unwrap();
+                for order in 0..=3 {
+                    let at = |k: i32| f.value(order, 3.0 * f64::from(k) / 1e5);
+                    let all = || (0..=100_000).map(at);
+                    let [low, high] = f.bounds(order);
+                    let (least, most) = (all().fold(0.0, f64::min), all().fold(0.0, f64::max));
+                    let slack = 1e-3 * (high - low);
+                    let low = low.min(0.0);
+                    assert!(low <= least && least <= low + slack, "{low} {least}");
+                    assert!(most <= high && high - slack <= most, "{high} {most}");
+                }
+            }
         }
     }
 

@@ -72,6 +72,7 @@ impl Graph {
             Node::Unary(Unary::Abs, a) => !definite(a),
             Node::Binary(Binary::Min | Binary::Max, ..) | Node::Sampled(..) => true,
             Node::Binary(Binary::Hypot, ..) => !definite(*part),
+            Node::Unary(Unary::Sqrt, a) => !definite(a),
             Node::Binary(Binary::Power, a, _) => !definite(a),
             _ => false,
         };
@@ -156,7 +157,7 @@ impl Graph {
         self.reachable(&[expression]).iter().any(jump)
     }
 
-    fn is_condition(&self, expression: Expression) -> bool {
+    pub(super) fn is_condition(&self, expression: Expression) -> bool {
         use Binary::{And, Equal, Less, LessEqual, NotEqual, Or};
         matches!(
             self.node(expression),

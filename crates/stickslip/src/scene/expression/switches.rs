@@ -86,6 +86,8 @@ impl Graph {
                         add(self.subtract(a, place), Kind::Table(sides));
                     }
                 }
+                // A length is Lipschitz continuous.
+                Node::Unary(Unary::Sqrt, a) if self.is_sum_of_squares(a) => {}
                 Node::Unary(Unary::Sqrt, a) => {
                     add(a, Kind::Pole("`sqrt` is steep where its argument vanishes"));
                 }
