@@ -109,6 +109,7 @@ fn jumps_and_kinks_of_friction_and_forces_are_decided() {
         ("if(x > 0, if(x < 1, 0.1 + 0.2*x, 0.3), 0.1)", Holds),
         ("min(0.5, 0.1 + x^2)", Holds),
         ("0.2 + 0.1*exp(-(x/0.05)^2)", Holds),
+        ("0.1 + 0.3/(1 + x + x^2)", Holds),
         ("0.2 + 0.1*sin(x^2)", Fails),
         // Steep at a place: the slope of a root grows without bound.
         ("min(0.5, 0.1 + sqrt(abs(x - 1)))", Fails),

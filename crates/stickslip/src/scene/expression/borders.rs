@@ -14,6 +14,7 @@ use super::domain::Domain;
 use super::graph::{Expression, Graph, Node};
 use super::operation::Binary;
 use super::places::{Place, Places, Rows};
+use super::region::Parts;
 use super::rounded::{Evaluation, Rounded, Set, rounding};
 use super::smoothness::Smoothness;
 use super::switches::{Kind, Switch};
@@ -226,7 +227,8 @@ impl<'a> Borders<'a> {
 
     /// Sides of a border function that it can have, by intervals; 0 is the border itself.
     fn sides_of(&mut self, border: Expression) -> Vec<i8> {
-        let [low, high] = self.graph.bounds_within(border, self.domain);
+        let parts = Parts::new(self.graph.clone(), self.domain, &[border]);
+        let [low, high] = parts.everywhere().of(border);
         let slopes = self.graph.gradient(border, &self.places.inputs);
         let fixed = (slopes.iter()).all(|&slope| self.graph.constant_value(slope) == Some(0.0));
         if low > 0.0 || high < 0.0 || fixed {

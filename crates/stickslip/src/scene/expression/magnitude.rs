@@ -92,6 +92,30 @@ impl Place<'_> {
         }
     }
 
+    fn is_sum(&self, part: Expression) -> bool {
+        matches!(
+            self.graph().node(part),
+            Node::Binary(Binary::Add | Binary::Subtract, ..)
+        )
+    }
+
+    /// The terms of a length, or of a sum whose terms have one sign: it is at least as large as each of them.
+    fn terms_of_length(&self, part: Expression) -> Vec<Expression> {
+        if !self.is_sum(part) {
+            return self.terms_of_sum(part);
+        }
+        let one_sign = |(t, sign): (Expression, f64)| {
+            let [low, high] = self.region.of(t);
+            let (up, down) = (low >= 0.0, high <= 0.0);
+            if sign > 0.0 { [up, down] } else { [down, up] }
+        };
+        let signs = self.graph().terms(part).into_iter().map(one_sign);
+        match signs.fold([true; 2], |all, one| [all[0] && one[0], all[1] && one[1]]) {
+            [false, false] => Vec::new(),
+            _ => self.terms_of_sum(part),
+        }
+    }
+
     /// The direction in which all growing terms of a sum grow, with these terms.
     fn growing_terms(&self, sum: Expression) -> Option<(f64, Vec<Expression>)> {
         let mut growing = self.graph().terms(sum);
@@ -256,26 +280,50 @@ impl Magnitude {
 
     /// What a term is at least, but for a factor: powers of what grows where the term is large, of all that may vanish otherwise. Whether
     /// it is so everywhere.
-    fn least(term: Expression, large: bool, place: &Place) -> Option<(Self, bool)> {
-        let mut magnitude = Self::of(term, place)?;
-        for (factor, exponent) in std::mem::take(&mut magnitude.0) {
+    fn least(mut self, large: bool, place: &Place) -> Option<(Self, bool)> {
+        for (factor, exponent) in std::mem::take(&mut self.0) {
             let Factor::Part(part) = factor else {
                 return None;
             };
             match (exponent > 0.0, place.grows(part)) {
                 (true, true) => {
-                    magnitude.0.insert(factor, exponent);
+                    self.0.insert(factor, exponent);
                 }
                 (true, false) if place.region.is_away(part) => {}
                 (true, false) if !large => {
-                    magnitude.0.insert(factor, exponent);
+                    self.0.insert(factor, exponent);
                 }
                 (false, false) => {}
                 _ => return None,
             }
         }
-        let everywhere = magnitude.join_sums(place);
-        Some((magnitude, everywhere))
+        let everywhere = self.join_sums(place);
+        Some((self, everywhere))
+    }
+
+    /// This, and the same with any term in the place of a sum whose terms have one sign: the sum is at least each of them.
+    fn with_terms(self, place: &Place) -> Vec<Self> {
+        let sums = self
+            .0
+            .iter()
+            .filter_map(|(factor, &exponent)| match factor {
+                &Factor::Part(part) if exponent > 0.0 => Some((part, exponent)),
+                _ => None,
+            });
+        let mut all = Vec::new();
+        for (sum, exponent) in sums {
+            for term in place.terms_of_length(sum) {
+                let Some(term) = Self::of(term, place) else {
+                    continue;
+                };
+                let mut other = self.clone();
+                other.0.remove(&Factor::Part(sum));
+                other.multiply(&term, exponent);
+                all.push(other);
+            }
+        }
+        all.push(self);
+        all
     }
 
     /// How much of another magnitude there is in this one.
@@ -289,10 +337,8 @@ impl Magnitude {
         let Some((_, terms)) = place.growing_terms(argument) else {
             return;
         };
-        for (least, _) in terms
-            .into_iter()
-            .filter_map(|t| Self::least(t, true, place))
-        {
+        let terms = terms.into_iter().filter_map(|t| Self::of(t, place));
+        for (least, _) in terms.filter_map(|t| t.least(true, place)) {
             let share = self.share(&least);
             if share.is_finite() {
                 self.multiply(&least, -share);
@@ -315,26 +361,14 @@ impl Magnitude {
 impl Divisor {
     fn new(part: Expression, exponent: f64, place: &Place) -> Option<Self> {
         let away = place.region.is_away(part);
-        let terms = match place.graph().node(part) {
-            Node::Binary(Binary::Hypot, a, b) => vec![a, b],
-            Node::Binary(Binary::Add | Binary::Subtract, ..) => {
-                let one_sign = |(t, sign): (Expression, f64)| {
-                    let [low, high] = place.region.of(t);
-                    let (up, down) = (low >= 0.0, high <= 0.0);
-                    if sign > 0.0 { [up, down] } else { [down, up] }
-                };
-                let terms = place.graph().terms(part).into_iter().map(one_sign);
-                let signs = terms.fold([true; 2], |all, one| [all[0] && one[0], all[1] && one[1]]);
-                match place.growing_terms(part) {
-                    Some((_, terms)) if away => terms,
-                    _ if signs != [false; 2] => place.terms_of_sum(part),
-                    _ => Vec::new(),
-                }
-            }
-            _ => Vec::new(),
+        let terms = match place.growing_terms(part) {
+            Some((_, terms)) if away && place.is_sum(part) => terms,
+            _ => place.terms_of_length(part),
         };
         let mut least: Vec<Magnitude> = (terms.into_iter())
-            .filter_map(|t| Magnitude::least(t, away, place))
+            .filter_map(|t| Magnitude::of(t, place))
+            .flat_map(|t| t.with_terms(place))
+            .filter_map(|t| t.least(away, place))
             .filter(|(least, everywhere)| least.len() > 0 && (away || *everywhere))
             .map(|(least, _)| least)
             .collect();

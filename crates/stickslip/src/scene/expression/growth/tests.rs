@@ -114,6 +114,8 @@ fn quotients_and_exponentials_are_held_by_what_outweighs_them() {
         ("1/(1 + x + x^2)", [yes, yes]),
         ("1/(1 + exp(-x))", [yes, yes]),
         ("x/(1 + (1 - x)^2)", [yes, yes]),
+        ("sqrt(x^2 + z^2)/(1 + sqrt(x^2 + z^2))", [yes, yes]),
+        ("hypot(x, z)/(1 + hypot(x, z))", [yes, yes]),
         ("(x - z)/sqrt(1 + (x - z)^2)", [yes, yes]),
         // Slopes grow where x − z stays small only, which rounding hides far away.
         ("x/(1 + abs(x - z))", [no, None]),
