@@ -24,7 +24,7 @@ pub struct VerifyArgs {
     /// Folder of a run, or a motion file.
     #[arg(value_name = "MOTION")]
     motion: PathBuf,
-    /// P2, P3, P4, P5, P6, P3', P4', P4'-literal, fremond or world; the scene's own if left out.
+    /// P2, P3, P4, P5, P6, P3', P4', P4'-literal, fremond, energetic or world; the scene's own if left out.
     #[arg(long)]
     problem: Option<String>,
     /// Scene whose system moves; a run folder brings its own.

@@ -876,3 +876,34 @@ fn places_that_are_written_twice_agree_in_parts_of_their_size() {
         assert!(scene(metre, 1e-4).is_err(), "{metre}");
     }
 }
+
+/// The rounding of what a jam at the start leaves of the normal velocity does not tell whether it came to rest: its end is projected in all units.
+#[test]
+fn a_jam_at_the_start_ends_on_the_obstacle_in_all_units() {
+    let places = |metre: f64, angle: f64| {
+        let text = format!(
+            "title = \"rod\"\nstep = 1e-3\nuntil = 1e-3\nlaw = \"coulomb\"\n[parameters]\nL = {metre:?}\nm = \"0.9*L\"\nl = \"0.6*L\"\n\
+             [system]\ncoordinates = [\"x\", \"y\", \"th\"]\nkinetic_energy = \"m*(x'^2 + y'^2)/2 + m*l^2/3*th'^2/2\"\npotential = \"m*9.81*L*y\"\n\
+             [[contacts]]\nname = \"tip\"\ngap = \"y - l*sin(th)\"\npoint = [\"x - l*cos(th)\", \"y - l*sin(th)\"]\nfriction = 2\n\
+             [initial]\ny = \"l*sin({angle})\"\nth = {angle}\nx_dot = \"-3*L\"\n"
+        );
+        let scene =
+            Scene::parse(SourceText::new("rod.toml", text)).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = scene.simulation().unwrap_or_else(|e| panic!("{e}"));
+        let mut gaps = Vec::new();
+        run.run_until(scene.settings.until, |record| {
+            gaps.push(record.contacts[0].gap / metre);
+            ControlFlow::Continue(())
+        });
+        gaps
+    };
+    for angle in [1.05, 1.1, 1.15] {
+        for metre in [1.0, 2.0, 3.0, 10.0, 1e3, 1e-3] {
+            let gaps = places(metre, angle);
+            assert!(
+                gaps.iter().all(|gap| gap.abs() < 1e-12),
+                "{metre}, {angle}: {gaps:?}"
+            );
+        }
+    }
+}

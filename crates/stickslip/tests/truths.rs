@@ -4,6 +4,7 @@ mod common;
 mod elastic_truths;
 mod truth_delay;
 mod truth_energetic_impact;
+mod truth_energetic_jam;
 mod truth_event_driven;
 mod truth_events;
 mod truth_events_of_groups;

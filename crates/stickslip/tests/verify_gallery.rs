@@ -9,10 +9,10 @@ use stickslip::simulation::RunEnd;
 use stickslip::simulation::verify::{Formulation, Line, Motion, Verification};
 use stickslip::stepping::{Activation, PositionCorrection};
 
-use Formulation::{Fremond, P2, P3, P3Prime, P4Prime, P5, P6};
+use Formulation::{Energetic, Fremond, P2, P3, P3Prime, P4Prime, P5, P6};
 
 /// Scenes that belong to a formulation.
-const OWN: [(&str, Formulation); 55] = [
+const OWN: [(&str, Formulation); 59] = [
     ("bouncing-ball", P2),
     ("corner-billiard", P2),
     ("newtons-cradle", P2),
@@ -68,17 +68,17 @@ const OWN: [(&str, Formulation); 55] = [
     ("elastic-ring", Fremond),
     ("bowed-reed", Fremond),
     ("brake-pad", Fremond),
+    ("bar-impact", Energetic),
+    ("bar-sticks", Energetic),
+    ("bar-reverses", Energetic),
+    ("bar-jams", Energetic),
 ];
 
 /// Scenes to which the formulations do not apply, and a part of the reason.
-const OUTSIDE: [(&str, &str); 7] = [
+const OUTSIDE: [(&str, &str); 3] = [
     ("bar-penalty", "contacts are compliant"),
     ("painleve-penalty", "contacts are compliant"),
     ("bar-both-ends", "contacts are compliant"),
-    ("bar-impact", "impact law energetic"),
-    ("bar-sticks", "impact law energetic"),
-    ("bar-reverses", "impact law energetic"),
-    ("bar-jams", "impact law energetic"),
 ];
 
 /// Scenes that run from event to event: their records are no steps of a formulation, which is said where they are judged.

@@ -36,6 +36,13 @@ use super::LawError;
 /// hits the floor with e = μ = 0.5. Under Frémond's law a stuck contact reverses its tangential
 /// velocity instead of stopping it.
 ///
+/// An impact without collision (slip that jams at u_n⁻ = 0, in Painlevé's region) has restitution under the energetic law alone: what the slip
+/// compresses springs back. All others are maps of the normal velocity before, and what no approach has
+/// brought they do not give back: u_n⁺ = 0. That holds for Poisson's law too. Its compression answers the approach, p_n^C = 0 obeys its conditions
+/// at u_n⁻ = 0, and the whole jam is then the impulse of the second phase, which owes e p_n^C = 0; in [CharlesBallard2016] the law is a map with
+/// ‖F(u⁻)‖ ≤ ‖u⁻‖, 0 for 0. From an approach, however small, the same slip has a compression as large as the jam, and its expansion: the law is
+/// not continuous there, as Moreau's S is not.
+///
 /// # Cost
 ///
 /// None: data; Poisson solves two one-step problems per impact.

@@ -35,7 +35,9 @@ pub(crate) mod polytope;
 pub(crate) mod section_quadratic;
 
 pub use contact_law::{ContactLaw, FrictionCoefficient};
-pub(crate) use energetic::spatial::{energetic_impact_at_slip, energetic_impact_in_space};
+pub(crate) use energetic::spatial::{
+    SpatialImpact, energetic_impact_at_slip, energetic_impact_in_space,
+};
 pub use error::LawError;
 pub use flow_rule::{ActiveSpace, FlowRule, GeneralizedRule, Sections, SetUnit};
 pub use friction_section::FrictionSection;

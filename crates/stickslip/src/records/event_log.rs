@@ -308,6 +308,10 @@ impl EventLog {
         let impulse = record.impulses[contact.start];
         let rate = impulse / record.h;
         let before = std::mem::replace(&mut self.steady[i], rate);
+        if contact.jammed {
+            self.grown.push((i, impulse));
+            return;
+        }
         if !(rate > 4.0 * before) {
             return;
         }
@@ -360,6 +364,10 @@ impl EventLog {
             .map(answer)
             .collect();
         self.grown.retain(|(i, excess)| {
+            // That the law itself tells needs no other sign.
+            if record.contacts[*i].jammed {
+                return true;
+            }
             let group = acting.group(record.contacts[*i].key);
             let own = || answered.iter().filter(|(other, ..)| *other == group);
             let caught: f64 = own().map(|(_, caught, _)| caught).sum();

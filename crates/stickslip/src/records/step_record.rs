@@ -72,7 +72,7 @@ pub enum StepOutcome {
         /// The first of the contacts.
         contact: ContactKey,
     },
-    /// Contacts under the energetic law that act on each other close together, or one closes another: their impact depends on
+    /// Contacts under the energetic law that act on each other close or jam together, or one closes another: their impact depends on
     /// the ratios of their stiffnesses.
     SeveralLayers {
         /// The contact.
@@ -211,6 +211,8 @@ pub struct ContactRecord {
     /// The impulse on the changes of velocity that impulses bring, normal and tangential: what an impact answers is an approach, or slip that
     /// jams.
     pub answers: [f64; 2],
+    /// Whether slip jammed the contact without an approach and what that compressed sprang back: the energetic law tells so itself.
+    pub jammed: bool,
     /// Normal velocity before the step, read with the frame of the step.
     pub approach: f64,
     /// Answer of the normal velocity to a unit normal impulse, of an active contact; zero of others.

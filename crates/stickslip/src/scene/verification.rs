@@ -51,8 +51,11 @@ pub enum NoFormulation {
         with: &'static str,
     },
     /// Two laws of friction in one system.
-    #[error("some contacts have the impact law fremond and others not: no formulation has both")]
-    MixedImpacts,
+    #[error("some contacts have the impact law {law} and others not: no formulation has both")]
+    MixedImpacts {
+        /// The law.
+        law: &'static str,
+    },
     /// Moreau's S with the mean velocity of Frémond's law.
     #[error(
         "Moreau's law S reads the velocity after an impact, Frémond's impact law makes it read a mean: no formulation has both"
@@ -110,6 +113,11 @@ impl Scene {
         }
         let points = || system.constraints().iter().flat_map(|c| c.points());
         let frictional = |p: &&ContactPoint| p.law.tangent_dimension() > 0;
+        let energetic = |p: &ContactPoint| matches!(p.law.impact(), ImpactLaw::Energetic { .. });
+        if points().any(energetic) {
+            return (points().all(energetic).then_some(Formulation::Energetic))
+                .ok_or(NoFormulation::MixedImpacts { law: "energetic" });
+        }
         if points().filter(frictional).count() == 0 {
             return Ok(Formulation::P2);
         }
@@ -144,7 +152,7 @@ impl Scene {
             let all = points().filter(frictional).all(mean);
             return all
                 .then_some(Formulation::Fremond)
-                .ok_or(NoFormulation::MixedImpacts);
+                .ok_or(NoFormulation::MixedImpacts { law: "fremond" });
         }
         let inelastic = points().all(|p| p.law.impact().restitution() == 0.0);
         Ok(if inelastic && self.of_particles(system) {
@@ -272,7 +280,14 @@ impl Scene {
             for point in constraint.points() {
                 let friction = point.law.tangent_dimension() > 0;
                 let (law, with) = match point.law.impact() {
-                    ImpactLaw::Energetic { .. } => ("energetic", ""),
+                    ImpactLaw::Energetic { .. }
+                        if friction && self.settings.law != Law::Coulomb =>
+                    {
+                        (
+                            "energetic",
+                            " with another friction than Coulomb's, which it follows through the impact",
+                        )
+                    }
                     ImpactLaw::Poisson { .. } => {
                         ("poisson", ": its two phases are one impulse in a record")
                     }

@@ -19,7 +19,7 @@ const SPEED_MAX: f64 = 1e150;
 /// restitution and without forces, are applied first; the expansion then owes `p_N ≥ e p_C,N` on
 /// top of them. Reading the velocity of the start instead of the free velocity keeps a resting
 /// body at rest: its weight is not an impact. Under the energetic law the whole impact, compression and
-/// expansion, is applied first.
+/// expansion, is applied first, and so is that of a contact that the solution finds jammed.
 #[derive(Debug, Default)]
 pub(crate) struct ContactPhases {
     /// Total impulse of all phases, per problem row.
@@ -41,11 +41,12 @@ impl ContactPhases {
         self.layers.clear();
     }
 
-    /// Moves to the normal works of a record what was done along layers: impulse and velocity of an impact whose slip turns do not tell
+    /// Tells of jams, and moves to the normal works of a record what was done along layers: impulse and velocity of an impact whose slip turns do not tell
     /// what the normal impulse did and what friction. The sums stay.
     pub fn split_works(&self, record: &mut StepRecord) {
-        for &LayerWork { slot, excess } in &self.layers {
+        for &LayerWork { slot, excess, jam } in &self.layers {
             let contact = &mut record.contacts[slot];
+            contact.jammed = jam;
             contact.work_normal += excess;
             contact.work_tangential -= excess;
         }
@@ -80,18 +81,31 @@ impl ContactPhases {
         });
         assign_zeros(&mut self.compression, stage.problem.size());
         let (impulse, works) = (&mut self.compression, &mut self.layers);
-        let layered = frozen_layers::strike(assembly, stage, reading, impulse, works)?;
+        let mut first = frozen_layers::strike(assembly, stage, reading, impulse, works)?;
         let residual = if closing {
             self.compress(assembly, reading.v0, reading.t, stage)
         } else {
             0.0
         };
-        if closing || layered {
+        first |= closing;
+        if first {
             self.expand(stage);
         }
         stage.solve();
+        // A jam shows in the solution; what it leaves may jam another contact.
+        while frozen_layers::strike_jammed(
+            assembly,
+            stage,
+            reading,
+            &mut self.compression,
+            &mut self.layers,
+        )? {
+            first = true;
+            self.expand(stage);
+            stage.solve();
+        }
         assign(&mut self.impulse, &stage.solution.impulse);
-        if closing || layered {
+        if first {
             for (total, compression) in self.impulse.iter_mut().zip(&self.compression) {
                 *total += compression;
             }
@@ -107,6 +121,11 @@ impl ContactPhases {
                 && is_rigid(block)
                 && assembly.before[block.start] < -resting(assembly, stage, block)
         })
+    }
+
+    /// Whether a contact was struck under the energetic law, with an approach or without.
+    pub fn has_layers(&self) -> bool {
+        !self.layers.is_empty()
     }
 
     /// Solves the last phase again, with free velocities that joints have changed by `shift`.

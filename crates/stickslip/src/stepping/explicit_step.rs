@@ -355,7 +355,7 @@ impl ExplicitStep {
 
     /// After an impact joints turn on by what is left of the velocity.
     fn turn_after_impact(&mut self, v0: &[f64], stage: &mut ContactStage) {
-        if !ContactPhases::impact(&self.assembly, stage) {
+        if !(ContactPhases::impact(&self.assembly, stage) || self.phases.has_layers()) {
             return;
         }
         let (mass, turning) = (&self.mass, &mut self.impact_turning);

@@ -158,7 +158,9 @@ impl MoreauJean {
         self.positions.hold(assembly, touching, |contact| {
             let row = stage.problem.blocks()[contact.block].start;
             let mean = stage.problem.row_dot(row, v) + assembly.drift[row];
-            let size = assembly.before[row].abs() + assembly.turning[row].abs();
+            // What comes to rest without an approach, jammed by its slip, has the size of what stops it.
+            let stops = stage.problem.w(row, row) * impulse[row];
+            let size = assembly.before[row].abs() + assembly.turning[row].abs() + stops;
             impulse[row] > 0.0 && mean <= STEADY * size
         });
         true

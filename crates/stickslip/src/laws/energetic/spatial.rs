@@ -40,6 +40,12 @@ impl SpatialImpact {
     pub fn normal_work(&self, restitution: f64) -> f64 {
         -(1.0 - restitution * restitution) * self.compression
     }
+
+    /// By how much that exceeds the normal impulse on the mean of the normal velocities before, `approach`, and after it.
+    pub fn excess(&self, approach: f64, restitution: f64) -> f64 {
+        let mean = 0.5 * (approach + self.velocity[0]);
+        self.normal_work(restitution) - self.impulse[0] * mean
+    }
 }
 
 /// Impact of one contact with the energetic coefficient `restitution`, in the plane or in space.
@@ -64,7 +70,8 @@ impl SpatialImpact {
 ///
 /// # Behaviour to know
 /// The direction of slip turns during the impact wherever W couples the tangents: a disc does not leave
-/// along its approach. Friction that falls with the slip speed has one layer, however steeply it falls. Corners of a polygon hold the slip on the ray of an edge. Several contacts that close
+/// along its approach. From u_n = 0 nothing happens but where friction drives the contact into the obstacle: then slip compresses it, until it stops, and
+/// there is a rebound. Friction that falls with the slip speed has one layer, however steeply it falls. Corners of a polygon hold the slip on the ray of an edge. Several contacts that close
 /// together and act on each other are not covered, with friction or without: their impact depends on the ratios of their stiffnesses.
 ///
 /// # Cost
@@ -72,7 +79,7 @@ impl SpatialImpact {
 /// several sections act at once.
 ///
 /// # Tested by
-/// `laws/energetic/spatial/tests.rs`, `laws/energetic/spatial/tests/reversals.rs`, `laws/energetic/spatial/slip_speed.rs`, `tests/truth_energetic_impact.rs`.
+/// `laws/energetic/spatial/tests.rs`, `laws/energetic/spatial/tests/reversals.rs`, `laws/energetic/spatial/slip_speed.rs`, `tests/truth_energetic_impact.rs`, `tests/truth_energetic_jam.rs`.
 pub fn energetic_impact_in_space(
     w: &[f64],
     velocity: &[f64],

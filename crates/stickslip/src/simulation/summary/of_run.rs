@@ -163,7 +163,7 @@ fn stop_reason(simulation: &Simulation, outcome: StepOutcome) -> String {
             named(contact)
         ),
         StepOutcome::SeveralLayers { contact } => format!(
-            "under the energetic law contact `{}` closes together with another one that acts on it, or is closed by its \
+            "under the energetic law contact `{}` closes or jams together with another one that acts on it, or is closed by its \
              impact: what they do depends on the ratio of their stiffnesses, which rigid contacts do not have \
              (scheme = \"penalty\" has them, or choose another impact law)",
             named(contact)

@@ -246,11 +246,14 @@ impl Judge<'_> {
                 super::Formulation::Fremond => &mean,
                 _ => &after,
             };
+            let at = Instant::new(node.t, &node.q, &node.v_left);
+            let struck = (&before[..], &node.atom[..]);
+            let impulse = self.without_layers(self.system, place, &at, struck, report);
             self.read_slip_at(node, read, place);
             let rebound = |e: f64, u: f64| e * (-u).max(0.0);
             let reaction = Reaction {
                 t: node.t,
-                impulse: &node.atom,
+                impulse: &impulse,
                 reads: Reads::One(read),
                 after: &after,
                 leaving: self.leaving(place, (&before, &after), &rebound),

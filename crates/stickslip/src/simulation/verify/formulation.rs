@@ -29,6 +29,8 @@ pub enum Formulation {
     P4PrimeLiteral,
     /// Newton's normal law with friction on the mean tangential velocity.
     Fremond,
+    /// The energetic law: Coulomb friction at every instant of an impact, and the work of restitution a part of that of compression.
+    Energetic,
     /// A world of bodies: contacts that are found, each under the law of its pair of materials.
     World,
 }
@@ -45,6 +47,7 @@ impl fmt::Display for Formulation {
             Self::P4Prime => "P4'",
             Self::P4PrimeLiteral => "P4'-literal",
             Self::Fremond => "fremond",
+            Self::Energetic => "energetic",
             Self::World => "world",
         })
     }
@@ -52,7 +55,7 @@ impl fmt::Display for Formulation {
 
 impl Formulation {
     /// All formulations.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::P2,
         Self::P3,
         Self::P4,
@@ -62,10 +65,11 @@ impl Formulation {
         Self::P4Prime,
         Self::P4PrimeLiteral,
         Self::Fremond,
+        Self::Energetic,
         Self::World,
     ];
 
-    /// The formulation with a name: P2, P3, P4, P5, P6, P3' (or P'3), P4' (or P'4), P4'-literal, fremond, world.
+    /// The formulation with a name: P2, P3, P4, P5, P6, P3' (or P'3), P4' (or P'4), P4'-literal, fremond, energetic, world.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "P'3" => Some(Self::P3Prime),

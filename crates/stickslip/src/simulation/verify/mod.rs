@@ -13,6 +13,7 @@ mod friction;
 mod generalized;
 mod interval_friction;
 mod judge;
+mod layers;
 mod left_velocity;
 mod motion;
 mod motion_source;

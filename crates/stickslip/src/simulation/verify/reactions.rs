@@ -356,7 +356,7 @@ impl Judge<'_> {
         rebound: &dyn Fn(f64, f64) -> f64,
         closed: &[usize],
     ) -> Vec<f64> {
-        let own = |c: &Contact| rebound(c.restitution, before[c.start]);
+        let own = |c: &Contact| rebound(self.restitution(c), before[c.start]);
         let mut targets: Vec<f64> = place.contacts.iter().map(own).collect();
         let starts: Vec<usize> = closed.iter().map(|&k| place.contacts[k].start).collect();
         let approached = starts.iter().any(|&i| before[i] < 0.0);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::algebra::{SymmetricMatrix, dot};
-use crate::systems::{ForceDependence, MechanicalSystem};
+use crate::systems::{ForceDependence, Instant, MechanicalSystem};
 
 use crate::simulation::positions::DRIFT_LIMIT;
 
@@ -19,7 +19,7 @@ use super::{
 
 /// Parts of the lengths and speeds of a run up to which a scheme may take a gap for closed, and its rate for none.
 const CLOSED: f64 = 1e-11;
-const RESTING: f64 = 1e-9;
+pub(super) const RESTING: f64 = 1e-9;
 
 /// What a judge remembers from one step to the next.
 struct Walk<'a> {
@@ -137,8 +137,10 @@ impl Judge<'_> {
             friction: rule.weight(),
         };
         let operator = past.reading(|s| self.equation_of_step(s, place, step, report));
-        // Laws on the whole reaction are read in the metric in which the step answers impulses.
-        if let (Some(operator), Some(_)) = (operator, self.formulation.test_velocities()) {
+        // Laws on the whole reaction and layers are read in the metric in which the step answers impulses.
+        let measured = self.formulation.test_velocities().is_some()
+            || self.formulation == Formulation::Energetic;
+        if let Some(operator) = operator.filter(|_| measured) {
             place.measure_in(&operator);
         }
         if self.coasts(rule) {
@@ -385,10 +387,24 @@ impl Judge<'_> {
     ) {
         let mut weights = self.friction_weights(place, step.rule, &a.v_right);
         let last = weights.pop().unwrap_or(step.friction);
+        let mut before = place.local(&a.v_right);
+        let turning = before.iter_mut().zip(&place.turning);
+        turning.for_each(|(u, turning)| *u -= turning);
+        let mut impulse = b.atom.clone();
+        impulse.resize(before.len(), 0.0);
+        let impulse = past.reading(|s| {
+            let (a, b) = step.ends;
+            let (t, q) = match step.rule.at_end() {
+                true => (b.t, &b.q),
+                false => (a.t, &a.q),
+            };
+            let at = Instant::new(t, q, &a.v_right);
+            self.without_layers(s, place, &at, (&before, &impulse), report)
+        });
         let mut judged = |friction: f64, report: &mut Verification| {
             let reading = (step.rule, friction);
             past.reading(|s| self.read_slip(s, place, Step { friction, ..step }));
-            self.contact_laws(place, reading, &a.v_right, b, report);
+            self.contact_laws(place, reading, &a.v_right, (b, &impulse), report);
             self.sliding(place, reading, &a.v_right, b, report);
         };
         for friction in weights {
@@ -423,13 +439,13 @@ impl Judge<'_> {
         rule.friction_weights(strikes)
     }
 
-    /// Admissible velocities, friction, impact law and dissipation of a step that began with the velocity v.
+    /// Admissible velocities, friction, impact law and dissipation of a step that began with the velocity v; `impulse` is what layers have left.
     fn contact_laws(
         &self,
         place: &Place,
         (rule, friction): (Discretisation, f64),
         v: &[f64],
-        b: &MotionNode,
+        (b, impulse): (&MotionNode, &[f64]),
         report: &mut Verification,
     ) {
         let (mut before, mut after) = (place.local(v), place.local(&b.v_right));
@@ -446,7 +462,7 @@ impl Judge<'_> {
             let i = contact.start;
             // What has opened may close again as far as the step moves it outwards.
             let least = rule
-                .rebound(contact.restitution, before[i].max(0.0))
+                .rebound(self.restitution(contact), before[i].max(0.0))
                 .min(0.0);
             if !(after[i] >= least - self.velocity_slack(place, i)) {
                 let size = (least - after[i]) / (self.speed * place.reach(i));
@@ -456,14 +472,12 @@ impl Judge<'_> {
         if place.contacts.iter().all(|c| !c.closed) && b.atom.iter().all(|&p| p == 0.0) {
             return;
         }
-        let mut impulse = b.atom.clone();
-        impulse.resize(after.len(), 0.0);
         let mut read = after.clone();
         // Moreau's S in a step of the theta scheme is stated on the velocity less the rebound that its law asks for.
         if matches!(rule, Discretisation::Theta { .. }) {
             for contact in place.contacts.iter().filter(|c| c.closed) {
                 let i = contact.start;
-                read[i] -= rule.rebound(contact.restitution, before[i]);
+                read[i] -= rule.rebound(self.restitution(contact), before[i]);
             }
         }
         if self.formulation == Formulation::Fremond {
@@ -477,7 +491,7 @@ impl Judge<'_> {
         let rebound = |e: f64, u: f64| rule.rebound(e, u);
         let reaction = Reaction {
             t: b.t,
-            impulse: &impulse,
+            impulse,
             reads: Reads::One(&read),
             after: &after,
             leaving: self.leaving(place, (&before, &after), &rebound),
@@ -493,17 +507,17 @@ impl Judge<'_> {
         let mut left = place.local(&b.v_left);
         let turning = left.iter_mut().zip(&place.turning);
         turning.for_each(|(u, turning)| *u -= turning);
-        let jump = dot(&impulse, &mean(&left, &after, 0.5));
-        let step = |weight: f64| dot(&impulse, &mean(&before, &after, weight));
+        let jump = dot(impulse, &mean(&left, &after, 0.5));
+        let step = |weight: f64| dot(impulse, &mean(&before, &after, weight));
         let least = match rule.implicit() {
             true => {
                 let mean = mean(&before, &after, rule.weight());
-                let stopped = self.stopped(place, &before, (&left, &after), (&mean, &impulse));
+                let stopped = self.stopped(place, &before, (&left, &after), (&mean, impulse));
                 jump.min(jump - stopped)
                     .min(step(0.5))
                     .min(step(rule.weight()))
             }
-            false => jump.min(step(0.5)) - self.opened(place, &before, &impulse),
+            false => jump.min(step(0.5)) - self.opened(place, &before, impulse),
         };
         self.dissipation(b.t, least, report);
     }

@@ -216,8 +216,7 @@ impl Integrator {
                 }
                 stage.solution.prepare(slot.size);
                 stage.solution.impulse.copy_from_slice(&layer.impulse);
-                let mean = 0.5 * (u[0] + layer.velocity[0]);
-                excess = layer.normal_work(restitution) - layer.impulse[0] * mean;
+                excess = layer.excess(u[0], restitution);
             }
             _ => {
                 stage.solution.prepare(slot.size);

@@ -33,6 +33,8 @@ pub enum ReferenceEventKind {
         group: usize,
         /// Direction in which slip begins.
         direction: Vec<f64>,
+        /// Whether it slid already and turns about.
+        turns: bool,
     },
     /// A watched function changed sign.
     Watched(usize),
@@ -81,8 +83,11 @@ impl ReferenceEvent {
             ReferenceEventKind::Accumulation { end } => (EventKind::Accumulation, end),
             ReferenceEventKind::Open => (EventKind::LiftOff, self.t),
             ReferenceEventKind::Stick { .. } => (EventKind::Stick, self.t),
-            ReferenceEventKind::Slip { .. } => (EventKind::Slip, self.t),
-            ReferenceEventKind::Closed | ReferenceEventKind::Watched(_) => return None,
+            ReferenceEventKind::Slip { turns: false, .. } => (EventKind::Slip, self.t),
+            // What slides on, the other way, does not begin to slip.
+            ReferenceEventKind::Slip { turns: true, .. }
+            | ReferenceEventKind::Closed
+            | ReferenceEventKind::Watched(_) => return None,
         };
         Some(Event {
             t,

@@ -273,6 +273,7 @@ impl Integrator {
                     Some(direction) => ReferenceEventKind::Slip {
                         group: g,
                         direction: direction.to_vec(),
+                        turns: was.closed && !first && was.friction[g].slip().is_some(),
                     },
                 };
                 self.record(Some(s), kind, before);
