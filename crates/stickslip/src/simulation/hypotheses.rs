@@ -11,7 +11,8 @@ use crate::algebra::splitmix::Splitmix;
 use crate::laws::{
     ActiveSpace, ContactLaw, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw, Sections,
 };
-use crate::stepping::State;
+use crate::quantity::digits;
+use crate::stepping::{PositionCorrection, State};
 use crate::systems::MechanicalSystem;
 use crate::systems::constraint::{ContactPoint, UnilateralConstraint};
 
@@ -167,7 +168,7 @@ impl Hypotheses {
         page.data(simulation, data);
         page.structure(simulation, settings);
         page.laws(simulation, settings);
-        page.scheme(simulation.system(), settings, data);
+        page.scheme(simulation, settings, data);
         page.theorems();
         page
     }
@@ -409,17 +410,15 @@ impl Hypotheses {
     }
 
     /// Smoothness that uniqueness needs, and the scheme.
-    fn scheme(&mut self, system: &dyn MechanicalSystem, settings: &RunSettings, data: &SceneFacts) {
+    fn scheme(&mut self, simulation: &Simulation, settings: &RunSettings, data: &SceneFacts) {
+        let system = simulation.system();
         let why = "an operation has kinks, poles or jumps".to_string();
         self.add(ANALYTIC, "all data are analytic", data.analytic, why);
+        let others = not_sweeping(simulation, settings);
+        let statement = "steps are those of the sweeping process: of one length, positions left where they lead";
+        let sweeping = Some(others.is_empty());
+        self.add(SWEEPING, statement, sweeping, others.join("; "));
         let note = format!("the scheme is {}", settings.scheme);
-        let sweeping = settings.scheme == "sweeping-process";
-        self.add(
-            SWEEPING,
-            "steps are those of the sweeping process",
-            Some(sweeping),
-            note.clone(),
-        );
         // Another scheme has no θ; a system without a scene does not tell it.
         let limit = (1.0 + 1e-12) / (1.0 + largest_restitution(&laws(system)));
         let theta = match data.theta {
@@ -430,6 +429,31 @@ impl Hypotheses {
         let statement = "steps are Moreau-Jean's with θ at most 1/(1 + e)";
         self.add(THETA, statement, theta, note);
     }
+}
+
+/// In what the steps of a run are not those of the sweeping process: another scheme, lengths that change, positions that are moved.
+fn not_sweeping(simulation: &Simulation, settings: &RunSettings) -> Vec<String> {
+    let mut others = Vec::new();
+    if settings.scheme != "sweeping-process" {
+        others.push(format!("the scheme is {}", settings.scheme));
+        return others;
+    }
+    if simulation.changes_its_steps() {
+        others.push("steps have several lengths".to_string());
+    }
+    match simulation.position_correction() {
+        PositionCorrection::Path => others.push(
+            "positions are brought back to the obstacle, and laws read along the way to them: projection = \"combined\""
+                .to_string(),
+        ),
+        // A flat obstacle that no step overshoots is left as it is without it.
+        PositionCorrection::Overshoot => others.extend(simulation.first_projected().map(|t| {
+            let t = digits(t, 6);
+            format!("positions are brought back to the obstacle from t = {t} s on: projection = \"combined\"")
+        })),
+        PositionCorrection::None => {}
+    }
+    others
 }
 
 fn points(system: &dyn MechanicalSystem) -> impl Iterator<Item = &ContactPoint> {
