@@ -12,11 +12,11 @@ use crate::laws::{
     ActiveSpace, ContactLaw, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw, Sections,
 };
 use crate::quantity::digits;
-use crate::stepping::{PositionCorrection, State};
+use crate::stepping::PositionCorrection;
 use crate::systems::MechanicalSystem;
 use crate::systems::constraint::{ContactPoint, UnilateralConstraint};
 
-use super::gap_zero::{GapZero, gap_zero_beside_joints};
+use super::gap_zero::{Draws, Outset, Zero, ZeroSearch};
 use super::joint_space::JointSpace;
 use super::{RunSettings, Simulation};
 
@@ -164,9 +164,16 @@ impl Hypotheses {
     #[doc(hidden)]
     pub fn of(simulation: &Simulation, settings: &RunSettings, data: &SceneFacts) -> Self {
         let mut page = Self::default();
-        page.geometry(simulation, data);
+        let state = simulation.state();
+        let from = Outset {
+            t: state.t,
+            q: &state.q,
+            v: &state.v,
+            h: settings.step,
+        };
+        page.geometry(simulation, from, data);
         page.data(simulation, data);
-        page.structure(simulation, settings);
+        page.structure(simulation, from, settings);
         page.laws(simulation, settings);
         page.scheme(simulation, settings, data);
         page.theorems();
@@ -188,20 +195,20 @@ impl Hypotheses {
     }
 
     /// Gradients of the gaps.
-    fn geometry(&mut self, simulation: &Simulation, data: &SceneFacts) {
-        let (system, state) = (simulation.system(), simulation.state());
+    fn geometry(&mut self, simulation: &Simulation, from: Outset, data: &SceneFacts) {
+        let system = simulation.system();
         let (mut unknown, mut vanishing) = (Vec::new(), Vec::new());
         // Gaps of meshes are distances to surfaces.
         if system.sparsity().is_none() {
-            for (c, constraint) in system.constraints().iter().enumerate() {
-                match gap_zero_beside_joints(system, c, state.t, &state.q) {
-                    GapZero::NotReached => unknown.push(constraint.name()),
-                    GapZero::Degenerate => vanishing.push(constraint.name()),
-                    GapZero::Regular => {}
+            for constraint in system.constraints() {
+                match ZeroSearch::beside_joints(system, constraint.gap()).around_state(from) {
+                    Zero::NotReached => unknown.push(constraint.name()),
+                    Zero::Degenerate => vanishing.push(constraint.name()),
+                    Zero::Regular => {}
                 }
             }
         }
-        // Without joints, a gap that vanishes with its gradient is refused, or stops the run where it is met.
+        // A gap that vanishes with its gradient where the start leads to is refused, or stops the run where it is met.
         let (regular, note) = match (vanishing.is_empty(), unknown.is_empty()) {
             (true, _) if !data.flat.is_empty() => {
                 let places = data
@@ -242,7 +249,7 @@ impl Hypotheses {
         let certificate = simulation.certificate();
         let (dependent, note) = match certificate.dependent_normals {
             Some(t) => (Some(false), format!("from t = {t} s on")),
-            None if JointSpace::at(system, state.t, &state.q).is_some_and(|s| s.depends()) => {
+            None if JointSpace::at(system, from.t, from.q).is_some_and(|s| s.depends()) => {
                 let note = "gradients of joints depend on each other".to_string();
                 (Some(false), note)
             }
@@ -317,8 +324,8 @@ impl Hypotheses {
     }
 
     /// What kind of system.
-    fn structure(&mut self, simulation: &Simulation, settings: &RunSettings) {
-        let (system, state) = (simulation.system(), simulation.state());
+    fn structure(&mut self, simulation: &Simulation, from: Outset, settings: &RunSettings) {
+        let system = simulation.system();
         let (count, joints) = (points(system).count(), system.joints().len());
         let world = system.as_world().is_some();
         let note = if world {
@@ -329,7 +336,7 @@ impl Hypotheses {
         let one = count <= 1 && joints == 0 && !world;
         self.add(ONE, "there is one contact and no joint", Some(one), note);
         let unit = match has_unit_mass(system) {
-            true => has_unit_frames(system, state),
+            true => has_unit_frames(system, from),
             false => Some(false),
         };
         let note = match unit {
@@ -501,15 +508,21 @@ fn has_unit_mass(system: &dyn MechanicalSystem) -> bool {
 /// Places at which frames are looked at.
 const PLACES: u64 = 200;
 
+/// Makes seeds of times of those of places.
+const TIMES: u64 = 0x5851_F42D_4C95_7F2D;
+
 /// Whether the rows of every contact are orthonormal where it touches, as those of a point are: no lever couples normal and
 /// tangent, and slip is measured by the same length everywhere. Places are drawn around the state, near and far, and
 /// brought to the obstacle; none if no such place was found.
-fn has_unit_frames(system: &dyn MechanicalSystem, state: &State) -> Option<bool> {
+fn has_unit_frames(system: &dyn MechanicalSystem, from: Outset) -> Option<bool> {
     let mut seen = Some(true);
     for constraint in system.constraints() {
+        let search = ZeroSearch::new(system, constraint.gap());
+        let draws = Draws::new(&search, from);
         let mut touched = false;
         for seed in 0..PLACES {
-            let Some((t, q)) = place_of_contact(constraint, state, seed) else {
+            let t = from.t * Splitmix(seed ^ TIMES).unit();
+            let Some(q) = search.zero_from(&draws, Outset { t, ..from }, seed) else {
                 continue;
             };
             touched = true;
@@ -520,35 +533,6 @@ fn has_unit_frames(system: &dyn MechanicalSystem, state: &State) -> Option<bool>
         seen = seen.filter(|_| touched);
     }
     seen
-}
-
-/// A time and a configuration in which a gap vanishes, by Newton's method from a place that the seed draws.
-fn place_of_contact(
-    constraint: &UnilateralConstraint,
-    state: &State,
-    seed: u64,
-) -> Option<(f64, Vec<f64>)> {
-    let mut random = Splitmix(seed);
-    let size = 10f64.powi((seed % 6) as i32 - 3);
-    let t = state.t * random.unit();
-    let mut q: Vec<f64> = (state.q.iter())
-        .map(|q| q + size * (2.0 * random.unit() - 1.0))
-        .collect();
-    let mut gradient = vec![0.0; q.len()];
-    for _ in 0..40 {
-        let gap = constraint.gap().value(t, &q);
-        constraint.gap().gradient(t, &q, &mut gradient);
-        let square = dot(&gradient, &gradient);
-        let rounding: f64 = gradient.iter().zip(&q).map(|(g, q)| (g * q).abs()).sum();
-        if gap.abs() <= 1e-13 * rounding.max(size * square.sqrt()) {
-            return Some((t, q));
-        }
-        if !(square > 0.0) || !gap.is_finite() {
-            return None;
-        }
-        (q.iter_mut().zip(&gradient)).for_each(|(q, g)| *q -= gap * g / square);
-    }
-    None
 }
 
 fn is_unit_frame(constraint: &UnilateralConstraint, t: f64, q: &[f64]) -> bool {
