@@ -138,3 +138,50 @@ fn rows_of_slip_are_judged_in_the_lengths_of_the_scene() {
         assert_eq!(status(&page(&text), "particle"), Status::Fails, "{unit}");
     }
 }
+
+/// A bead of unit mass on a wire, a wall beside it.
+fn bead(equation: &str, start: &str) -> String {
+    format!(
+        "title = \"bead\"\nstep = 1e-3\nuntil = 0.02\nlaw = \"frictionless\"\n[system]\ncoordinates = [\"x\", \"y\", \"z\"]\n\
+         kinetic_energy = \"(x'^2 + y'^2 + z'^2)/2\"\npotential = \"9.81*z\"\n[[joints]]\nname = \"wire\"\nequation = \"{equation}\"\n\
+         [[contacts]]\nname = \"wall\"\ngap = \"x + 3\"\n[initial]\n{start}\n"
+    )
+}
+
+/// No impulse along a gradient that is not there holds a joint.
+#[test]
+fn a_joint_without_a_gradient_is_refused() {
+    for (equation, start) in [
+        ("(z - 2)^2", "z = 2"),
+        ("1e6*(z - 2)^3", "x = 1\nz = 2"),
+        ("(z - 2)^2 + (x - 1)^2", "x = 1\nz = 2"),
+        ("x^2 + y^2 + z^2", "x = 0"),
+        ("z^2 - 2*z + 1", "y = 3\nz = 1"),
+        ("1 - cos(z)", "z = 0"),
+        ("x*z", "y = 1"),
+    ] {
+        let message = parse(&bead(equation, start)).err();
+        let message = message.unwrap_or_else(|| panic!("{equation} was accepted"));
+        assert!(
+            message.contains("gradient") && message.contains("wire"),
+            "{message}"
+        );
+    }
+    for (equation, start) in [
+        ("z - 2", "z = 2"),
+        ("1e-9*(z - 2)", "z = 2"),
+        ("1e9*sin(z)", "z = 0"),
+        ("x*z", "x = 1"),
+        ("x^2 + z^2 - 16", "z = -4"),
+        ("(z - 2)*(1 + (z - 2)^2)", "z = 2"),
+        ("x - 3*cos(y) + 3", "z = 1"),
+    ] {
+        let found = page(&bead(equation, start));
+        assert_eq!(status(&found, "independent"), Status::Holds, "{equation}");
+        assert_eq!(
+            status(&found, "gradient"),
+            Status::Holds,
+            "{equation}: {found:?}"
+        );
+    }
+}

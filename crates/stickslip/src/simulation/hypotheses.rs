@@ -249,6 +249,11 @@ impl Hypotheses {
         let certificate = simulation.certificate();
         let (dependent, note) = match certificate.dependent_normals {
             Some(t) => (Some(false), format!("from t = {t} s on")),
+            None if !flat_joints(system, from).is_empty() => {
+                let names = flat_joints(system, from).join(", ");
+                let note = format!("the equation of a joint vanishes with its gradient: {names}");
+                (Some(false), note)
+            }
             None if JointSpace::at(system, from.t, from.q).is_some_and(|s| s.depends()) => {
                 let note = "gradients of joints depend on each other".to_string();
                 (Some(false), note)
@@ -461,6 +466,18 @@ fn not_sweeping(simulation: &Simulation, settings: &RunSettings) -> Vec<String> 
         PositionCorrection::None => {}
     }
     others
+}
+
+/// Names of the joints whose equation vanishes with its gradient where the state leads.
+fn flat_joints<'a>(system: &'a dyn MechanicalSystem, from: Outset) -> Vec<&'a str> {
+    if system.sparsity().is_some() {
+        return Vec::new();
+    }
+    let joints = system.joints().iter();
+    let flat = joints.filter(|joint| {
+        ZeroSearch::new(system, joint.function()).at_state(from) == Zero::Degenerate
+    });
+    flat.map(|joint| joint.name()).collect()
 }
 
 fn points(system: &dyn MechanicalSystem) -> impl Iterator<Item = &ContactPoint> {

@@ -77,7 +77,8 @@ fn check_delays(
     }
 }
 
-/// Gaps that vanish with their gradients have no normal; meshes have gaps that are distances.
+/// Gaps that vanish with their gradients have no normal, and such joints no direction in which they hold; meshes have gaps that
+/// are distances.
 pub(super) fn check_gradients(
     system: &dyn MechanicalSystem,
     (q, v): (&[f64], &[f64]),
@@ -95,6 +96,12 @@ pub(super) fn check_gradients(
         if degenerate(constraint.gap()) {
             let constraint = constraint.name().to_string();
             return Err(SimulationError::DegenerateGap { constraint });
+        }
+    }
+    for joint in system.joints() {
+        if degenerate(joint.function()) {
+            let joint = joint.name().to_string();
+            return Err(SimulationError::DegenerateJoint { joint });
         }
     }
     Ok(())
