@@ -208,3 +208,18 @@ fn corrected_positions_and_steps_of_several_lengths_are_not_those_of_the_sweepin
         assert!(covered(&found, "existence").contains(&Holds), "{told}");
     }
 }
+
+/// A belt depends on no time, and runs.
+#[test]
+fn a_belt_is_told_as_one() {
+    let belt = particle("", "0", "0.3").replace("point = [\"x\", \"y\"]", "slip = [\"x' - 0.4\"]");
+    let table = particle("", "0", "0.3").replace("gap = \"y\"", "gap = \"y - 0.01*sin(5*t)\"");
+    for text in [belt, table] {
+        let found = page(&text);
+        assert_eq!(status(&found, "resting"), Status::Fails);
+        let resting = found.hypotheses.iter().find(|h| h.name == "resting");
+        let note = resting.map_or("", |h| h.note.as_str());
+        assert!(note.contains("belt") && note.contains("time"), "{note}");
+        assert!(!note.contains("slip depends on time"), "{note}");
+    }
+}

@@ -101,7 +101,7 @@ pub struct SceneFacts {
     pub friction_bounded: (Option<bool>, String),
     /// All data.
     pub analytic: Option<bool>,
-    /// Whether obstacles and joints rest: gaps, joints and slip do not depend on time.
+    /// Whether obstacles and joints rest: gaps and joints do not depend on time, and no surface runs along itself.
     pub resting: Option<bool>,
     /// Whether forces read the present state only.
     pub present: Option<bool>,
@@ -294,7 +294,10 @@ impl Hypotheses {
             Some(_) => fails.to_string(),
         };
         let statement = "obstacles and joints do not move";
-        let moves = why(data.resting, "a gap, a joint or a slip depends on time");
+        let moves = why(
+            data.resting,
+            "an obstacle, a support or a joint is moved as time tells, or a surface runs along itself, as a belt does",
+        );
         self.add(RESTING, statement, data.resting, moves);
         let statement = "forces depend on the present state only";
         let reads = why(data.present, "a force reads the past");
