@@ -10,7 +10,7 @@ use stickslip::internals::{Delassus, GeneralizedSet, PerUnitNormal, SetGeometry}
 use stickslip::laws::{FlowRule, GeneralizedRule, ImpactLaw, ImpactRule, SetUnit, StandardImpact};
 use stickslip::scene::Scene;
 use stickslip::simulation::studies::one_step_problem;
-use stickslip::stepping::MoreauContactDynamics;
+use stickslip::stepping::{MoreauContactDynamics, TimeSteppingScheme};
 use stickslip::systems::{MechanicalSystem, World};
 
 use crate::exit::{complain, say};
@@ -65,7 +65,8 @@ pub fn run(args: &InspectArgs) -> ExitCode {
     for block in problem.blocks() {
         let constraint = &system.constraints()[block.key.constraint()];
         let name = format!("{} point {}", constraint.name(), block.key.point());
-        show_contact(&problem, block, (&name, system.velocity_names()));
+        let before = scheme.local_velocities_before();
+        show_contact((&problem, before), block, (&name, system.velocity_names()));
     }
     impact_map(&named.scene, system.as_ref(), problem, args.samples);
     ExitCode::SUCCESS
@@ -89,7 +90,8 @@ fn inspect_world(scene: &Scene, world: &World, (q, v): (&[f64], &[f64])) -> Exit
         if let Some(block) = block {
             say!("  place           {}", list(&contact.place));
             say!("  normal          {}", list(&contact.normal));
-            show_contact(&problem, block, (&name, world.velocity_names()));
+            let before = scheme.local_velocities_before();
+            show_contact((&problem, before), block, (&name, world.velocity_names()));
         }
     }
     ExitCode::SUCCESS
@@ -125,9 +127,10 @@ fn move_to(
     Ok(())
 }
 
-/// Rows, W and velocity of one contact, with the names of the velocities that its rows are over.
+/// Rows, W and velocity of one contact, with the names of the velocities that its rows are over; local velocities are those before
+/// the step of the problem, which impact laws read in another way.
 fn show_contact(
-    problem: &ContactProblem,
+    (problem, before): (&ContactProblem, &[f64]),
     block: &ContactBlock,
     (name, velocities): (&str, &[String]),
 ) {
@@ -149,7 +152,7 @@ fn show_contact(
     for row in w.chunks(n) {
         say!("  W               {}", list(row));
     }
-    say!("  local velocity  {}", list(&problem.free()[range]));
+    say!("  local velocity  {}", list(&before[range]));
     if n == 1 {
         say("  no friction".to_string());
     } else {

@@ -28,6 +28,51 @@ fn inspect_shows_every_scene_of_the_gallery() {
     assert!(normal.is_some_and(|row| row.contains("vy")), "{out}");
 }
 
+/// Velocities of a contact are those of the state, whatever its impact law reads of them.
+#[test]
+fn inspect_shows_the_velocity_of_the_state_under_every_impact_law() {
+    let folder = Folder::new("inspect-velocity");
+    let velocity = |scene: &str, impact: &str| -> Vec<f64> {
+        let file = folder.write("scene.toml", scene);
+        let (out, _) = folder.expect(0, &["inspect", &file, "--impact", impact]);
+        let line = out.lines().find(|line| line.contains("local velocity"));
+        let line = line.unwrap_or_else(|| panic!("{out}"));
+        let words = line.split_whitespace().skip(2);
+        words.map(|x| x.parse().expect("a number")).collect()
+    };
+    let ball = |space: bool, slip: &str| {
+        let (coordinates, energy, up, more) = match space {
+            true => (
+                "\"x\", \"y\", \"z\"",
+                "(x'^2 + y'^2 + z'^2)/2",
+                "z",
+                "y_dot = 4\n",
+            ),
+            false => ("\"x\", \"y\"", "(x'^2 + y'^2)/2", "y", ""),
+        };
+        format!(
+            "title = \"ball\"\nuntil = 0.01\nstep = 1e-3\n[system]\ncoordinates = [{coordinates}]\n\
+             kinetic_energy = \"{energy}\"\n[[contacts]]\nname = \"floor\"\ngap = \"{up}\"\n{slip}\n\
+             friction = 0.2\nrestitution = 0.6\n[initial]\nx_dot = 5\n{more}{up}_dot = -2\n"
+        )
+    };
+    let plane = ball(false, "point = [\"x\", \"y\"]");
+    let belt = ball(false, "slip = \"x' - 1.5\"");
+    let space = ball(true, "slip = [\"x'\", \"y' + 0.5\"]");
+    for impact in ["newton", "moreau", "fremond", "poisson", "energetic"] {
+        assert_eq!(velocity(&plane, impact), [-2.0, 5.0], "{impact}");
+        assert_eq!(velocity(&belt, impact), [-2.0, 3.5], "{impact}");
+        assert_eq!(velocity(&space, impact), [-2.0, 5.0, 4.5], "{impact}");
+    }
+    // Bodies: a ball on a plate that rises.
+    let world = "title = \"plate\"\nuntil = 0.01\nstep = 1e-3\n[world]\n[[materials]]\nname = \"wood\"\ndensity = 700\nfriction = 0.2\n\
+         restitution = 0.6\n[[bodies]]\nname = \"plate\"\nmotion = { position = [0, 0, \"0.5*t - 0.05\"] }\nshape = { box = [2, 2, 0.1] }\n\
+         [[bodies]]\nname = \"ball\"\nshape = { ball = 0.1 }\nposition = [0, 0, 0.1]\nvelocity = [0, 0, -2]\n";
+    for impact in ["newton", "moreau", "fremond"] {
+        assert_eq!(velocity(world, impact), [-2.5, 0.0, 0.0], "{impact}");
+    }
+}
+
 #[test]
 fn branches_lists_separation_jam_and_slide() {
     let folder = Folder::new("branches");

@@ -313,7 +313,7 @@ impl Scene {
                 "point": block.key.point(),
                 "rows": rows.clone().map(row).collect::<Vec<_>>(),
                 "W": w,
-                "local_velocity": &problem.free()[rows],
+                "local_velocity": &scheme.local_velocities_before()[rows],
                 "gamma": gamma,
                 "margin": gamma.map(|g| g / w[0][0]),
             })

@@ -10,7 +10,9 @@ use stickslip::stepping::{
     MoreauContactDynamics, MoreauJean, MoreauJeanSettings, TimeSteppingScheme,
 };
 use stickslip::systems::functions::{AutoScalar, GivenRows};
-use stickslip::systems::{ContactFrame, GeneralizedSystem, SystemError, UnilateralConstraint};
+use stickslip::systems::{
+    BilateralConstraint, ContactFrame, GeneralizedSystem, SystemError, UnilateralConstraint,
+};
 
 fn inelastic() -> ContactLaw {
     ContactLaw::frictionless(ImpactLaw::Inelastic).expect("valid")
@@ -267,6 +269,57 @@ fn gaps_without_a_gradient_at_their_zero_are_refused() {
     ];
     for (k, gap) in sound.into_iter().enumerate() {
         assert_eq!(run(gap, &[0.2, 1.0]), None, "gap {k}");
+    }
+}
+
+/// A joint holds at the start: without a gradient there no impulse keeps it.
+#[test]
+fn joints_without_a_gradient_where_they_hold_are_refused() {
+    type Equation = fn(&[Jet]) -> Jet;
+    let run = |equation: Equation, q: &[f64]| {
+        let equation = AutoScalar(move |_: Jet, q: &[Jet]| equation(q));
+        let system = particle().joint(BilateralConstraint::new("wire", equation));
+        Simulation::new(
+            Box::new(system.build(q).unwrap()),
+            Box::new(MoreauContactDynamics::default()),
+            Box::new(GaussSeidel::default()),
+            (q, &[0.0, 0.0]),
+            SimulationSettings::fixed(1e-3),
+        )
+        .err()
+    };
+    let flat: [(Equation, [f64; 2]); 7] = [
+        (|q| q[1] * q[1], [0.0, 0.0]),
+        (|q| q[1] * q[1], [300.0, 0.0]),
+        (|q| q[1] * q[1] * q[1] * 1e6, [-4.0, 0.0]),
+        (
+            |q| (q[1] - q[0] * q[0]) * (q[1] - q[0] * q[0]) * 1e-6,
+            [0.5, 0.25],
+        ),
+        // Two lines that cross there.
+        (|q| q[0] * q[1], [0.0, 0.0]),
+        (|q| q[0] * (q[1] + 2.0), [0.0, -2.0]),
+        (
+            |q| (q[0] - 1.0) * (q[0] - 1.0) + (q[1] - 3.0) * (q[1] - 3.0),
+            [1.0, 3.0],
+        ),
+    ];
+    for (k, (equation, q)) in flat.into_iter().enumerate() {
+        let error = run(equation, &q);
+        assert!(
+            matches!(&error, Some(SimulationError::DegenerateJoint { joint }) if joint == "wire"),
+            "{k}: {error:?}"
+        );
+    }
+    let sound: [(Equation, [f64; 2]); 5] = [
+        (|q| q[1] * 1e-6, [0.3, 0.0]),
+        (|q| q[0] * q[1], [0.3, 0.0]),
+        (|q| q[0] * q[0] + q[1] * q[1] - 1e-6, [1e-3, 0.0]),
+        (|q| q[1] + q[1] * q[1] * q[1], [0.0, 0.0]),
+        (|q| (q[1] - 1e6) * 1e3, [0.0, 1e6]),
+    ];
+    for (k, (equation, q)) in sound.into_iter().enumerate() {
+        assert_eq!(run(equation, &q), None, "{k}");
     }
 }
 

@@ -155,3 +155,71 @@ fn extensions_of_the_law_of_several_constraints_are_not_the_law_of_the_paper() {
         assert_eq!(status == Some(Status::Holds), expected, "{more} {several}");
     }
 }
+
+/// Theorem 1.3 and its bounds speak of steps of one length, after which positions are left where they are.
+#[test]
+fn corrected_positions_and_steps_of_several_lengths_are_not_those_of_the_sweeping_process() {
+    use Status::{Fails, Holds};
+    let scheme = |more: &str| format!("scheme = \"sweeping-process\"\n{more}");
+    let slide = "x_dot = 2";
+    let fall = "x_dot = 2\ny = 0.1";
+    let bowl = "x = 0.3\ny = 0.1\nx_dot = 1";
+    for (head, gap, start, expected, word) in [
+        ("", "y", slide, Holds, ""),
+        ("projection = \"none\"", "y", slide, Holds, ""),
+        // The end of the run cuts its last step.
+        ("until = 0.304", "y", slide, Holds, ""),
+        // A flat floor is overshot by a fall alone.
+        ("", "y", fall, Fails, "projection"),
+        ("projection = \"none\"", "y", fall, Holds, ""),
+        ("", "0.5 - hypot(x, y - 0.5)", bowl, Fails, "projection"),
+        (
+            "projection = \"none\"",
+            "0.5 - hypot(x, y - 0.5)",
+            bowl,
+            Holds,
+            "",
+        ),
+        (
+            "adaptive = 1e-4\nprojection = \"none\"",
+            "y",
+            slide,
+            Fails,
+            "lengths",
+        ),
+    ] {
+        let mut text = particle(&scheme(head), "0", "0.2")
+            .replace("gap = \"y\"", &format!("gap = \"{gap}\""))
+            .replace("x_dot = 2", start);
+        if head.contains("until") {
+            text = text.replace("until = 0.3\n", "");
+        }
+        let found = page(&text);
+        let told = format!("{head} {gap} {start}: {found:?}");
+        assert_eq!(status(&found, "sweeping process"), expected, "{told}");
+        let hypothesis = found
+            .hypotheses
+            .iter()
+            .find(|h| h.name == "sweeping process");
+        assert!(hypothesis.is_some_and(|h| h.note.contains(word)), "{told}");
+        for about in ["convergence", "bounds"] {
+            assert_eq!(covered(&found, about), [expected], "{about} {told}");
+        }
+        assert!(covered(&found, "existence").contains(&Holds), "{told}");
+    }
+}
+
+/// A belt depends on no time, and runs.
+#[test]
+fn a_belt_is_told_as_one() {
+    let belt = particle("", "0", "0.3").replace("point = [\"x\", \"y\"]", "slip = [\"x' - 0.4\"]");
+    let table = particle("", "0", "0.3").replace("gap = \"y\"", "gap = \"y - 0.01*sin(5*t)\"");
+    for text in [belt, table] {
+        let found = page(&text);
+        assert_eq!(status(&found, "resting"), Status::Fails);
+        let resting = found.hypotheses.iter().find(|h| h.name == "resting");
+        let note = resting.map_or("", |h| h.note.as_str());
+        assert!(note.contains("belt") && note.contains("time"), "{note}");
+        assert!(!note.contains("slip depends on time"), "{note}");
+    }
+}

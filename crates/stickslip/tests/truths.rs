@@ -46,4 +46,5 @@ mod truth_viability;
 mod truth_world_boxes;
 mod truth_world_scenes;
 mod truth_worlds;
+mod truth_zeros;
 mod worlds;

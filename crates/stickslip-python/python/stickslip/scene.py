@@ -167,6 +167,8 @@ class Scene(_stickslip.Scene):
         >>> found = stickslip.scene("painleve-start").inspect(gap=1e-3)
         >>> found["contacts"][0]["margin"] < 0
         True
+        >>> stickslip.scene("bouncing-ball").inspect(y=0, v_y=-2)["contacts"][0]["local_velocity"]
+        [-2.0]
         """
         places, speeds = [], []
         coordinates = self.coordinates

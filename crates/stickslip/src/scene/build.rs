@@ -258,6 +258,7 @@ impl Scene {
             | SimulationError::DegenerateGap { constraint }
             | SimulationError::SeveralLayers { constraint, .. }
             | SimulationError::Generalized { constraint, .. } => self.contact_span(constraint),
+            SimulationError::DegenerateJoint { joint } => self.joint_span(joint),
             // What a scheme does not compute is told of a contact by its name.
             SimulationError::Scheme { reason, .. } => {
                 let named = reason.split_once("contact `").map(|(_, rest)| rest);
@@ -271,6 +272,14 @@ impl Scene {
             Some(span) => Diagnostic::at(span, error.to_string()),
             None => Diagnostic::general(error.to_string()),
         }
+    }
+
+    fn joint_span(&self, name: &str) -> Option<Range<usize>> {
+        let Mechanics::Generalized(model) = &self.mechanics else {
+            return None;
+        };
+        let joint = model.joints.iter().find(|joint| joint.name == name)?;
+        Some(joint.span.clone())
     }
 
     fn contact_span(&self, name: &str) -> Option<Range<usize>> {

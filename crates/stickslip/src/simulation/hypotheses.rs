@@ -11,11 +11,12 @@ use crate::algebra::splitmix::Splitmix;
 use crate::laws::{
     ActiveSpace, ContactLaw, FlowRule, FrictionCoefficient, FrictionSection, ImpactLaw, Sections,
 };
-use crate::stepping::State;
+use crate::quantity::digits;
+use crate::stepping::PositionCorrection;
 use crate::systems::MechanicalSystem;
 use crate::systems::constraint::{ContactPoint, UnilateralConstraint};
 
-use super::gap_zero::{GapZero, gap_zero_beside_joints};
+use super::gap_zero::{Draws, Outset, Zero, ZeroSearch};
 use super::joint_space::JointSpace;
 use super::{RunSettings, Simulation};
 
@@ -100,7 +101,7 @@ pub struct SceneFacts {
     pub friction_bounded: (Option<bool>, String),
     /// All data.
     pub analytic: Option<bool>,
-    /// Whether obstacles and joints rest: gaps, joints and slip do not depend on time.
+    /// Whether obstacles and joints rest: gaps and joints do not depend on time, and no surface runs along itself.
     pub resting: Option<bool>,
     /// Whether forces read the present state only.
     pub present: Option<bool>,
@@ -163,11 +164,18 @@ impl Hypotheses {
     #[doc(hidden)]
     pub fn of(simulation: &Simulation, settings: &RunSettings, data: &SceneFacts) -> Self {
         let mut page = Self::default();
-        page.geometry(simulation, data);
+        let state = simulation.state();
+        let from = Outset {
+            t: state.t,
+            q: &state.q,
+            v: &state.v,
+            h: settings.step,
+        };
+        page.geometry(simulation, from, data);
         page.data(simulation, data);
-        page.structure(simulation, settings);
+        page.structure(simulation, from, settings);
         page.laws(simulation, settings);
-        page.scheme(simulation.system(), settings, data);
+        page.scheme(simulation, settings, data);
         page.theorems();
         page
     }
@@ -187,20 +195,20 @@ impl Hypotheses {
     }
 
     /// Gradients of the gaps.
-    fn geometry(&mut self, simulation: &Simulation, data: &SceneFacts) {
-        let (system, state) = (simulation.system(), simulation.state());
+    fn geometry(&mut self, simulation: &Simulation, from: Outset, data: &SceneFacts) {
+        let system = simulation.system();
         let (mut unknown, mut vanishing) = (Vec::new(), Vec::new());
         // Gaps of meshes are distances to surfaces.
         if system.sparsity().is_none() {
-            for (c, constraint) in system.constraints().iter().enumerate() {
-                match gap_zero_beside_joints(system, c, state.t, &state.q) {
-                    GapZero::NotReached => unknown.push(constraint.name()),
-                    GapZero::Degenerate => vanishing.push(constraint.name()),
-                    GapZero::Regular => {}
+            for constraint in system.constraints() {
+                match ZeroSearch::beside_joints(system, constraint.gap()).around_state(from) {
+                    Zero::NotReached => unknown.push(constraint.name()),
+                    Zero::Degenerate => vanishing.push(constraint.name()),
+                    Zero::Regular => {}
                 }
             }
         }
-        // Without joints, a gap that vanishes with its gradient is refused, or stops the run where it is met.
+        // A gap that vanishes with its gradient where the start leads to is refused, or stops the run where it is met.
         let (regular, note) = match (vanishing.is_empty(), unknown.is_empty()) {
             (true, _) if !data.flat.is_empty() => {
                 let places = data
@@ -241,7 +249,12 @@ impl Hypotheses {
         let certificate = simulation.certificate();
         let (dependent, note) = match certificate.dependent_normals {
             Some(t) => (Some(false), format!("from t = {t} s on")),
-            None if JointSpace::at(system, state.t, &state.q).is_some_and(|s| s.depends()) => {
+            None if !flat_joints(system, from).is_empty() => {
+                let names = flat_joints(system, from).join(", ");
+                let note = format!("the equation of a joint vanishes with its gradient: {names}");
+                (Some(false), note)
+            }
+            None if JointSpace::at(system, from.t, from.q).is_some_and(|s| s.depends()) => {
                 let note = "gradients of joints depend on each other".to_string();
                 (Some(false), note)
             }
@@ -281,7 +294,10 @@ impl Hypotheses {
             Some(_) => fails.to_string(),
         };
         let statement = "obstacles and joints do not move";
-        let moves = why(data.resting, "a gap, a joint or a slip depends on time");
+        let moves = why(
+            data.resting,
+            "an obstacle, a support or a joint is moved as time tells, or a surface runs along itself, as a belt does",
+        );
         self.add(RESTING, statement, data.resting, moves);
         let statement = "forces depend on the present state only";
         let reads = why(data.present, "a force reads the past");
@@ -316,8 +332,8 @@ impl Hypotheses {
     }
 
     /// What kind of system.
-    fn structure(&mut self, simulation: &Simulation, settings: &RunSettings) {
-        let (system, state) = (simulation.system(), simulation.state());
+    fn structure(&mut self, simulation: &Simulation, from: Outset, settings: &RunSettings) {
+        let system = simulation.system();
         let (count, joints) = (points(system).count(), system.joints().len());
         let world = system.as_world().is_some();
         let note = if world {
@@ -328,7 +344,7 @@ impl Hypotheses {
         let one = count <= 1 && joints == 0 && !world;
         self.add(ONE, "there is one contact and no joint", Some(one), note);
         let unit = match has_unit_mass(system) {
-            true => has_unit_frames(system, state),
+            true => has_unit_frames(system, from),
             false => Some(false),
         };
         let note = match unit {
@@ -409,17 +425,15 @@ impl Hypotheses {
     }
 
     /// Smoothness that uniqueness needs, and the scheme.
-    fn scheme(&mut self, system: &dyn MechanicalSystem, settings: &RunSettings, data: &SceneFacts) {
+    fn scheme(&mut self, simulation: &Simulation, settings: &RunSettings, data: &SceneFacts) {
+        let system = simulation.system();
         let why = "an operation has kinks, poles or jumps".to_string();
         self.add(ANALYTIC, "all data are analytic", data.analytic, why);
+        let others = not_sweeping(simulation, settings);
+        let statement = "steps are those of the sweeping process: of one length, positions left where they lead";
+        let sweeping = Some(others.is_empty());
+        self.add(SWEEPING, statement, sweeping, others.join("; "));
         let note = format!("the scheme is {}", settings.scheme);
-        let sweeping = settings.scheme == "sweeping-process";
-        self.add(
-            SWEEPING,
-            "steps are those of the sweeping process",
-            Some(sweeping),
-            note.clone(),
-        );
         // Another scheme has no θ; a system without a scene does not tell it.
         let limit = (1.0 + 1e-12) / (1.0 + largest_restitution(&laws(system)));
         let theta = match data.theta {
@@ -430,6 +444,43 @@ impl Hypotheses {
         let statement = "steps are Moreau-Jean's with θ at most 1/(1 + e)";
         self.add(THETA, statement, theta, note);
     }
+}
+
+/// In what the steps of a run are not those of the sweeping process: another scheme, lengths that change, positions that are moved.
+fn not_sweeping(simulation: &Simulation, settings: &RunSettings) -> Vec<String> {
+    let mut others = Vec::new();
+    if settings.scheme != "sweeping-process" {
+        others.push(format!("the scheme is {}", settings.scheme));
+        return others;
+    }
+    if simulation.changes_its_steps() {
+        others.push("steps have several lengths".to_string());
+    }
+    match simulation.position_correction() {
+        PositionCorrection::Path => others.push(
+            "positions are brought back to the obstacle, and laws read along the way to them: projection = \"combined\""
+                .to_string(),
+        ),
+        // A flat obstacle that no step overshoots is left as it is without it.
+        PositionCorrection::Overshoot => others.extend(simulation.first_projected().map(|t| {
+            let t = digits(t, 6);
+            format!("positions are brought back to the obstacle from t = {t} s on: projection = \"combined\"")
+        })),
+        PositionCorrection::None => {}
+    }
+    others
+}
+
+/// Names of the joints whose equation vanishes with its gradient where the state leads.
+fn flat_joints<'a>(system: &'a dyn MechanicalSystem, from: Outset) -> Vec<&'a str> {
+    if system.sparsity().is_some() {
+        return Vec::new();
+    }
+    let joints = system.joints().iter();
+    let flat = joints.filter(|joint| {
+        ZeroSearch::new(system, joint.function()).at_state(from) == Zero::Degenerate
+    });
+    flat.map(|joint| joint.name()).collect()
 }
 
 fn points(system: &dyn MechanicalSystem) -> impl Iterator<Item = &ContactPoint> {
@@ -477,15 +528,21 @@ fn has_unit_mass(system: &dyn MechanicalSystem) -> bool {
 /// Places at which frames are looked at.
 const PLACES: u64 = 200;
 
+/// Makes seeds of times of those of places.
+const TIMES: u64 = 0x5851_F42D_4C95_7F2D;
+
 /// Whether the rows of every contact are orthonormal where it touches, as those of a point are: no lever couples normal and
 /// tangent, and slip is measured by the same length everywhere. Places are drawn around the state, near and far, and
 /// brought to the obstacle; none if no such place was found.
-fn has_unit_frames(system: &dyn MechanicalSystem, state: &State) -> Option<bool> {
+fn has_unit_frames(system: &dyn MechanicalSystem, from: Outset) -> Option<bool> {
     let mut seen = Some(true);
     for constraint in system.constraints() {
+        let search = ZeroSearch::new(system, constraint.gap());
+        let draws = Draws::new(&search, from);
         let mut touched = false;
         for seed in 0..PLACES {
-            let Some((t, q)) = place_of_contact(constraint, state, seed) else {
+            let t = from.t * Splitmix(seed ^ TIMES).unit();
+            let Some(q) = search.zero_from(&draws, Outset { t, ..from }, seed) else {
                 continue;
             };
             touched = true;
@@ -496,35 +553,6 @@ fn has_unit_frames(system: &dyn MechanicalSystem, state: &State) -> Option<bool>
         seen = seen.filter(|_| touched);
     }
     seen
-}
-
-/// A time and a configuration in which a gap vanishes, by Newton's method from a place that the seed draws.
-fn place_of_contact(
-    constraint: &UnilateralConstraint,
-    state: &State,
-    seed: u64,
-) -> Option<(f64, Vec<f64>)> {
-    let mut random = Splitmix(seed);
-    let size = 10f64.powi((seed % 6) as i32 - 3);
-    let t = state.t * random.unit();
-    let mut q: Vec<f64> = (state.q.iter())
-        .map(|q| q + size * (2.0 * random.unit() - 1.0))
-        .collect();
-    let mut gradient = vec![0.0; q.len()];
-    for _ in 0..40 {
-        let gap = constraint.gap().value(t, &q);
-        constraint.gap().gradient(t, &q, &mut gradient);
-        let square = dot(&gradient, &gradient);
-        let rounding: f64 = gradient.iter().zip(&q).map(|(g, q)| (g * q).abs()).sum();
-        if gap.abs() <= 1e-13 * rounding.max(size * square.sqrt()) {
-            return Some((t, q));
-        }
-        if !(square > 0.0) || !gap.is_finite() {
-            return None;
-        }
-        (q.iter_mut().zip(&gradient)).for_each(|(q, g)| *q -= gap * g / square);
-    }
-    None
 }
 
 fn is_unit_frame(constraint: &UnilateralConstraint, t: f64, q: &[f64]) -> bool {

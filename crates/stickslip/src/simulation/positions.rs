@@ -132,6 +132,9 @@ pub struct PositionWatch {
     /// Whether drift or joints of the last step were.
     #[serde(skip)]
     worse: bool,
+    /// When a position was projected first.
+    #[serde(default)]
+    projected: Option<f64>,
     /// Obstacles on the way from position to position.
     #[serde(flatten)]
     passages: PassageWatch,
@@ -150,6 +153,9 @@ impl PositionWatch {
         // Contacts that are found have a watch of their own.
         if self.followed.is_empty() && self.joints.is_empty() {
             return;
+        }
+        if self.projected.is_none() && record.projection.iter().any(|&x| x != 0.0) {
+            self.projected = Some(record.t);
         }
         widen(&mut self.lower, &mut self.upper, &record.q);
         if !self.path.is_empty() {
@@ -178,6 +184,11 @@ impl PositionWatch {
         if std::mem::take(&mut self.worse) {
             self.enter_given(system, record, from);
         }
+    }
+
+    /// The end of the first step whose position was projected.
+    pub fn first_projected(&self) -> Option<f64> {
+        self.projected
     }
 
     /// Enters the length that forces give within the step of a record: what rests at the origin has no other, and its positions have the rounding of

@@ -156,7 +156,7 @@ impl Simulation {
         mut settings: SimulationSettings,
     ) -> Result<Self, SimulationError> {
         checks::check(system.as_ref(), q, v, &settings)?;
-        checks::check_gaps(system.as_ref(), settings.t_start, q)?;
+        checks::check_gradients(system.as_ref(), (q, v), &settings)?;
         checks::check_generalized(system.as_ref(), scheme.name())?;
         checks::check_world(system.as_ref(), scheme.as_ref(), &settings.control)?;
         checks::check_scheme(system.as_ref(), scheme.as_ref(), q, &mut settings.control)?;

@@ -120,6 +120,15 @@ pub enum SimulationError {
         /// Constraint.
         constraint: String,
     },
+    /// The equation of a joint vanishes together with its gradient.
+    #[error(
+        "joint `{joint}`: the equation vanishes together with its gradient, so that no impulse holds it; use an equation that \
+         goes through zero, as y instead of y^2"
+    )]
+    DegenerateJoint {
+        /// Joint.
+        joint: String,
+    },
     /// The scheme does not compute this system.
     #[error("the scheme `{scheme}` cannot be used: {reason}")]
     Scheme {

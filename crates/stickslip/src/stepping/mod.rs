@@ -45,6 +45,7 @@ pub use moreau_jean::MoreauJean;
 pub(crate) use moreau_jean_settings::default_theta;
 pub use moreau_jean_settings::{Activation, InternalForce, MoreauJeanSettings, ThetaError};
 pub use normal_compliance_penalty::NormalCompliancePenalty;
+pub(crate) use position_projection::GAP_ROUNDING;
 pub use position_projection::{PositionCorrection, Projection};
 pub(crate) use scheme::StepLimit;
 pub use scheme::{State, TimeSteppingScheme};

@@ -130,6 +130,13 @@ pub trait TimeSteppingScheme: Send + Sync {
         None
     }
 
+    /// Local velocities with which the step that was posed last began, per row of its problem: what the velocity of the state and of obstacles gives, without
+    /// the bias by which impact laws are read. Empty where the scheme keeps none.
+    #[doc(hidden)]
+    fn local_velocities_before(&self) -> &[f64] {
+        &[]
+    }
+
     /// Makes the scheme read normals at the end of a step, or no more; false if it reads them where it did before anyway.
     #[doc(hidden)]
     fn look_ahead(&mut self, _on: bool) -> bool {

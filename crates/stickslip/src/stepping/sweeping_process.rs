@@ -153,6 +153,10 @@ impl TimeSteppingScheme for SweepingProcess {
         true
     }
 
+    fn local_velocities_before(&self) -> &[f64] {
+        &self.step.assembly.before
+    }
+
     fn position_correction(&self, system: &dyn MechanicalSystem) -> PositionCorrection {
         PositionCorrection::of(self.step.positions.projection, system, false)
     }

@@ -4,9 +4,10 @@ use crate::laws::{FlowRule, ImpactLaw};
 use crate::stepping::TimeSteppingScheme;
 use crate::systems::MechanicalSystem;
 use crate::systems::constraint::ContactPoint;
+use crate::systems::functions::ScalarFunction;
 use crate::systems::past_motion::PastError;
 
-use super::super::gap_zero::{GapZero, gap_zero};
+use super::super::gap_zero::{Outset, Zero, ZeroSearch};
 use super::super::simulation_settings::{SimulationError, SimulationSettings};
 use super::super::step_control::StepControl;
 
@@ -76,19 +77,31 @@ fn check_delays(
     }
 }
 
-/// Gaps that vanish with their gradients have no normal; meshes have gaps that are distances.
-pub(super) fn check_gaps(
+/// Gaps that vanish with their gradients have no normal, and such joints no direction in which they hold; meshes have gaps that
+/// are distances.
+pub(super) fn check_gradients(
     system: &dyn MechanicalSystem,
-    t: f64,
-    q: &[f64],
+    (q, v): (&[f64], &[f64]),
+    settings: &SimulationSettings,
 ) -> Result<(), SimulationError> {
     if system.sparsity().is_some() {
         return Ok(());
     }
-    for (c, constraint) in system.constraints().iter().enumerate() {
-        if gap_zero(system, c, t, q) == GapZero::Degenerate {
+    let (t, h) = (settings.t_start, settings.control.initial());
+    let degenerate = |function: &dyn ScalarFunction| {
+        let search = ZeroSearch::new(system, function);
+        search.at_state(Outset { t, q, v, h }) == Zero::Degenerate
+    };
+    for constraint in system.constraints() {
+        if degenerate(constraint.gap()) {
             let constraint = constraint.name().to_string();
             return Err(SimulationError::DegenerateGap { constraint });
+        }
+    }
+    for joint in system.joints() {
+        if degenerate(joint.function()) {
+            let joint = joint.name().to_string();
+            return Err(SimulationError::DegenerateJoint { joint });
         }
     }
     Ok(())

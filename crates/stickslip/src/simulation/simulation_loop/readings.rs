@@ -11,6 +11,7 @@ use crate::systems::past_motion::PastMotion;
 use crate::systems::{MechanicalSystem, World};
 
 use super::super::positions::{LargestOf, PositionVerdict};
+use super::super::step_control::StepControl;
 use super::super::world_monitors::WorldMonitors;
 use super::super::{ControlLoop, ElasticAccounts, ElasticLedger, WorldAccounts, world_files};
 use super::Simulation;
@@ -102,6 +103,17 @@ impl Simulation {
     /// What the scheme does about positions.
     pub fn position_correction(&self) -> PositionCorrection {
         self.scheme.position_correction(self.system.as_ref())
+    }
+
+    /// Whether steps have several lengths: adaptive ones, and those cut short but the last.
+    pub(crate) fn changes_its_steps(&self) -> bool {
+        let adaptive = matches!(self.settings.control, StepControl::Adaptive { .. });
+        adaptive || self.cuts > u64::from(self.cut)
+    }
+
+    /// The first time at which a position was projected.
+    pub(crate) fn first_projected(&self) -> Option<f64> {
+        self.positions.first_projected()
     }
 
     /// Whether contacts are springs.

@@ -493,6 +493,10 @@ impl TimeSteppingScheme for WorldStepping {
         record.phases = times;
     }
 
+    fn local_velocities_before(&self) -> &[f64] {
+        &self.contacts.approach
+    }
+
     fn steps_worlds(&self) -> bool {
         true
     }
