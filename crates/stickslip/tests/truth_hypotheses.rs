@@ -129,6 +129,12 @@ fn jumps_and_kinks_of_friction_and_forces_are_decided() {
         ("if(abs(x) < 1, 0.2 + 0.1*x^2, 0.3)", Holds),
         ("0.2 + 0.1*x^2/(1 + x^2)", Holds),
         ("0.1 + 0.2/abs(x + 1)", Fails),
+        // Of the slip speed, and of the past.
+        ("0.2 + 0.1*s^2", Fails),
+        ("0.2 + 0.1*exp(-(s/0.01)^2)", Holds),
+        ("0.2 + 0.1*window_max(x^2, 0.1)", Fails),
+        ("0.2 + 0.1*window_max(tanh(x), 0.1)", Holds),
+        ("min(0.4, 0.2 + 0.1*abs(delay(x, 0.1)))", Holds),
     ] {
         let found = page(&particle("", "0", &format!("\"{expression}\"")));
         assert_eq!(status(&found, "bounded"), expected, "{expression}");

@@ -317,11 +317,7 @@ impl Hypotheses {
                 Some(false),
                 format!("a friction set is unbounded at t = {t} s (margin {margin:.3})"),
             ),
-            _ if points()
-                .all(|p| matches!(p.law.coefficient(), FrictionCoefficient::Constant(_))) =>
-            {
-                (Some(true), String::new())
-            }
+            _ if points().all(is_number) => (Some(true), String::new()),
             _ => data.friction_bounded.clone(),
         };
         let statement = "friction sets are bounded, over all places";
@@ -404,12 +400,10 @@ impl Hypotheses {
         let note = "a friction set is no disc and no symmetric interval".to_string();
         let statement = "friction is the same in all directions";
         self.add(ISOTROPIC, statement, Some(round), note);
-        let number =
-            rough().all(|law| matches!(law.coefficient(), FrictionCoefficient::Constant(_)));
-        let plain = points(system).all(|p| p.memory.is_none() && p.slip.is_none());
+        let number = rough().all(|law| is_constant(law)) && points(system).all(is_number);
         let note = "a coefficient depends on place, time, past or slip speed".to_string();
         let statement = "coefficients of friction are numbers";
-        self.add(CONSTANT, statement, Some(number && plain), note);
+        self.add(CONSTANT, statement, Some(number), note);
         let mean = rough().all(|law| matches!(law.impact(), ImpactLaw::Fremond { .. }));
         let why = "a contact with friction has another impact law than fremond".to_string();
         let statement = "friction reads the mean velocity (fremond)";
@@ -481,6 +475,15 @@ fn flat_joints<'a>(system: &'a dyn MechanicalSystem, from: Outset) -> Vec<&'a st
         ZeroSearch::new(system, joint.function()).at_state(from) == Zero::Degenerate
     });
     flat.map(|joint| joint.name()).collect()
+}
+
+fn is_constant(law: &ContactLaw) -> bool {
+    matches!(law.coefficient(), FrictionCoefficient::Constant(_))
+}
+
+/// Whether the friction of a contact is a number times its set, neither of place nor of past nor of slip speed.
+fn is_number(point: &ContactPoint) -> bool {
+    is_constant(&point.law) && point.memory.is_none() && point.slip.is_none()
 }
 
 fn points(system: &dyn MechanicalSystem) -> impl Iterator<Item = &ContactPoint> {
