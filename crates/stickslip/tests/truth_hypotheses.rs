@@ -369,11 +369,14 @@ fn flat_places_of_sums_of_sines_are_those_by_hand() {
         let gap = format!("{a} + {b}*sin(x) + {c}*sin(y)");
         let text = particle("", "0", "0.3").replace("gap = \"y\"", &format!("gap = \"{gap}\""));
         let scene = parse(&text).unwrap_or_else(|e| panic!("{e}"));
-        let simulation = scene.simulation().unwrap();
-        let facts = scene.facts(simulation.system());
+        // Where the start leads to one, the run is refused.
+        let found = match scene.simulation() {
+            Ok(simulation) => !scene.facts(simulation.system()).flat.is_empty(),
+            Err(error) => error.to_string().contains("together with its gradient"),
+        };
         let signs = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)];
         let flat = (signs.iter()).any(|(s, r): &(f64, f64)| (a + s * b + r * c).abs() < 1e-12);
-        assert_eq!(!facts.flat.is_empty(), flat, "{gap}: {:?}", facts.flat);
+        assert_eq!(found, flat, "{gap}");
     }
 }
 
