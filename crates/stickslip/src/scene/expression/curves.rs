@@ -170,7 +170,7 @@ impl<'a> Curves<'a> {
         let [low, high] = range.unwrap_or_else(|| self.domain.range(input));
         // In every third seed everything grows.
         let (power, aside) = match choice {
-            _ if range.is_none() && seed % 3 == 0 => (1.0, 0.0),
+            _ if range.is_none() && seed.is_multiple_of(3) => (1.0, 0.0),
             c if c < 0.5 => (1.0, part),
             c if c < 0.85 => (0.0, 1.0),
             c if c < 0.93 => (-1.0, part),
