@@ -58,6 +58,49 @@ fn a_loose_tolerance_is_told_and_not_certified() {
     folder.expect(2, &stop);
 }
 
+/// A tower whose steps were solved to a tenth falls apart; who verifies it asks for more than its solver did.
+#[test]
+fn verify_does_not_move_its_limit_with_the_tolerance_asked() {
+    let folder = Folder::new("loosely-verified");
+    let run = |tolerance: &'static str, output: &'static str| {
+        let scene = ["run", "heavy-tower", "--until", "0.3", "--no-plots"];
+        [&scene[..], &["--tolerance", tolerance, "--output", output]].concat()
+    };
+    folder.expect(2, &run("0.05", "loose"));
+    for options in [&[][..], &["--accept-tolerance"]] {
+        let (out, _) = folder.expect(2, &[&["verify", "loose"][..], options].concat());
+        assert!(
+            out.starts_with("refused") && out.contains("friction law"),
+            "{out}"
+        );
+    }
+    folder.expect(0, &run("1e-8", "tight"));
+    folder.expect(0, &["verify", "tight"]);
+    // What holds to the tolerance asked is told so, and may be taken: friction of 0.3003 where it is 0.3.
+    folder.write(
+        "slide.toml",
+        "title = \"slide\"\nuntil = 1\ntolerance = 1e-2\n[system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"x'^2 + y'^2\"\n\
+         potential = \"20*y\"\n[[contacts]]\nname = \"floor\"\ngap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = 0.3\n[initial]\nx_dot = 5\n",
+    );
+    folder.write(
+        "slide.json",
+        r#"{"discretisation": {"start-of-step": {"contact_gap": 0}}, "nodes": [
+            {"t": 0, "q": [0, 0], "v_left": [5, 0], "v_right": [5, 0]},
+            {"t": 0.1, "q": [0.46997, 0], "v_left": [5, -1], "v_right": [4.6997, 0], "atom": [2, -0.6006]}]}"#,
+    );
+    let verify = ["verify", "slide.json", "--scene", "slide.toml"];
+    let (out, _) = folder.expect(2, &verify);
+    let told = "accepted to the tolerance asked (0.01), not under the limit";
+    assert!(out.contains(told), "{out}");
+    folder.expect(0, &[&verify[..], &["--accept-tolerance"]].concat());
+    let found = folder.json(2, &verify);
+    assert_eq!(found["to_tolerance"], 1e-2);
+    folder.expect(
+        2,
+        &[&verify[..], &["--tolerance", "1e-6", "--accept-tolerance"]].concat(),
+    );
+}
+
 #[test]
 fn several_motions_dependent_rows_and_hypotheses_are_told() {
     let folder = Folder::new("several-told");
@@ -110,6 +153,40 @@ fn several_motions_dependent_rows_and_hypotheses_are_told() {
         &folder.json(0, &argmin),
         "`on_several` has nothing to choose from here",
     );
+    // Moreau's S in the plane is Coulomb's law where friction does not jam: its motions are listed, and the run may stop at them.
+    let groove = [
+        "run",
+        "v-groove-bar",
+        "--law",
+        "argmin",
+        "--impact",
+        "inelastic",
+    ];
+    let stop = [
+        "--no-plots",
+        "--output",
+        "groove-stops",
+        "--on-several",
+        "stop",
+    ];
+    let stopped = folder.json(2, &[&groove[..], &stop[..]].concat());
+    warned(&stopped, "the run stopped before it took one");
+    warned(&stopped, "several solutions in 1 step,");
+    // Why a motion was not examined is told: one contact is not too many.
+    folder.write(
+        "hop.toml",
+        "title = \"hop\"\nuntil = 0.5\nimpact = \"poisson\"\n[system]\ncoordinates = [\"x\", \"y\"]\nkinetic_energy = \"x'^2 + y'^2\"\n\
+         potential = \"18*y\"\n[[contacts]]\nname = \"floor\"\ngap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = 0.3\nrestitution = 0.5\n\
+         [initial]\nx_dot = 1\ny = 0.1\n",
+    );
+    let phases = ["run", "hop.toml", "--no-plots", "--output", "phases"];
+    let phases = folder.json(0, &phases);
+    warned(
+        &phases,
+        "both phases of the impact law `poisson` are not listed",
+    );
+    let warnings = phases["warnings"].to_string();
+    assert!(!warnings.contains("more contacts"), "{warnings}");
     let found = folder.json(0, &["branches", "v-groove-bar", "--law", "coulomb"]);
     assert_eq!(found["verdict"], "indeterminate");
     assert_eq!(found["motions"], 2);

@@ -233,3 +233,83 @@ fn a_run_follows_its_branches_or_stops() {
             .all(|m| m["t"].as_array().is_some_and(|t| t.len() > 1))
     );
 }
+
+#[test]
+fn verify_judges_a_run_under_another_problem_and_refuses_what_says_how_it_is_made() {
+    let folder = Folder::new("verify-changed");
+    folder.write(
+        "box.toml",
+        "title = \"box\"\nstep = 2e-3\nuntil = 0.4\n[parameters]\nmu = 0.25\nmass = 3\n[system]\ncoordinates = [\"x\", \"y\"]\n\
+         kinetic_energy = \"mass*(x'^2 + y'^2)/2\"\npotential = \"9*mass*y\"\n\
+         [[contacts]]\nname = \"floor\"\ngap = \"y\"\npoint = [\"x\", \"y\"]\nfriction = \"mu\"\n[initial]\nx_dot = 0.6\n",
+    );
+    let run = ["run", "box.toml", "--no-plots", "--output"];
+    folder.expect(0, &[&run[..], &["whole"]].concat());
+    folder.expect(0, &[&run[..], &["thin", "--every", "4"]].concat());
+    let judged = |code: i32, run: &str, options: &[&str]| {
+        let (out, err) = folder.expect(code, &[&["verify", run][..], options].concat());
+        out + &err
+    };
+    // The same problem in other words, and one with other friction.
+    judged(0, "whole", &["--set", "mu=1/4"]);
+    judged(0, "whole", &["--law", "coulomb", "--set", "mass=3"]);
+    let said = judged(2, "whole", &["--set", "mu=0.26"]);
+    assert!(
+        said.contains("friction law") && !said.contains("energies"),
+        "{said}"
+    );
+    assert!(judged(2, "whole", &["--set", "mass=4"]).contains("impact"));
+    // What has no meaning for a run that is there is refused by name.
+    for option in [
+        "--scheme=event-driven",
+        "--step=1e-3",
+        "--until=0.2",
+        "--every=2",
+    ] {
+        let name = option.split('=').next().expect("a name");
+        assert!(judged(1, "whole", &[option]).contains(name), "{option}");
+    }
+    for option in [
+        "--tolerance=1e-3",
+        "--projection=none",
+        "--on-several=stop",
+        "--scene=box.toml",
+    ] {
+        let name = option.split('=').next().expect("a name");
+        assert!(judged(1, "whole", &[option]).contains(name), "{option}");
+    }
+    assert!(judged(1, "whole", &["--set", "nosuch=1"]).contains("nosuch"));
+    let rows = judged(1, "whole", &["--law", "frictionless"]);
+    assert!(rows.contains("has 2 rows of contacts"), "{rows}");
+    let thin = judged(1, "thin", &["--set", "mu=0.26"]);
+    assert!(thin.contains("computed again"), "{thin}");
+    judged(0, "thin", &[]);
+}
+
+#[test]
+fn files_that_are_no_motions_are_bad_input() {
+    let folder = Folder::new("verify-files");
+    folder.write(
+        "drop.toml",
+        "title = \"drop\"\nuntil = 1\n[system]\ncoordinates = [\"y\"]\nkinetic_energy = \"y'^2\"\npotential = \"8*y\"\n\
+         [[contacts]]\nname = \"floor\"\ngap = \"y\"\n",
+    );
+    let judged = |code: i32, nodes: &str| {
+        folder.write("m.json", &format!("{{\"nodes\": [{nodes}]}}"));
+        let (out, err) = folder.expect(code, &["verify", "m.json", "--scene", "drop.toml"]);
+        out + &err
+    };
+    let first = r#"{"t": 0, "q": [0], "v_left": [0], "v_right": [0], "atom": [0]}"#;
+    let rests = |t: f64, smooth: &str| {
+        let state = r#""q": [0], "v_left": [0], "v_right": [0]"#;
+        format!(r#"{first}, {{"t": {t}, {state}, "smooth": [{smooth}], "atom": [0]}}"#)
+    };
+    judged(0, &rests(0.5, "4"));
+    assert!(judged(1, "").contains("no nodes"));
+    assert!(judged(1, &rests(0.0, "0")).contains("node 1"));
+    assert!(judged(1, &rests(0.5, "4, 0")).contains("`smooth` of node 1 has length 2"));
+    // Left out is none, and told.
+    let silent = format!(r#"{first}, {{"t": 0.5, "q": [0], "v_left": [0], "v_right": [0]}}"#);
+    let said = judged(2, &silent);
+    assert!(said.contains("1 of 2 nodes leave out"), "{said}");
+}

@@ -10,6 +10,7 @@ mod scene_documentation;
 mod verify_drawn;
 mod verify_exact_motions;
 mod verify_gallery;
+mod verify_groups;
 mod verify_intervals;
 mod verify_motions;
 mod verify_passages;

@@ -324,7 +324,6 @@ fn on_several_stop_needs_a_law_that_can_be_enumerated() {
     };
     for head in [
         "law = \"generalized\"",
-        "law = \"argmin\"\nimpact = \"inelastic\"\nscheme = \"moreau\"",
         "impact = \"poisson\"",
         "impact = \"energetic\"",
     ] {
@@ -334,6 +333,13 @@ fn on_several_stop_needs_a_law_that_can_be_enumerated() {
         assert!(message.contains("on_several"), "{head}: {message}");
     }
     assert!(parse(&text("law = \"coulomb\"")).is_ok());
+    // In the plane Moreau's S is Coulomb's law unless friction jams.
+    assert!(
+        parse(&text(
+            "law = \"argmin\"\nimpact = \"inelastic\"\nscheme = \"moreau\""
+        ))
+        .is_ok()
+    );
 }
 
 /// A rod that slides on its end beyond the critical friction, pulled off the floor: it leaves, sticks in an impact or goes on sliding. The same rod with less

@@ -77,6 +77,9 @@ pub struct Certificate {
     /// Steps whose contacts were too many, or of a law that is not enumerated, to tell whether their motion is unique.
     #[serde(default)]
     pub uniqueness_not_examined: u64,
+    /// Those of them whose law is not enumerated, however few their contacts.
+    #[serde(default)]
+    pub laws_not_listed: u64,
     /// Dependent contact rows, where any were met.
     #[doc(hidden)]
     #[serde(default)]

@@ -11,7 +11,7 @@ use crate::records::{Digest, open_regular};
 use crate::simulation::studies::branches::BranchTree;
 use crate::simulation::{RunFolderError, RunSummary};
 
-use super::{LoadError, Scene, SceneError, SceneRun, SourceText};
+use super::{Changes, LoadError, Scene, SceneError, SceneRun, SourceText};
 
 /// Version of the format of run folders; later versions keep reading earlier ones.
 pub const RUN_FORMAT: u32 = 1;
@@ -154,6 +154,12 @@ impl SceneRun {
     pub fn read_scene(path: &Path) -> Result<Scene, SceneRunError> {
         let source = SourceText::read(&path.join(SCENE_FILE))?;
         Ok(Scene::read(source)?)
+    }
+
+    /// The same with changes, for what asks about another problem than that of the run.
+    pub fn read_scene_with(path: &Path, changes: &Changes) -> Result<Scene, SceneRunError> {
+        let source = SourceText::read(&path.join(SCENE_FILE))?;
+        Ok(Scene::read(changes.apply(&source)?)?)
     }
 
     /// Reads the tree of trajectories of a folder; none unless the run followed branches.

@@ -73,6 +73,11 @@ impl<'a> RunNodes<'a> {
         &self.run
     }
 
+    /// Numbers of contacts in a row.
+    pub fn contact_rows(&self) -> usize {
+        self.places.impulses.len()
+    }
+
     /// Whether only some steps were kept, and the others are computed again.
     pub fn thinned(&self) -> bool {
         self.scene.settings.every > 1
@@ -85,11 +90,9 @@ impl<'a> RunNodes<'a> {
     }
 
     /// Judges what the folder holds beside the motion.
-    pub(super) fn judge_records(
-        &self,
-        system: &dyn MechanicalSystem,
-        report: &mut Verification,
-    ) -> Result<(), MotionSourceError> {
+    pub(super) fn judge_records(&self, report: &mut Verification) -> Result<(), MotionSourceError> {
+        let system = self.scene.system().map_err(boxed)?;
+        let system = system.as_ref();
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let systems = (system, self.scene.elastic());
         let settings = &self.scene.settings;

@@ -245,7 +245,11 @@ pub(super) fn void_choice(settings: &Settings) -> Option<String> {
         (OnSeveral::Choose, rule) if rule != ChoiceRule::TakeOffFirst => "several_rule",
         _ => return None,
     };
-    let reason = not_enumerated(settings)?;
+    // Where Moreau's S is Coulomb's law, it has as many motions: what a run then finds of them is told instead.
+    let reason = match settings.law {
+        Law::Argmin => "the law `argmin` is a minimum where it is not Coulomb's",
+        _ => not_enumerated(settings)?,
+    };
     Some(format!("`{key}` has nothing to choose from here: {reason}"))
 }
 
@@ -253,7 +257,6 @@ pub(super) fn void_choice(settings: &Settings) -> Option<String> {
 fn not_enumerated(settings: &Settings) -> Option<&'static str> {
     match (settings.law, settings.impact, settings.scheme) {
         (Law::Generalized, ..) => Some("the law `generalized` has one by construction"),
-        (Law::Argmin, ..) => Some("the law `argmin` is a minimum, not a list of modes"),
         (_, Impact::Poisson, _) => Some("the impact law `poisson` has two phases"),
         (_, Impact::Energetic, _) => Some("the impact law `energetic` integrates the impact"),
         (_, _, Scheme::EventDriven) => {

@@ -6,9 +6,10 @@ use thiserror::Error;
 
 use crate::laws::{ActiveSpace, FlowRule, ImpactLaw, Sections};
 use crate::records::TrajectoryFileError;
+use crate::simulation::summary::CERTIFIED_RESIDUAL;
 use crate::simulation::verify::{
     Discretisation, Formulation, Line, Motion, MotionSourceError, Opening, Verification,
-    VerifySettings, verify, verify_run,
+    VerifySettings, contact_rows, verify, verify_run,
 };
 use crate::stepping::{Activation, InternalForce, MoreauJean, MoreauJeanSettings};
 use crate::systems::MechanicalSystem;
@@ -19,7 +20,9 @@ use super::diagnostic::SceneError;
 use super::run_manifest::SceneRunError;
 use super::run_nodes::RunNodes;
 use super::scene::Scene;
+use super::settings::Settings;
 use super::words::{Law, Scheme};
+use super::world_nodes::WorldNodes;
 
 /// Why the motions of a scene are neither solutions of one of the formulations nor refused by it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -93,6 +96,38 @@ pub enum VerifyRunError {
     /// Its scene could not be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// Steps that are not there cannot be made by another problem.
+    #[error(
+        "{path}: the run keeps only a part of its steps, bodies or contacts, and the rest is computed again by its own scene: under another problem \
+         there is nothing to judge"
+    )]
+    Incomplete {
+        /// The folder.
+        path: String,
+    },
+    /// A change that is about how a run is made, which it has been.
+    #[error(
+        "{path}: {what} would change how the run was made, which is written down in its folder: `verify` judges the run that is there, under \
+         another problem (--set, --law, --impact, --sections, --active-space) where that is asked for"
+    )]
+    Made {
+        /// The folder.
+        path: String,
+        /// The setting.
+        what: &'static str,
+    },
+    /// Another problem with other rows.
+    #[error(
+        "{path}: a step of the run has {found} rows of contacts, and one of the changed problem {expected}"
+    )]
+    Rows {
+        /// The folder.
+        path: String,
+        /// Rows of the run.
+        found: usize,
+        /// Rows of the problem.
+        expected: usize,
+    },
     /// Its trajectory lacks a column.
     #[error("{path}: no column `{column}`")]
     Column {
@@ -207,8 +242,21 @@ impl Scene {
             return Err(NoFormulation::World);
         }
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
-        let settings = self.verify_settings(motion.discretisation.is_some());
-        Ok(verify(system.as_ref(), motion, formulation, &settings))
+        let is_run = motion.discretisation.is_some();
+        let judged = |tolerance: Option<f64>| {
+            let settings = self.verify_settings(is_run, tolerance);
+            Ok(verify(system.as_ref(), motion, formulation, &settings))
+        };
+        judged(None)?.told_to(self.loose_tolerance().filter(|_| is_run), |asked| {
+            judged(Some(asked))
+        })
+    }
+
+    /// The tolerance asked of the solver, where it is looser than that of a certificate: a run is judged by one limit whatever was asked, and by this one
+    /// only to tell what it was solved to.
+    pub(super) fn loose_tolerance(&self) -> Option<f64> {
+        let asked = self.settings.tolerance;
+        (asked > CERTIFIED_RESIDUAL).then_some(asked)
     }
 
     /// Tests every line of a formulation, or of the scene's own, on the run of this scene in a folder. Also tells whether
@@ -225,33 +273,87 @@ impl Scene {
             };
         }
         let nodes = RunNodes::open(folder, self)?;
-        let report = self.verify_run(&nodes, formulation)?;
+        let report = self.verify_run((&nodes, &nodes), formulation)?;
         Ok((report, nodes.thinned()))
     }
 
-    /// Tests every line of a formulation, or of the scene's own, on a run of the scene, in the memory of a few steps.
-    pub(super) fn verify_run(
+    /// The same for the run of `made` in a folder under the problem of this scene: with other parameters, or another law.
+    pub fn verify_folder_of(
         &self,
-        nodes: &RunNodes,
+        made: &Self,
+        folder: &Path,
+        formulation: Option<Formulation>,
+    ) -> Result<(Verification, bool), VerifyRunError> {
+        let path = || folder.display().to_string();
+        let (own, others) = (&self.settings, &made.settings);
+        let bits = |x: Option<f64>| x.map(f64::to_bits);
+        let numbers = |s: &Settings| {
+            let gap = (s.contact_gap.to_bits(), s.compliance_damping.to_bits());
+            (bits(s.theta), gap, bits(s.compliance_time), s.projection)
+        };
+        let changed = [
+            ("the scheme", own.scheme != others.scheme),
+            ("the step", own.step.to_bits() != others.step.to_bits()),
+            ("the step", bits(own.adaptive) != bits(others.adaptive)),
+            ("the end", own.until.to_bits() != others.until.to_bits()),
+            ("the steps that are kept", own.every != others.every),
+            (
+                "the tolerance",
+                own.tolerance.to_bits() != others.tolerance.to_bits(),
+            ),
+            ("a number of the scheme", numbers(own) != numbers(others)),
+        ];
+        if let Some((what, _)) = changed.into_iter().find(|(_, changed)| *changed) {
+            return Err(VerifyRunError::Made { path: path(), what });
+        }
+        if let Some(world) = self.world() {
+            if !WorldNodes::open(folder, made, world)?.complete() {
+                return Err(VerifyRunError::Incomplete { path: path() });
+            }
+            return self.verify_folder(folder, formulation);
+        }
+        if made.settings.every > 1 {
+            return Err(VerifyRunError::Incomplete { path: path() });
+        }
+        let nodes = RunNodes::open(folder, self)?;
+        let expected = contact_rows(self.judged_system()?.as_ref());
+        if nodes.contact_rows() != expected {
+            let found = nodes.contact_rows();
+            return Err(VerifyRunError::Rows {
+                path: path(),
+                found,
+                expected,
+            });
+        }
+        // What was recorded beside the motion is that of the problem that was run.
+        let records = RunNodes::open(folder, made)?;
+        Ok((self.verify_run((&nodes, &records), formulation)?, false))
+    }
+
+    /// Tests every line of a formulation, or of the scene's own, on a run of the scene, in the memory of a few steps.
+    fn verify_run(
+        &self,
+        (nodes, records): (&RunNodes, &RunNodes),
         formulation: Option<Formulation>,
     ) -> Result<Verification, VerifyRunError> {
         let system = self.judged_system()?;
         let formulation = formulation.map_or_else(|| self.formulation(), Ok)?;
-        let settings = self.verify_settings(true);
-        let mut report = verify_run(system.as_ref(), nodes, nodes.run(), formulation, &settings)?;
-        if let Some((t, size)) = nodes
-            .difference()
-            .filter(|_| report.does_not_apply.is_none())
-        {
-            report.note(Line::KeptSteps, t, size, None);
-        }
-        if report.does_not_apply.is_none() {
-            nodes.judge_records(system.as_ref(), &mut report)?;
-        }
-        Ok(report)
+        let judged = |tolerance: Option<f64>| -> Result<Verification, VerifyRunError> {
+            let settings = self.verify_settings(true, tolerance);
+            let system = system.as_ref();
+            let mut report = verify_run(system, nodes, nodes.run(), formulation, &settings)?;
+            if report.does_not_apply.is_none() {
+                if let Some((t, size)) = nodes.difference() {
+                    report.note(Line::KeptSteps, t, size, None);
+                }
+                records.judge_records(&mut report)?;
+            }
+            Ok(report)
+        };
+        judged(None)?.told_to(self.loose_tolerance(), |asked| judged(Some(asked)))
     }
 
-    fn verify_settings(&self, is_run: bool) -> VerifySettings {
+    fn verify_settings(&self, is_run: bool, tolerance: Option<f64>) -> VerifySettings {
         let mut settings = VerifySettings {
             initial: Some(self.initial_state()),
             impact_map: self.impact_rule(),
@@ -260,9 +362,8 @@ impl Scene {
                 .map_or(0.0, Discretisation::contact_gap),
             ..VerifySettings::default()
         };
-        // A run is as precise as its contact problems were solved.
+        settings.tolerance = tolerance.unwrap_or(settings.tolerance);
         if is_run {
-            settings.tolerance = settings.tolerance.max(100.0 * self.settings.tolerance);
             settings.admits_touching = self.settings.lists_solutions();
         }
         settings

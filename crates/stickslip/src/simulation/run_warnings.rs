@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use super::positions::TURN_LIMIT;
 use super::uniqueness_watch::COMPARED_ROWS;
-use super::{RunSummary, SummaryEvent};
+use super::{RunSettings, RunSummary, SummaryEvent};
 use crate::quantity::{digits, quantity};
 use crate::records::EventKind;
 use crate::solvers::uniqueness::{PLANAR, SPATIAL};
@@ -34,8 +34,8 @@ pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<Str
             _ => "the run took the one that its solver found".to_owned(),
         };
         let mut warning = format!(
-            "contact problems had several solutions in {} steps, an impact at the start and those of contacts that only touch included; {chose}",
-            certificate.several_solutions
+            "contact problems had several solutions in {}, an impact at the start and those of contacts that only touch included; {chose}",
+            steps(certificate.several_solutions)
         );
         if summary.world.is_some() && summary.settings.scheme == "moreau-jean" {
             warning += " of those with normals at the start of the step; what a spin lifts off is counted too (scheme = \"moreau\" \
@@ -45,16 +45,24 @@ pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<Str
     }
     if certificate.uniqueness_not_examined > 0 {
         let mut reason = format!(
-            "more contacts that act on each other than are enumerated ({PLANAR} in the plane, {SPATIAL} in space), or a law \
-             that is not"
+            "more contacts that act on each other than are enumerated ({PLANAR} in the plane, {SPATIAL} in space)"
         );
         if summary.world.is_some() {
             reason += &format!(", or more than {COMPARED_ROWS} contact rows in a step of a world");
         }
-        warnings.push(format!(
-            "in {} of {} steps it was not examined whether the motion is unique: {reason}",
+        let (all, of_law) = (
             certificate.uniqueness_not_examined,
-            summary.steps.max(certificate.uniqueness_not_examined)
+            certificate.laws_not_listed,
+        );
+        let law = format!("{} not listed", unlisted_motions(&summary.settings));
+        let reason = match all.saturating_sub(of_law) {
+            0 => law,
+            _ if of_law == 0 => reason,
+            _ => format!("in {} {law}, in the others {reason}", steps(of_law)),
+        };
+        warnings.push(format!(
+            "in {all} of {} it was not examined whether the motion is unique: {reason}",
+            steps(summary.steps.max(all))
         ));
     }
     if let Some(rows) = &certificate.dependent_rows {
@@ -78,22 +86,23 @@ pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<Str
     }
     if certificate.nonlinear_failures > 0 {
         warnings.push(format!(
-            "in {} steps the iteration on nonlinear forces did not converge, first for {}: a force this stiff needs a \
+            "in {} the iteration on nonlinear forces did not converge, first for {}: a force this stiff needs a \
              smaller step, or a `potential` or `damping` in place of an expression",
-            certificate.nonlinear_failures, certificate.nonlinear_failure
+            steps(certificate.nonlinear_failures),
+            certificate.nonlinear_failure
         ));
     }
     if summary.energy.open_steps > 0 {
         warnings.push(format!(
-            "the energy account of {} steps did not close (worst imbalance {})",
-            summary.energy.open_steps,
+            "the energy account of {} did not close (worst imbalance {})",
+            steps(summary.energy.open_steps),
             quantity(summary.energy.worst_imbalance, "J")
         ));
     }
     if !summary.momentum.is_closed() {
         warnings.push(format!(
-            "the account of momentum of {} steps did not close, first worst at t = {}",
-            summary.momentum.open_steps,
+            "the account of momentum of {} did not close, first worst at t = {}",
+            steps(summary.momentum.open_steps),
             quantity(summary.momentum.worst_time, "s")
         ));
     }
@@ -115,6 +124,23 @@ pub(super) fn run_warnings(summary: &RunSummary, energy_of_step: f64) -> Vec<Str
         ));
     }
     warnings
+}
+
+/// So many steps.
+fn steps(count: u64) -> String {
+    match count {
+        1 => "1 step".to_owned(),
+        _ => format!("{count} steps"),
+    }
+}
+
+/// Which motions no list has, as the law of a run says them.
+fn unlisted_motions(settings: &RunSettings) -> &'static str {
+    match (settings.law.as_str(), settings.impact.as_str()) {
+        (_, "poisson") => "the motions of both phases of the impact law `poisson` are",
+        ("argmin", _) => "motions under the law `argmin` are, where it is not Coulomb's,",
+        _ => "motions under the law of a contact are",
+    }
 }
 
 /// Positions that cannot be believed.

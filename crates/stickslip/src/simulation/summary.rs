@@ -260,6 +260,9 @@ pub struct CertificateSummary {
     /// Steps in which it is not known whether the motion is unique: too many contacts, or a law that is not enumerated.
     #[serde(default)]
     pub uniqueness_not_examined: u64,
+    /// Those of them whose law is not enumerated, however few their contacts.
+    #[serde(default)]
+    pub laws_not_listed: u64,
     /// Contact rows that depend on each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dependent_rows: Option<DependentRows>,

@@ -24,6 +24,9 @@ pub struct UniquenessWatch {
     delassus: Vec<f64>,
     /// What was found.
     found: Uniqueness,
+    /// Whether nothing was found because its law is not enumerated.
+    #[serde(default)]
+    unlisted_law: bool,
     /// Whether by looking at all motions of that problem alone.
     #[serde(default)]
     enumerated: bool,
@@ -284,6 +287,7 @@ impl UniquenessWatch {
     ) -> Option<StepOutcome> {
         let found = examine(problem);
         self.found = found.motion;
+        self.unlisted_law = found.unlisted_law;
         self.enumerated = found.enumerated;
         let proved = found.motion == Uniqueness::Unique && !found.enumerated;
         self.proof.enter(problem, proved);
@@ -332,6 +336,7 @@ impl UniquenessWatch {
             self.proof.enter(problem, true);
         }
         enter_rank(&found, problem, t, certificate);
+        self.unlisted_law |= found.unlisted_law;
         found.motion
     }
 
@@ -343,8 +348,19 @@ impl UniquenessWatch {
     /// Counts a step whose uniqueness is not known.
     pub(super) fn count(&self, certificate: &mut Certificate) {
         if self.is_unknown() {
-            certificate.uniqueness_not_examined += 1;
+            self.count_unknown(certificate);
         }
+    }
+
+    /// Counts a step whose uniqueness is not known, and whether its law is why.
+    pub(super) fn count_unknown(&self, certificate: &mut Certificate) {
+        certificate.uniqueness_not_examined += 1;
+        certificate.laws_not_listed += u64::from(self.unlisted_law);
+    }
+
+    /// Nothing is known yet of the impacts of a step.
+    pub(super) fn forget_law(&mut self) {
+        self.unlisted_law &= self.is_unknown();
     }
 }
 

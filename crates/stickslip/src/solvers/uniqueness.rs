@@ -95,6 +95,8 @@ pub struct Examination {
     pub rank_not_measured: bool,
     /// Whether the motion of a component is unique because nothing moves it yet.
     pub at_rest: bool,
+    /// Whether a component was not examined because its law is not enumerated, however few its contacts.
+    pub unlisted_law: bool,
 }
 
 /// Examines a problem; see the page of the module.
@@ -122,6 +124,7 @@ pub fn examine(problem: &ContactProblem) -> Examination {
             }
         };
         found.motion = worse(found.motion, motion);
+        found.unlisted_law |= motion == Uniqueness::NotExamined && !part.has_listed_law();
         let Some(deficiency) = part.rank_deficiency(part.problem.size(), |i| i) else {
             found.rank_not_measured = true;
             continue;
@@ -311,6 +314,15 @@ impl Component {
             .collect()
     }
 
+    /// Whether the motions under its law can be enumerated: Coulomb's, in one phase and with bounded sets.
+    fn has_listed_law(&self) -> bool {
+        self.problem.blocks().iter().all(|b| {
+            b.flow_rule == FlowRule::Coulomb
+                && b.kind == (BlockKind::Unilateral { minimum: 0.0 })
+                && b.section.is_bounded()
+        })
+    }
+
     /// What tests that hold for every free velocity tell; none if the motions have to be enumerated.
     fn proved(&self) -> Option<Uniqueness> {
         let blocks = self.problem.blocks();
@@ -328,12 +340,7 @@ impl Component {
         if blocks.iter().all(settled) || blocks.iter().all(projected) {
             return Some(Uniqueness::Unique);
         }
-        let enumerable = |b: &ContactBlock| {
-            b.flow_rule == FlowRule::Coulomb
-                && b.kind == (BlockKind::Unilateral { minimum: 0.0 })
-                && b.section.is_bounded()
-        };
-        if !blocks.iter().all(enumerable) {
+        if !self.has_listed_law() {
             return Some(Uniqueness::NotExamined);
         }
         let sufficient = if self.is_spatial() {

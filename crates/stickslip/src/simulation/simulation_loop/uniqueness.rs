@@ -137,10 +137,13 @@ impl Simulation {
     /// The same for a scheme that goes from event to event: every impact as it was posed, and contacts that touch at the start of the step by
     /// the problem that a short time step poses there.
     fn examine_between_events(&mut self, h: f64) {
+        self.uniqueness.forget_law();
         let impacts = self.examine_impacts();
         let lasting = self.examine_touching(h);
         let certificate = &mut self.stage.certificate;
-        certificate.uniqueness_not_examined += u64::from(impacts.unknown || lasting.unknown);
+        if impacts.unknown || lasting.unknown {
+            self.uniqueness.count_unknown(certificate);
+        }
         let Some(outcome) = impacts.several.or(lasting.several) else {
             return;
         };

@@ -96,7 +96,9 @@ impl RunSummary {
         summary
             .warnings
             .extend(run_warnings(&summary, simulation.energy_of_step()));
-        summary.warnings.extend(facts.void_choice.clone());
+        let found = summary.certificate.several_solutions > 0;
+        let void = facts.void_choice.clone().filter(|_| !found);
+        summary.warnings.extend(void);
         summary
     }
 }
@@ -476,6 +478,7 @@ fn certificate(simulation: &Simulation, tolerance: f64, closed: bool) -> Certifi
         tangential_power: worst_of(&certificate.tangential_power),
         several_solutions: certificate.several_solutions,
         uniqueness_not_examined: certificate.uniqueness_not_examined,
+        laws_not_listed: certificate.laws_not_listed,
         dependent_rows: certificate.rank_deficiency.map(|found| DependentRows {
             rank_deficiency: found.deficiency as u64,
             rows: found.rows as u64,

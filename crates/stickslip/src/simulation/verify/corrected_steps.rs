@@ -28,11 +28,18 @@ impl Judge<'_> {
         if moved.iter().all(|&x| x == 0.0) {
             return vec![0.0; b.q.len()];
         }
-        place.mass.multiply(moved, &mut momentum);
-        let length = dot(moved, &momentum).max(0.0).sqrt();
+        let mut lengths = vec![0.0; n];
+        for part in self.subsystems.parts() {
+            let own = self.subsystems.only(moved, part);
+            place.mass.multiply(&own, &mut momentum);
+            let length = dot(&own, &momentum).max(0.0).sqrt();
+            let all = vec![length; n];
+            let own = self.subsystems.only(&all, part);
+            lengths.iter_mut().zip(own).for_each(|(l, own)| *l += own);
+        }
         let rounding = |i: usize| {
             let reach = place.mass.get(i, i).max(f64::MIN_POSITIVE).sqrt();
-            1e-13 * length / reach
+            1e-13 * lengths[i] / reach
         };
         if b.q.len() == n {
             return (0..n).map(rounding).collect();
@@ -64,31 +71,38 @@ impl Judge<'_> {
         rows.extend(closed.iter().map(|&c| there.gradients[c].clone()));
         let others = before.joints.iter();
         let others = others.chain(closed.iter().map(|&c| &before.gradients[c]));
-        // Normals turn along the way, which is as long as the displacement.
-        let turned: f64 = rows
-            .iter()
-            .zip(others)
-            .map(|(x, y)| {
-                let apart: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
-                (dot(&apart, &apart) / dot(x, x).max(f64::MIN_POSITIVE)).sqrt()
-            })
-            .sum();
-        let mut momentum = vec![0.0; moved.len()];
-        before.mass.multiply(moved, &mut momentum);
-        let length = dot(moved, &momentum).max(0.0).sqrt();
-        let size = dot(&momentum, &momentum).sqrt();
-        // So small that its square is none: no displacement at all.
-        if size == 0.0 || length == 0.0 {
-            return;
-        }
-        remove(&mut momentum, &rows);
-        let off = dot(&momentum, &momentum).sqrt() / size;
-        // A displacement near the rounding of the position has no direction, nor has one near that of what forces give within a step.
-        let place = b.q.iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        let given = LENGTH_ROUNDING * self.subsystems.given(moved) / length;
-        let rounding = 1e-13 * place / dot(moved, moved).sqrt() + given;
-        if !(off <= self.settings.tolerance + 10.0 * turned + rounding) {
-            report.note(Line::Projection, b.t, off, None);
+        for part in self.subsystems.parts() {
+            let own = self.subsystems.only(moved, part);
+            // Normals turn along the way, which is as long as the displacement.
+            let pairs = rows.iter().zip(others.clone());
+            let touching = pairs.filter(|(x, _)| dot(&self.subsystems.only(x, part), x) > 0.0);
+            let turned: f64 = touching
+                .map(|(x, y)| {
+                    let apart: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
+                    (dot(&apart, &apart) / dot(x, x).max(f64::MIN_POSITIVE)).sqrt()
+                })
+                .sum();
+            let mut momentum = vec![0.0; own.len()];
+            before.mass.multiply(&own, &mut momentum);
+            let length = dot(&own, &momentum).max(0.0).sqrt();
+            let size = dot(&momentum, &momentum).sqrt();
+            // So small that its square is none: no displacement at all.
+            if size == 0.0 || length == 0.0 {
+                continue;
+            }
+            remove(&mut momentum, &rows);
+            let off = dot(&momentum, &momentum).sqrt() / size;
+            // A displacement near the rounding of the position has no direction, nor has one near that of what forces give within a step.
+            let place = match b.q.len() == own.len() {
+                true => self.subsystems.only(&b.q, part),
+                false => b.q.clone(),
+            };
+            let place = place.iter().fold(0.0f64, |s, x| s.max(x.abs()));
+            let given = LENGTH_ROUNDING * self.subsystems.given(&own) / length;
+            let rounding = 1e-13 * place / dot(&own, &own).sqrt() + given;
+            if !(off <= self.settings.tolerance + 10.0 * turned + rounding) {
+                report.note(Line::Projection, b.t, off, None);
+            }
         }
     }
 

@@ -13,10 +13,35 @@ use super::{Line, MotionNode, Quadrature, Verification};
 /// Errors of an integral below this part of what is tolerated do not matter.
 pub(super) const CONVERGED: f64 = 1e-3;
 
+/// Rounding of numbers that are summed in a momentum.
+const NUMBERS: f64 = 64.0 * f64::EPSILON;
+
+/// What intervals and impacts of a motion add up to.
+struct Balance {
+    defect: Vec<f64>,
+    /// What integrals may be off, and rounding.
+    slack: Vec<f64>,
+    momentum: Vec<f64>,
+    reaction: Vec<f64>,
+}
+
+impl Balance {
+    fn of(dof: usize) -> Self {
+        let none = || vec![0.0; dof];
+        Self {
+            defect: none(),
+            slack: none(),
+            momentum: none(),
+            reaction: none(),
+        }
+    }
+}
+
 impl Judge<'_> {
     /// Every node and the interval before it.
     pub(super) fn exact_motion(&self, report: &mut Verification) {
         let mut last: Option<Place> = None;
+        let mut whole = Balance::of(self.system.dof());
         for (k, node) in self.motion.nodes.iter().enumerate() {
             let mut place = Place::at(self.system, node.t, &node.q, &node.v_right);
             place.close(|place, contact| {
@@ -27,9 +52,10 @@ impl Judge<'_> {
             self.frames(&place, node, report);
             self.joints(node, report);
             if let Some(before) = &last {
-                self.interval(k, (before, &place), report);
+                self.interval(k, (before, &place), &mut whole, report);
             }
-            self.atom(k, &mut place, report);
+            self.atom(k, &mut place, &mut whole, report);
+            self.balance(node.t, &place, &whole, report);
             last = Some(place);
         }
     }
@@ -76,12 +102,18 @@ impl Judge<'_> {
     }
 
     /// Kinematics, equation of motion and friction of the interval that ends at node k.
-    fn interval(&self, k: usize, (before, after): (&Place, &Place), report: &mut Verification) {
+    fn interval(
+        &self,
+        k: usize,
+        (before, after): (&Place, &Place),
+        whole: &mut Balance,
+        report: &mut Verification,
+    ) {
         let (a, b) = (&self.motion.nodes[k - 1], &self.motion.nodes[k]);
         let path = Path::new(self.system, (a, b), self.motion.quadrature);
         let sum = path.sum(&self.least_momenta(after));
         self.displacement(&path, after, &sum, report);
-        self.momentum(&path, after, &sum, report);
+        self.momentum(&path, after, &sum, whole, report);
         self.path_passages(&path, (before, after), report);
         // Gaps between the nodes, where the path is known.
         if path.quadrature != Quadrature::Free {
@@ -120,15 +152,12 @@ impl Judge<'_> {
             leaving: Vec::new(),
         };
         self.reaction_laws(&middle, &reaction, report);
-        let work = match path.quadrature {
-            Quadrature::Free => least_work(
-                &b.smooth,
-                &before.local(&a.v_right),
-                &after.local(&b.v_left),
-            ),
-            Quadrature::Affine | Quadrature::Step => dot(&b.smooth, &local),
+        let ends = (before.local(&a.v_right), after.local(&b.v_left));
+        let work = |impulse: &[f64]| match path.quadrature {
+            Quadrature::Free => least_work(impulse, &ends.0, &ends.1),
+            Quadrature::Affine | Quadrature::Step => dot(impulse, &local),
         };
-        self.dissipation(b.t, work, report);
+        self.dissipation(b.t, (&middle, &b.smooth), work, report);
     }
 
     /// The gap of a constraint that is not closed all the way of an interval; one that takes no part is looked at in three places only.
@@ -208,25 +237,71 @@ impl Judge<'_> {
             .collect()
     }
 
-    /// The change of momentum is the impulse of forces and reactions over the interval.
-    fn momentum(&self, path: &Path, place: &Place, sum: &IntervalSum, report: &mut Verification) {
+    /// The change of momentum is the impulse of forces and reactions over the interval, to a part of what acts in it and of the share of the momentum of
+    /// the motion that the interval has of its time: who cuts intervals gains nothing.
+    fn momentum(
+        &self,
+        path: &Path,
+        place: &Place,
+        sum: &IntervalSum,
+        whole: &mut Balance,
+        report: &mut Verification,
+    ) {
         let mut defect = sum.defect();
         remove(&mut defect, &sum.joints);
-        for (i, defect) in defect.iter().enumerate() {
+        let (a, b) = (path.from, path.to);
+        let nodes = &self.motion.nodes;
+        let time = nodes[nodes.len() - 1].t - nodes[0].t;
+        let share = (b.t - a.t) / time;
+        // Numbers that cancel, in the mass too.
+        let size = |v: &[f64]| v.iter().map(|v| v.abs()).collect::<Vec<f64>>();
+        let mut numbers = vec![0.0; defect.len()];
+        for v in [size(&a.v_right), size(&b.v_left)] {
+            for (i, number) in numbers.iter_mut().enumerate() {
+                let row = v.iter().enumerate();
+                *number += row
+                    .map(|(j, v)| place.mass.get(i, j).abs() * v)
+                    .sum::<f64>();
+            }
+        }
+        for (i, &defect) in defect.iter().enumerate() {
             let scale = self.momentum_scale(place, i);
-            let size = scale + sum.momentum[i].abs() + sum.reaction[i].abs();
-            let slack = sum.slack[i] + self.settings.tolerance * size;
+            let acting = sum.momentum[i].abs() + sum.impulse[i].abs() + sum.reaction[i].abs();
+            let rounding = NUMBERS * (numbers[i] + sum.size[i]);
+            let slack =
+                sum.slack[i] + rounding + self.settings.tolerance * (share * scale + acting);
             if !(defect.abs() <= slack) {
-                let t = path.to.t;
+                report.note(Line::EquationOfMotion, b.t, defect.abs() / scale, None);
+            }
+            whole.defect[i] += defect;
+            whole.slack[i] += sum.slack[i] + rounding;
+            whole.momentum[i] += sum.momentum[i];
+            whole.reaction[i] += sum.reaction[i];
+        }
+    }
+
+    /// The defects of all intervals and impacts so far, as if they were one: each may be a small part of the momentum, and they add up.
+    fn balance(&self, t: f64, place: &Place, whole: &Balance, report: &mut Verification) {
+        for (i, defect) in whole.defect.iter().enumerate() {
+            let scale = self.momentum_scale(place, i);
+            let size = scale + whole.momentum[i].abs() + whole.reaction[i].abs();
+            let slack = whole.slack[i] + self.settings.tolerance * size;
+            if !(defect.abs() <= slack) {
                 report.note(Line::EquationOfMotion, t, defect.abs() / scale, None);
             }
         }
     }
 
     /// Impact equation and laws at node k.
-    fn atom(&self, k: usize, place: &mut Place, report: &mut Verification) {
+    fn atom(&self, k: usize, place: &mut Place, whole: &mut Balance, report: &mut Verification) {
         let node = &self.motion.nodes[k];
-        self.impact_equation(place, node, report);
+        let defect = self.impact_equation(place, node, report);
+        let impulse = place.generalized_impulse(&node.atom);
+        for (i, defect) in defect.into_iter().enumerate() {
+            whole.defect[i] += defect;
+            whole.momentum[i] += impulse[i] + defect;
+            whole.reaction[i] += impulse[i];
+        }
         let (before, after) = (place.local(&node.v_left), place.local(&node.v_right));
         for contact in place.contacts.iter().filter(|c| c.closed) {
             let (i, u) = (contact.start, after[contact.start]);
@@ -260,7 +335,8 @@ impl Judge<'_> {
             };
             self.reaction_laws(place, &reaction, report);
             self.impact_law(place, &reaction, &before, &rebound, report);
-            self.dissipation(node.t, dot(&node.atom, &mean), report);
+            let work = |impulse: &[f64]| dot(impulse, &mean);
+            self.dissipation(node.t, (place, &node.atom), work, report);
         }
     }
 }

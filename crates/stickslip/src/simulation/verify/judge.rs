@@ -9,9 +9,10 @@ use crate::simulation::frame_watch::NEAR;
 use crate::systems::MechanicalSystem;
 use crate::systems::frame::{ANGLE, misalignment, misalignment_on_obstacle};
 
+use super::motion::contact_rows;
 use super::past::Past;
 use super::place::{GAP_ROUNDING, Place, force};
-use super::subsystems::Subsystems;
+use super::subsystems::{Couplings, Subsystems};
 use super::{Formulation, Line, Motion, MotionNode, MotionSource, MotionSourceError, Verification};
 
 /// Rounding of a function in which nothing moves, as a part of the length of the motion around it.
@@ -117,9 +118,10 @@ fn judged(
         does_not_apply: None,
         violations: Vec::new(),
         nodes: 0,
+        to_tolerance: None,
         literal: None,
     };
-    let mut survey = Survey::new(system);
+    let mut survey = Survey::new(system, formulation);
     nodes.visit(&mut |node| {
         report.nodes += 1;
         survey.see(node, &mut report);
@@ -147,16 +149,10 @@ fn judged(
         formulation,
         settings,
         speed: survey.speed,
-        impulse: survey.impulse,
-        subsystems: match is_run {
-            // A run knows its impulses to a part of the largest of a contact problem.
-            true => Subsystems::one(system.dof(), survey.speed, survey.given),
-            false => {
-                let rounding = 16.0 * f64::EPSILON * survey.speed / settings.tolerance;
-                let sizes = (survey.speed, survey.given);
-                Subsystems::of(system, &motion.nodes, sizes, rounding)
-            }
-        },
+        subsystems: survey.couplings.parts(
+            (survey.speed, survey.given, survey.impulse),
+            16.0 * f64::EPSILON * survey.speed / settings.tolerance,
+        ),
         spans: survey.spans(),
     };
     judge.initial_condition(first, &survey, &mut report);
@@ -178,9 +174,7 @@ pub(super) struct Judge<'a> {
     /// Largest speed of the motion in the kinetic metric, or what the forces of a step give if that is more. By the
     /// inequality of Cauchy and Schwarz it bounds every row: |u_i| ≤ √W_ii speed, |M v|_i ≤ √M_ii speed.
     pub speed: f64,
-    /// Largest impulse of the motion.
-    pub impulse: f64,
-    /// The same of each part of the system that knows nothing of the others.
+    /// The same of each part of the system that knows nothing of the others, and its largest impulse.
     pub subsystems: Subsystems,
     /// How far each velocity moves the configuration.
     pub spans: Vec<f64>,
@@ -240,12 +234,14 @@ impl<'a> Judge<'a> {
         Some(self.system.constraints()[constraint].name())
     }
 
-    /// About the largest rate of a contact row at the speed of the motion.
+    /// About the largest rate of a contact row at the speed of the motion of its part of the system.
     pub fn row_speed(&self, place: &Place, i: usize) -> f64 {
-        let parts = place.rows[i].iter().enumerate();
-        let rates =
-            parts.map(|(k, r)| r.abs() / place.mass.get(k, k).max(f64::MIN_POSITIVE).sqrt());
-        self.subsystems.speed_of(&place.rows[i]) * rates.sum::<f64>()
+        self.subsystems.speed_of(&place.rows[i]) * place.velocity_reach(&place.rows[i])
+    }
+
+    /// The same at the speed of everything: what schemes tell open from closed contacts by.
+    pub fn row_speed_of_run(&self, place: &Place, i: usize) -> f64 {
+        self.speed * place.velocity_reach(&place.rows[i])
     }
 
     /// Size of the motion in the unit of a function of the configuration.
@@ -327,8 +323,13 @@ impl<'a> Judge<'a> {
         self.settings.tolerance * self.subsystems.speed_of(&place.rows[i]) * place.reach(i)
     }
 
-    /// M (v⁺ − v⁻) = H p with joints free to answer; the worst part of the scale.
-    pub fn impact_equation(&self, place: &Place, node: &MotionNode, report: &mut Verification) {
+    /// M (v⁺ − v⁻) = H p with joints free to answer; returned is how far it is from that.
+    pub fn impact_equation(
+        &self,
+        place: &Place,
+        node: &MotionNode,
+        report: &mut Verification,
+    ) -> Vec<f64> {
         let jump: Vec<f64> = node
             .v_right
             .iter()
@@ -347,14 +348,51 @@ impl<'a> Judge<'a> {
         if !(worst <= self.settings.tolerance) {
             report.note(Line::ImpactEquation, node.t, worst, None);
         }
+        defect
     }
 
-    /// Contact takes energy: its work must not be positive.
-    pub fn dissipation(&self, t: f64, work: f64, report: &mut Verification) {
-        let energy = self.speed * self.speed;
-        if self.formulation.dissipative() && !(work <= self.settings.tolerance * energy) {
-            report.note(Line::Dissipation, t, work / energy, None);
+    /// Contact takes energy: the work of its impulses must not be positive in any part of the system.
+    pub fn dissipation(
+        &self,
+        t: f64,
+        (place, impulse): (&Place, &[f64]),
+        work: impl Fn(&[f64]) -> f64,
+        report: &mut Verification,
+    ) {
+        if !self.formulation.dissipative() {
+            return;
         }
+        for group in self.groups(place, |_| true) {
+            let mut own = vec![0.0; impulse.len()];
+            let mut energy = 0.0f64;
+            for contact in group.iter().map(|&k| &place.contacts[k]) {
+                let rows = contact.start..contact.start + contact.size;
+                own[rows.clone()].copy_from_slice(&impulse[rows]);
+                let speed = self.subsystems.speed_of(&place.rows[contact.start]);
+                energy = energy.max(speed * speed);
+            }
+            let work = work(&own);
+            if !(work <= self.settings.tolerance * energy) {
+                report.note(Line::Dissipation, t, work / energy, None);
+            }
+        }
+    }
+
+    /// The contacts of a place that `some` names, by the parts of the system that they belong to.
+    pub fn groups(&self, place: &Place, some: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+        let all: Vec<usize> = (0..place.contacts.len()).filter(|&k| some(k)).collect();
+        if self.subsystems.is_single() {
+            return vec![all];
+        }
+        let part = |k: usize| {
+            self.subsystems
+                .part_of(&place.rows[place.contacts[k].start])
+        };
+        let mut parts: Vec<usize> = all.iter().map(|&k| part(k)).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let of = |p: usize| all.iter().copied().filter(|&k| part(k) == p).collect();
+        parts.into_iter().map(of).collect()
     }
 }
 
@@ -406,6 +444,7 @@ fn obstacle(
 /// The first pass over a motion: whether its nodes are well formed, and its scale.
 struct Survey<'a> {
     system: &'a dyn MechanicalSystem,
+    couplings: Couplings<'a>,
     rows: usize,
     mass: SymmetricMatrix,
     factor: CholeskyFactor,
@@ -424,11 +463,12 @@ struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    fn new(system: &'a dyn MechanicalSystem) -> Self {
-        let points = system.constraints().iter().flat_map(|c| c.points());
+    fn new(system: &'a dyn MechanicalSystem, formulation: Formulation) -> Self {
+        let whole = formulation.test_velocities().is_some();
         Self {
             system,
-            rows: points.map(|p| 1 + p.law.tangent_dimension()).sum(),
+            couplings: Couplings::new(system, whole),
+            rows: contact_rows(system),
             mass: system.new_matrix(),
             factor: CholeskyFactor::default(),
             factored: false,
@@ -505,6 +545,7 @@ impl<'a> Survey<'a> {
                 }
                 if self.factored {
                     let h = node.t - last.t;
+                    self.couplings.push(&push, &self.factor, h);
                     let given = h * self.factor.dual_norm(&mut push);
                     let given = if given.is_finite() { given } else { 0.0 };
                     self.speed = self.speed.max(given);
@@ -525,6 +566,7 @@ impl<'a> Survey<'a> {
             system.mass(&node.q, &mut self.mass);
             self.factored = self.factor.factor(&self.mass).is_ok();
         }
+        self.couplings.see(node, &self.mass);
         let impulses = node.atom.iter().chain(&node.smooth);
         self.impulse = impulses.fold(self.impulse, |m, p| m.max(p.abs()));
         for v in [&node.v_left, &node.v_right] {

@@ -42,7 +42,8 @@ impl Judge<'_> {
         }
         // Both velocities are those of the joints.
         for row in &place.joints {
-            let slack = self.settings.tolerance * self.speed * place.velocity_reach(row);
+            let slack =
+                self.settings.tolerance * self.subsystems.speed_of(row) * place.velocity_reach(row);
             let off = dot(row, &jump).abs();
             if !(off <= slack) {
                 report.note(Line::ImpactEquation, b.t, off / slack, None);

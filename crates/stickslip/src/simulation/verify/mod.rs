@@ -34,6 +34,7 @@ pub use discretisation::{Discretisation, Opening};
 pub use formulation::Formulation;
 pub(crate) use judge::verify_run;
 pub use judge::{VerifySettings, verify};
+pub(crate) use motion::contact_rows;
 pub use motion::{Motion, MotionError, MotionNode, Quadrature};
 pub(crate) use motion_source::MotionSource;
 pub use motion_source::MotionSourceError;

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::records::StepRecord;
 use crate::stepping::PositionCorrection;
+use crate::systems::MechanicalSystem;
 
 use super::Discretisation;
 
@@ -34,10 +35,10 @@ pub struct MotionNode {
     pub v_left: Vec<f64>,
     /// Right velocity.
     pub v_right: Vec<f64>,
-    /// Reaction integrated over the interval that ends here, per contact row (normal first).
+    /// Reaction integrated over the interval that ends here, per contact row (normal first); none where it is left out.
     #[serde(default)]
     pub smooth: Vec<f64>,
-    /// Impulse at this instant, per contact row; in a run the impulse of the step that ends here.
+    /// Impulse at this instant, per contact row; in a run the impulse of the step that ends here. None where it is left out.
     #[serde(default)]
     pub atom: Vec<f64>,
     /// Displacement by which the position was projected at the end of the step, in a run whose positions are corrected.
@@ -85,18 +86,137 @@ pub struct Motion {
     pub corrected: bool,
 }
 
+/// Rows of all contacts of a system.
+pub(crate) fn contact_rows(system: &dyn MechanicalSystem) -> usize {
+    let points = system.constraints().iter().flat_map(|c| c.points());
+    points.map(|p| 1 + p.law.tangent_dimension()).sum()
+}
+
 /// Why a motion could not be read.
 #[derive(Debug, Error)]
 pub enum MotionError {
     /// The text is not a motion.
     #[error("not a motion: {0}")]
     Format(#[from] serde_json::Error),
+    /// There is nothing to judge.
+    #[error("not a motion: it has no nodes")]
+    Empty,
+    /// How time became steps is told by numbers that no scheme has.
+    #[error(
+        "not a motion: `discretisation` needs a finite `contact_gap` from zero on and a `theta` from 0.5 to 1"
+    )]
+    Discretisation,
+    /// A node has more or fewer numbers than the system.
+    #[error(
+        "not a motion of this system: `{key}` of node {node} has length {found}, and not {expected}"
+    )]
+    Length {
+        /// The node, counted from zero.
+        node: usize,
+        /// Which of its lists.
+        key: &'static str,
+        /// Numbers in the list.
+        found: usize,
+        /// Numbers that the system has there.
+        expected: usize,
+    },
+    /// A number that is none.
+    #[error("not a motion: a number in `{key}` of node {node} is not finite")]
+    NotFinite {
+        /// The node, counted from zero.
+        node: usize,
+        /// Which of its numbers.
+        key: &'static str,
+    },
+    /// Times do not increase.
+    #[error(
+        "not a motion: node {node} is at t = {t}, which is not after t = {before} of the one before"
+    )]
+    Time {
+        /// The node, counted from zero.
+        node: usize,
+        /// Its time.
+        t: f64,
+        /// That of the node before.
+        before: f64,
+    },
+    /// A reaction over an interval that is not there.
+    #[error(
+        "not a motion: no interval ends at the first node, so that its `smooth` is zero or left out"
+    )]
+    NoInterval,
 }
 
 impl Motion {
     /// A motion in JSON: `{"nodes": [{"t", "q", "v_left", "v_right", "smooth", "atom"}, ..], "quadrature": ..}`.
     pub fn from_json(text: &str) -> Result<Self, MotionError> {
         Ok(serde_json::from_str(text)?)
+    }
+
+    /// Whether it can be a motion of a system: nodes in order, with as many finite numbers as the system has. Reactions that a node leaves out are none.
+    pub fn check(&self, system: &dyn MechanicalSystem) -> Result<(), MotionError> {
+        if self.nodes.is_empty() {
+            return Err(MotionError::Empty);
+        }
+        if self.discretisation.is_some_and(|rule| !rule.is_valid()) {
+            return Err(MotionError::Discretisation);
+        }
+        let (coordinates, dof) = (system.coordinate_count(), system.dof());
+        let rows = contact_rows(system);
+        let mut before = f64::NEG_INFINITY;
+        for (node, here) in self.nodes.iter().enumerate() {
+            // What may be left out is empty then.
+            let lists = [
+                ("q", &here.q, coordinates, false),
+                ("v_left", &here.v_left, dof, false),
+                ("v_right", &here.v_right, dof, false),
+                ("smooth", &here.smooth, rows, true),
+                ("atom", &here.atom, rows, true),
+                ("moved", &here.moved, dof, true),
+                ("sliding", &here.sliding, rows, true),
+            ];
+            if !here.t.is_finite() {
+                return Err(MotionError::NotFinite { node, key: "t" });
+            }
+            for (key, list, expected, optional) in lists {
+                let found = list.len();
+                if found != expected && !(optional && found == 0) {
+                    return Err(MotionError::Length {
+                        node,
+                        key,
+                        found,
+                        expected,
+                    });
+                }
+                if list.iter().any(|x| !x.is_finite()) {
+                    return Err(MotionError::NotFinite { node, key });
+                }
+            }
+            if !(here.t > before) {
+                let t = here.t;
+                return Err(MotionError::Time { node, t, before });
+            }
+            before = here.t;
+        }
+        if self.nodes[0].smooth.iter().any(|&p| p != 0.0) {
+            return Err(MotionError::NoInterval);
+        }
+        Ok(())
+    }
+
+    /// Nodes that leave out the impulse or the reaction of contacts, which is none there.
+    pub fn untold(&self, system: &dyn MechanicalSystem) -> usize {
+        let rows = contact_rows(system);
+        let is_run = self.discretisation.is_some();
+        let leaves_out = |(k, node): &(usize, &MotionNode)| {
+            let smooth = !is_run && *k > 0 && node.smooth.is_empty();
+            // No step leads to the first node of a run.
+            smooth || (node.atom.is_empty() && !(is_run && *k == 0))
+        };
+        match rows {
+            0 => 0,
+            _ => self.nodes.iter().enumerate().filter(leaves_out).count(),
+        }
     }
 
     /// An empty motion of a run, to be filled with [`Self::push`].

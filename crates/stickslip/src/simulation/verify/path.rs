@@ -37,6 +37,8 @@ pub(super) struct IntervalSum {
     pub reaction: Vec<f64>,
     /// Means of the rows of joints.
     pub joints: Vec<Vec<f64>>,
+    /// ∫ |f| dt.
+    pub size: Vec<f64>,
     /// What these integrals may be off: the error of the rule, and where the path is free its range.
     pub slack: Vec<f64>,
     /// What the velocity may be off in between where the path is free.
@@ -187,6 +189,7 @@ impl<'a> Path<'a> {
             impulse: impulse.value,
             reaction: rows.value[n..2 * n].to_vec(),
             joints: rows.value[2 * n..].chunks(n).map(<[f64]>::to_vec).collect(),
+            size: impulse.size,
             slack: impulse.error,
             wander: vec![0.0; n],
         };

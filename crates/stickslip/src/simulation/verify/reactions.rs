@@ -10,6 +10,9 @@ use super::{Formulation, Line, Verification};
 /// nothing of their laws.
 const SOLVED: f64 = 1e-2;
 
+/// Distances of friction to its set and to its law may be ten times as large as the tolerance, but not beyond this part of a reaction.
+const FRICTION: f64 = 1e-3;
+
 /// A reaction with the local velocities that its laws read.
 pub(super) struct Reaction<'a> {
     pub t: f64,
@@ -32,13 +35,10 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
-        // A run knows its impulses to a part of the largest.
-        let is_run = self.motion.discretisation.is_some();
-        if is_run && largest(p) <= SOLVED * self.settings.tolerance * self.impulse {
-            return;
-        }
-        for (contact, size) in place.contacts.iter().zip(self.sizes(place, p)) {
-            let slack = self.settings.tolerance * size;
+        let tells = self.telling(place, p);
+        let sizes = self.sizes(place, p);
+        for (k, contact) in place.contacts.iter().enumerate().filter(|(k, _)| tells[*k]) {
+            let slack = self.settings.tolerance * sizes[k];
             let own = &p[contact.start..contact.start + contact.size];
             let name = self.name(contact.constraint);
             if !contact.closed && own.iter().any(|x| x.abs() > slack) {
@@ -50,15 +50,46 @@ impl Judge<'_> {
             }
         }
         match self.formulation.test_velocities() {
-            Some(test) => self.generalized_friction(place, reaction, test, report),
-            None => self.real_friction(place, reaction, report),
+            Some(test) => self.generalized_friction(place, reaction, (test, &tells), report),
+            None => self.real_friction(place, reaction, (&sizes, &tells), report),
         }
     }
 
-    /// Size of a reaction, as a kinetic speed, in which the rounding of the motion is a part as large as the tolerance: smaller
-    /// ones are judged by it, since a contact that a step just leaves keeps an impulse of rounding.
-    fn rounding_size(&self) -> f64 {
-        16.0 * f64::EPSILON * self.speed / self.settings.tolerance
+    /// Whose reactions say something of their laws: a run knows its impulses to a part of the largest of the part of the system that each contact
+    /// belongs to.
+    fn telling(&self, place: &Place, p: &[f64]) -> Vec<bool> {
+        if self.motion.discretisation.is_none() {
+            return vec![true; place.contacts.len()];
+        }
+        let mut tells = vec![false; place.contacts.len()];
+        for group in self.groups(place, |_| true) {
+            let rows = |k: &usize| {
+                let c = &place.contacts[*k];
+                (largest(&p[c.start..c.start + c.size]), &place.rows[c.start])
+            };
+            let (mut pressed, mut most) = (0.0f64, 0.0f64);
+            for (own, row) in group.iter().map(rows) {
+                pressed = pressed.max(own);
+                most = most.max(self.subsystems.impulse_of(row));
+            }
+            let told = !(pressed <= SOLVED * self.settings.tolerance * most);
+            group.into_iter().for_each(|k| tells[k] = told);
+        }
+        tells
+    }
+
+    /// Size of a reaction of the part of the system with this speed, as a kinetic speed, in which the rounding of the motion is a part as large as
+    /// the tolerance: smaller ones are judged by it, since a contact that a step just leaves keeps an impulse of rounding.
+    fn rounding_size(&self, speed: f64) -> f64 {
+        16.0 * f64::EPSILON * speed / self.settings.tolerance
+    }
+
+    /// Largest speed of the parts of the system that some contacts belong to.
+    fn speed_at(&self, place: &Place, contacts: &[&Contact]) -> f64 {
+        let speeds = contacts
+            .iter()
+            .map(|c| self.subsystems.speed_of(&place.rows[c.start]));
+        speeds.fold(0.0, f64::max)
     }
 
     /// The size of the reaction of the part of the system that each contact belongs to: what presses elsewhere is no measure for it.
@@ -68,7 +99,7 @@ impl Judge<'_> {
         }
         let own = |c: &Contact| {
             let speed = self.subsystems.speed_of(&place.rows[c.start]);
-            let rounding = 16.0 * f64::EPSILON * speed / self.settings.tolerance;
+            let rounding = self.rounding_size(speed);
             let rounding = if c.closed {
                 rounding / place.reach(c.start)
             } else {
@@ -93,7 +124,7 @@ impl Judge<'_> {
 
     /// Largest impulse of a reaction, or that in which the rounding of the motion is a part as large as the tolerance if that is more.
     fn reaction_size(&self, place: &Place, p: &[f64]) -> f64 {
-        let rounding = |c: &Contact| self.rounding_size() / place.reach(c.start);
+        let rounding = |c: &Contact| self.rounding_size(self.speed) / place.reach(c.start);
         let roundings = place.contacts.iter().filter(|c| c.closed).map(rounding);
         roundings
             .filter(|x| x.is_finite())
@@ -101,12 +132,17 @@ impl Judge<'_> {
     }
 
     /// Coulomb's law contact by contact.
-    fn real_friction(&self, place: &Place, reaction: &Reaction, report: &mut Verification) {
+    fn real_friction(
+        &self,
+        place: &Place,
+        reaction: &Reaction,
+        (sizes, tells): (&[f64], &[bool]),
+        report: &mut Verification,
+    ) {
         let p = reaction.impulse;
-        let sizes = self.sizes(place, p);
         let all = self.fastest(place, None, reaction.after);
         for (k, contact) in place.contacts.iter().enumerate() {
-            if !contact.closed {
+            if !contact.closed || !tells[k] {
                 continue;
             }
             let size = sizes[k];
@@ -135,7 +171,7 @@ impl Judge<'_> {
             if self.formulation == Formulation::P3 && lasts && !turns {
                 let read = &reaction.reads.middle()[range];
                 let off = friction::variational(contact, own, read) / (size * fastest);
-                if off > 10.0 * self.settings.tolerance {
+                if off > self.friction_limit() {
                     let name = self.name(contact.constraint);
                     report.note(Line::Variational, reaction.t, off, name);
                 }
@@ -157,50 +193,64 @@ impl Judge<'_> {
         speeds.fold(0.0, f64::max)
     }
 
-    /// The law of P4, P'3 and P'4 on the reaction as a whole.
+    /// The law of P4, P'3 and P'4 on the reaction as a whole, in each part of the system by itself: sets and velocities of several parts are
+    /// products, in which their law is that of each.
     fn generalized_friction(
         &self,
         place: &Place,
         reaction: &Reaction,
-        test: TestVelocities,
+        (test, tells): (TestVelocities, &[bool]),
         report: &mut Verification,
     ) {
         let p = reaction.impulse;
-        // A contact within rounding of its gap may already take part in the normal space, or not yet.
-        let slack = self.settings.tolerance * self.reaction_size(place, p);
-        let touches = |c: &&Contact| {
-            let own = &p[c.start..c.start + c.size];
-            c.sure || own.iter().any(|x| x.abs() > slack)
-        };
-        let closed: Vec<&Contact> = place.contacts.iter().filter(|c| c.closed).collect();
-        let touching: Vec<&Contact> = closed.iter().copied().filter(touches).collect();
-        if closed.is_empty() {
-            return;
-        }
-        let judged = |contacts: &[&Contact]| {
-            let whole = GeneralizedReaction {
-                contacts,
-                leaving: &leaving_of(place, contacts, &reaction.leaving),
-                w: &place.delassus,
-                impulse: p,
-                speed: self.speed,
-                least: self.rounding_size(),
+        let sizes = self.sizes(place, p);
+        for group in self.groups(place, |k| place.contacts[k].closed && tells[k]) {
+            // A contact within rounding of its gap may already take part in the normal space, or not yet.
+            let touches = |k: &&usize| {
+                let c = &place.contacts[**k];
+                let own = &p[c.start..c.start + c.size];
+                c.sure
+                    || own
+                        .iter()
+                        .any(|x| x.abs() > self.settings.tolerance * sizes[**k])
             };
-            generalized::defect(&whole, &reaction.reads, test)
-        };
-        let (mut set, mut defect) = (&closed, judged(&closed));
-        if !touching.is_empty() && touching.len() < closed.len() {
-            let other = judged(&touching);
-            if other.worst() < defect.worst() || defect.worst().is_nan() {
-                (set, defect) = (&touching, other);
+            let contact = |k: &usize| &place.contacts[*k];
+            let touching: Vec<&Contact> = group.iter().filter(touches).map(contact).collect();
+            let closed: Vec<&Contact> = group.iter().map(contact).collect();
+            let judged = |contacts: &[&Contact]| {
+                let speed = self.speed_at(place, contacts);
+                let whole = GeneralizedReaction {
+                    contacts,
+                    leaving: &leaving_of(place, contacts, &reaction.leaving),
+                    w: &place.delassus,
+                    impulse: p,
+                    speed,
+                    least: self.rounding_size(speed),
+                };
+                generalized::defect(&whole, &reaction.reads, test)
+            };
+            if closed.is_empty() {
+                continue;
+            }
+            let (mut set, mut defect) = (&closed, judged(&closed));
+            if !touching.is_empty() && touching.len() < closed.len() {
+                let other = judged(&touching);
+                if other.worst() < defect.worst() || defect.worst().is_nan() {
+                    (set, defect) = (&touching, other);
+                }
+            }
+            // The law is one for all contacts; the one pressed most bears its name.
+            let normal = |c: &&&Contact| p[c.start].abs();
+            let largest = set.iter().max_by(|a, b| normal(a).total_cmp(&normal(b)));
+            if let Some(contact) = largest {
+                self.note_defect(reaction.t, contact, defect, report);
             }
         }
-        // The law is one for all contacts; the one pressed most bears its name.
-        let normal = |c: &&&Contact| p[c.start].abs();
-        let largest = set.iter().max_by(|a, b| normal(a).total_cmp(&normal(b)));
-        if let Some(contact) = largest {
-            self.note_defect(reaction.t, contact, defect, report);
-        }
+    }
+
+    fn friction_limit(&self) -> f64 {
+        let tolerance = self.settings.tolerance;
+        (10.0 * tolerance).min(FRICTION).max(tolerance)
     }
 
     fn note_defect(
@@ -211,10 +261,11 @@ impl Judge<'_> {
         report: &mut Verification,
     ) {
         let (name, tolerance) = (self.name(contact.constraint), self.settings.tolerance);
+        let friction = self.friction_limit();
         for (line, size, limit) in [
             (Line::NormalSign, defect.normal, tolerance),
-            (Line::FrictionCone, defect.cone, 10.0 * tolerance),
-            (Line::FrictionLaw, defect.law, 10.0 * tolerance),
+            (Line::FrictionCone, defect.cone, friction),
+            (Line::FrictionLaw, defect.law, friction),
         ] {
             if !(size <= limit) {
                 report.note(line, t, size, name);
@@ -292,40 +343,42 @@ impl Judge<'_> {
     /// friction of one constraint can have a part along the normal of another.
     fn pressed(&self, place: &Place, reaction: &Reaction, active: &[usize]) -> Vec<bool> {
         let p = reaction.impulse;
-        let slack = self.settings.tolerance * self.reaction_size(place, p);
         let sizes = self.sizes(place, p);
         let numbers = place.contacts.iter().zip(&sizes);
         let presses = |(c, size): (&Contact, &f64)| {
             let slack = self.settings.tolerance * size;
             p[c.start..c.start + c.size].iter().any(|x| x.abs() > slack)
         };
-        let own: Vec<bool> = numbers.map(presses).collect();
+        let mut pressed: Vec<bool> = numbers.map(presses).collect();
         if self.formulation.test_velocities().is_none() || largest(p) == 0.0 {
-            return own;
+            return pressed;
         }
-        let closed: Vec<&Contact> = active.iter().map(|&k| &place.contacts[k]).collect();
-        let whole = GeneralizedReaction {
-            contacts: &closed,
-            leaving: &leaving_of(place, &closed, &reaction.leaving),
-            w: &place.delassus,
-            impulse: p,
-            speed: self.speed,
-            least: self.rounding_size(),
-        };
-        let Some(multipliers) = generalized::multipliers(&whole) else {
-            return own;
-        };
-        let mut constraints: Vec<usize> = closed.iter().map(|c| c.constraint).collect();
-        constraints.dedup();
-        let multiplier = |c: &Contact| {
-            let place = constraints.iter().position(|&k| k == c.constraint);
-            place.map_or(0.0, |k| multipliers[k])
-        };
-        place
-            .contacts
-            .iter()
-            .map(|c| multiplier(c) > slack)
-            .collect()
+        let inactive = (0..pressed.len()).filter(|k| !active.contains(k));
+        inactive.for_each(|k| pressed[k] = false);
+        for group in self.groups(place, |k| active.contains(&k)) {
+            let closed: Vec<&Contact> = group.iter().map(|&k| &place.contacts[k]).collect();
+            let speed = self.speed_at(place, &closed);
+            let whole = GeneralizedReaction {
+                contacts: &closed,
+                leaving: &leaving_of(place, &closed, &reaction.leaving),
+                w: &place.delassus,
+                impulse: p,
+                speed,
+                least: self.rounding_size(speed),
+            };
+            let Some(multipliers) = generalized::multipliers(&whole) else {
+                continue;
+            };
+            let mut constraints: Vec<usize> = closed.iter().map(|c| c.constraint).collect();
+            constraints.dedup();
+            for (c, multiplier) in constraints.into_iter().zip(multipliers) {
+                let own = |k: &usize| place.contacts[*k].constraint == c;
+                for k in (0..pressed.len()).filter(own) {
+                    pressed[k] = multiplier > self.settings.tolerance * sizes[k];
+                }
+            }
+        }
+        pressed
     }
 
     /// Contacts that leave faster than the impact law asks: they are not pressed. Only generalized reactions, whose normal parts

@@ -133,6 +133,9 @@ pub struct Verification {
     pub violations: Vec<Violation>,
     /// Nodes tested.
     pub nodes: usize,
+    /// The tolerance asked of the solver of a refused run, where it is looser than the limit and every line holds to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_tolerance: Option<f64>,
     /// The verdict on P4' as it is written, beside that on tangential test velocities; it does not decide about acceptance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub literal: Option<Box<Verification>>,
@@ -142,6 +145,21 @@ impl Verification {
     /// Whether the formulation applies and every line holds.
     pub fn accepted(&self) -> bool {
         self.does_not_apply.is_none() && self.violations.is_empty()
+    }
+
+    /// A refused run whose solver was asked for less than the limit: told to hold `asked` where `loosely`, its judgement to that, is without
+    /// violations.
+    pub(crate) fn told_to<E>(
+        mut self,
+        asked: Option<f64>,
+        loosely: impl FnOnce(f64) -> Result<Self, E>,
+    ) -> Result<Self, E> {
+        if let Some(asked) = asked.filter(|_| !self.violations.is_empty())
+            && loosely(asked)?.accepted()
+        {
+            self.to_tolerance = Some(asked);
+        }
+        Ok(self)
     }
 
     /// Enters a violation, unless a worse one of the same line is known.

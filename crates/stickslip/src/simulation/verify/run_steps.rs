@@ -178,7 +178,7 @@ impl Judge<'_> {
             };
             // Two ways to add up one gap differ by rounding of the lengths of the run; in between either answer is right.
             let limit = rule.contact_gap().max(place.roundings[c]);
-            let speed = self.row_speed(place, contact.start);
+            let speed = self.row_speed_of_run(place, contact.start);
             let length = longest * place.velocity_reach(&place.gradients[c]);
             let within = limit.max(CLOSED * (length + 10.0 * h * speed));
             let (sure, perhaps) = rule.takes_part(place.gap_rate(c, v), RESTING * speed);
@@ -212,9 +212,9 @@ impl Judge<'_> {
         } else {
             self.system.displace(&a.q, &v, h, &mut q);
         }
-        let fastest = v.iter().fold(0.0f64, |s, x| s.max(x.abs()));
         for (i, (expected, found)) in q.iter().zip(&goal).enumerate() {
             let off = (expected - found).abs();
+            let fastest = self.subsystems.largest_beside(&v, i);
             let size = (found - a.q[i]).abs().max(h * fastest);
             // What was projected far cancels in the place that it was projected from.
             let places = found.abs() + a.q[i].abs() + b.q[i].abs();
@@ -431,7 +431,7 @@ impl Judge<'_> {
         let strikes = closed.filter_map(|contact| {
             let (rate, resting) = (
                 approach(contact),
-                RESTING * self.row_speed(place, contact.start),
+                RESTING * self.row_speed_of_run(place, contact.start),
             );
             let sure = contact.sure && rate > resting;
             (rate > 0.0).then_some((contact.restitution, sure))
@@ -465,7 +465,8 @@ impl Judge<'_> {
                 .rebound(self.restitution(contact), before[i].max(0.0))
                 .min(0.0);
             if !(after[i] >= least - self.velocity_slack(place, i)) {
-                let size = (least - after[i]) / (self.speed * place.reach(i));
+                let speed = self.subsystems.speed_of(&place.rows[i]);
+                let size = (least - after[i]) / (speed * place.reach(i));
                 report.note(Line::Admissible, b.t, size, self.name(contact.constraint));
             }
         }
@@ -507,19 +508,20 @@ impl Judge<'_> {
         let mut left = place.local(&b.v_left);
         let turning = left.iter_mut().zip(&place.turning);
         turning.for_each(|(u, turning)| *u -= turning);
-        let jump = dot(impulse, &mean(&left, &after, 0.5));
-        let step = |weight: f64| dot(impulse, &mean(&before, &after, weight));
-        let least = match rule.implicit() {
-            true => {
-                let mean = mean(&before, &after, rule.weight());
-                let stopped = self.stopped(place, &before, (&left, &after), (&mean, impulse));
-                jump.min(jump - stopped)
-                    .min(step(0.5))
-                    .min(step(rule.weight()))
+        let middles = [0.5, rule.weight()].map(|weight| mean(&before, &after, weight));
+        let jump = mean(&left, &after, 0.5);
+        let least = |impulse: &[f64]| {
+            let [even, own] = middles.each_ref().map(|middle| dot(impulse, middle));
+            let jump = dot(impulse, &jump);
+            if rule.implicit() {
+                let mean = &middles[1];
+                let stopped = self.stopped(place, &before, (&left, &after), (mean, impulse));
+                jump.min(jump - stopped).min(even).min(own)
+            } else {
+                jump.min(even) - self.opened(place, &before, impulse)
             }
-            false => jump.min(step(0.5)) - self.opened(place, &before, impulse),
         };
-        self.dissipation(b.t, least, report);
+        self.dissipation(b.t, (place, impulse), least, report);
     }
 
     /// What the jump of an implicit step says of the work of contacts that open at its start beyond what their mean velocity says. Where the

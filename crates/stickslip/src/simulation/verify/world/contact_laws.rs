@@ -1,59 +1,73 @@
 //! The laws of all contacts of a step.
 
+use crate::contact::VELOCITY_FACTOR;
 use crate::laws::FrictionSection;
+use crate::simulation::summary::CERTIFIED_RESIDUAL;
 use crate::simulation::verify::Line;
 use crate::systems::world::Dimension;
 
+use super::groups::{Group, Groups};
 use super::judge::{Judge, Kick, ROUNDING_OF_ENERGY};
 use super::law::{self, Reading, Rows};
 use super::node::{NodeContact, WorldNode};
 use super::vector::{Vector, add, along, cross, norm, sub};
 
-/// Impulses of a step are accurate to this part of the largest of them.
+/// Impulses of a step are accurate to this part of the largest of them among bodies that act on each other.
 const ACCURACY: f64 = 1e-7;
-/// Rounding of velocities, in parts of the largest speed of the run so far.
+/// Rounding of velocities, in parts of the largest speed so far of the bodies that act on each other.
 const ROUNDING_OF_SPEED: f64 = 1e3 * f64::EPSILON;
-
 impl Judge<'_> {
     /// Every contact obeys its law; its recorded velocity and mode are those of the motion.
     pub fn laws(&mut self, a: &WorldNode, b: &WorldNode, kick: &Kick) {
+        let groups = Groups::of(self.world, b, &self.speeds, kick.h);
         let mut defects = Vec::with_capacity(b.contacts.len());
-        let (mut impulses, mut driven, mut noise) = (0.0, 0.0, 0.0);
-        let largest = b.contacts.iter().map(|c| norm(c.impulse));
-        let accuracy = ACCURACY * largest.fold(0.0, f64::max);
         for contact in &b.contacts {
-            let Some(judged) = self.law(a, kick, contact, accuracy) else {
+            let group = groups.about(contact);
+            let Some(judged) = self.law(a, kick, contact, &group) else {
                 self.note(Line::WellFormed, b.t, f64::INFINITY, Some(contact));
                 return;
             };
             let (velocity, _) = kick.relative(&kick.after, contact);
-            let off = norm(sub(velocity, contact.velocity)) / self.speed;
+            let off = norm(sub(velocity, contact.velocity)) / group.speed;
             if !(off <= ROUNDING_OF_ENERGY) || !judged.mode_holds {
                 self.note(Line::ContactRecord, b.t, off, Some(contact));
             }
-            impulses += judged.impulse * judged.impulse;
-            driven += judged.driven * judged.driven;
-            noise = f64::max(noise, judged.noise);
             defects.push(judged);
         }
-        let scale = impulses
-            .max(driven)
-            .sqrt()
-            .max(noise)
-            .max(f64::MIN_POSITIVE);
-        let tolerance = self.settings.tolerance;
-        let sum = |part: fn(&Judged) -> f64| -> f64 {
-            let squares = defects.iter().map(|d| part(d) * part(d));
-            squares.sum::<f64>().sqrt() / scale
-        };
-        let natural = sum(|d| d.defect.natural_map);
+        let sizes = defects.iter().map(|d| d.impulse.max(d.driven).powi(2));
+        let whole = sizes.sum::<f64>().sqrt();
+        for group in groups.lists(&b.contacts) {
+            self.laws_of_group(b, &group, (&defects, whole));
+        }
+    }
+
+    /// The laws of contacts between bodies that act on each other, whose impulses are one measure. A step that is solved as a certificate asks knows
+    /// them to its part of the `whole`, all impulses of the step; what that leaves open for a group is bounded by its own.
+    fn laws_of_group(
+        &mut self,
+        b: &WorldNode,
+        group: &[usize],
+        (defects, whole): (&[Judged], f64),
+    ) {
+        let own = || group.iter().map(|&k| (&defects[k], &b.contacts[k]));
+        let squares =
+            |part: fn(&Judged) -> f64| -> f64 { own().map(|(d, _)| part(d).powi(2)).sum() };
+        let impulses = squares(|d| d.impulse).sqrt();
+        let largest = impulses.max(squares(|d| d.driven).sqrt());
+        let noise = own().fold(0.0, |s: f64, (d, _)| s.max(d.noise));
+        let scale = largest.max(noise).max(f64::MIN_POSITIVE);
+        // Bodies that hardly touch have impulses that change nothing.
+        let unfelt = CERTIFIED_RESIDUAL * noise / ROUNDING_OF_SPEED;
+        let most = (VELOCITY_FACTOR * CERTIFIED_RESIDUAL * impulses).max(unfelt);
+        let solved = (CERTIFIED_RESIDUAL * whole).min(most);
+        let tolerance = self.settings.tolerance.max(solved / scale);
+        let natural = squares(|d| d.defect.natural_map).sqrt() / scale;
         if !(natural <= tolerance) {
             let size = |d: &Judged| d.defect.natural_map;
-            let worst = defects.iter().zip(&b.contacts);
-            let worst = worst.max_by(|x, y| size(x.0).total_cmp(&size(y.0)));
+            let worst = own().max_by(|x, y| size(x.0).total_cmp(&size(y.0)));
             self.note(Line::FrictionLaw, b.t, natural, worst.map(|w| w.1));
         }
-        for (judged, contact) in defects.iter().zip(&b.contacts) {
+        for (judged, contact) in own() {
             let normal = judged.defect.normal / scale;
             if !(normal <= tolerance) {
                 let line = match judged.reading {
@@ -78,7 +92,7 @@ impl Judge<'_> {
         a: &WorldNode,
         kick: &Kick,
         contact: &NodeContact,
-        accuracy: f64,
+        group: &Group,
     ) -> Option<Judged> {
         let world = self.world;
         let law = world.laws.law(self.law_of(contact)?);
@@ -122,8 +136,8 @@ impl Judge<'_> {
         let gained = read(gained);
         let trace: f64 = (0..n).map(|i| response[i][i]).sum();
         let rho = n as f64 / trace;
-        // Velocities that are rounding of the speeds of the run, and what that makes of an impulse. Steep friction would make slip of them.
-        let still = ROUNDING_OF_SPEED * self.speed;
+        // Velocities that are rounding of the speeds of these bodies, and what that makes of an impulse. Steep friction would make slip of them.
+        let still = ROUNDING_OF_SPEED * group.speed;
         let noise = rho * still;
         let theta = if self.settings.theta == 0.0 {
             0.5
@@ -156,10 +170,16 @@ impl Judge<'_> {
                 driven: rho * free.sqrt(),
                 pulls: p[0] < 0.0,
                 closes: w[0] < 0.0 && p[0] < rho * -w[0],
-                mode_holds: mode_holds(contact.mode, &section, &p[..n], accuracy.max(noise)),
+                mode_holds: mode_holds(
+                    contact.mode,
+                    &section,
+                    &p[..n],
+                    (ACCURACY * group.impulse).max(noise),
+                ),
             }
         };
-        let readings = self.readings(kick, contact, impact.restitution(), (before[0], gained[0]));
+        let approach = (before[0], gained[0], group.speed);
+        let readings = self.readings(kick, contact, impact.restitution(), approach);
         let best = readings.into_iter().flatten().map(judged);
         best.min_by(|x, y| x.defect.natural_map.total_cmp(&y.defect.natural_map))
     }
@@ -170,7 +190,7 @@ impl Judge<'_> {
         kick: &Kick,
         contact: &NodeContact,
         restitution: f64,
-        (before, gained): (f64, f64),
+        (before, gained, speed): (f64, f64, f64),
     ) -> [Option<Reading>; 3] {
         let [a, b] = contact.bodies;
         let (slop, h) = (self.world.slop_of(a, b), kick.h);
@@ -184,7 +204,7 @@ impl Judge<'_> {
         if restitution == 0.0 {
             return [Some(closing), None, None];
         }
-        let noise = 1e-9 * self.speed;
+        let noise = 1e-9 * speed;
         let fastest = before.min(before + gained);
         let reaches = |noise: f64| contact.gap + h * fastest <= h * noise;
         let threshold = -2.0 * h * self.world.gravity_size();

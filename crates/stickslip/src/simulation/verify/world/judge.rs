@@ -47,7 +47,7 @@ pub fn verify_world(
         world,
         settings,
         geometry: Geometry::new(world),
-        speed: f64::MIN_POSITIVE,
+        speeds: vec![0.0; world.bodies.len()],
         totals: EnergyEntry::default(),
         throughput: 0.0,
         last: None,
@@ -56,6 +56,7 @@ pub fn verify_world(
             does_not_apply: None,
             violations: Vec::new(),
             nodes: 0,
+            to_tolerance: None,
             literal: None,
         },
     };
@@ -76,8 +77,8 @@ pub(super) struct Judge<'a> {
     pub world: &'a World,
     pub settings: &'a WorldJudgeSettings,
     geometry: Geometry<'a>,
-    /// Largest speed of any point so far.
-    pub speed: f64,
+    /// Largest speed so far of any point of each body.
+    pub speeds: Vec<f64>,
     /// The energy account, added up from the motion.
     pub totals: EnergyEntry,
     /// Sum of the sizes of everything that was entered.
@@ -270,7 +271,7 @@ impl Judge<'_> {
                 };
                 for twist in [&before, &after] {
                     let fast = norm(twist.velocity) + norm(twist.spin) * radius;
-                    self.speed = self.speed.max(fast);
+                    self.speeds[i] = self.speeds[i].max(fast);
                 }
             }
             kick.poses.push(pose);
@@ -280,7 +281,6 @@ impl Judge<'_> {
             kick.loads.push(load);
             kick.moved.push(moved);
         }
-        self.speed = self.speed.max(h * world.gravity_size());
         kick
     }
 

@@ -14,6 +14,7 @@ mod energies;
 mod flight;
 mod form;
 mod geometry;
+mod groups;
 mod judge;
 mod law;
 mod monitors;
