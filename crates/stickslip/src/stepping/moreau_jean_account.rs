@@ -31,10 +31,10 @@ impl MoreauJean {
         } else {
             record.stick_jitter = self.sliding_velocities(stage, &state.impulses);
             self.assembly.fill_record(
-                &stage.problem,
+                stage,
                 &self.phases.impulse,
                 &self.step.v_theta,
-                (&self.sliding, stage.resting_speed()),
+                &self.sliding,
                 (&self.phases.left, &self.velocity),
                 record,
             );
@@ -147,7 +147,8 @@ impl MoreauJean {
                 let change = problem.w(row, row) * impulse[row];
                 impulse[row] > 0.0 && after.abs() <= STEADY * change
             };
-            return self.positions.overshot(assembly, &self.step.q_end, rests);
+            let (positions, q_end) = (&mut self.positions, &self.step.q_end);
+            return positions.overshot(assembly, q_end, &stage.scales, rests);
         }
         let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
         let scales = &stage.scales;
