@@ -48,6 +48,12 @@ pub enum CaseError {
         /// Why.
         reason: String,
     },
+    /// The engine broke off, which is a fault of it, whatever the case.
+    #[error("the engine broke off, which is a fault of its own: {message}")]
+    BrokenOff {
+        /// What it said.
+        message: String,
+    },
     /// A system was refused.
     #[error(transparent)]
     System(#[from] SystemError),

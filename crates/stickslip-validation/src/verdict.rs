@@ -58,7 +58,7 @@ pub fn run_case(file: &str, case: &Case) -> CaseReport {
         order: None,
     };
     let outcome = match families::family(&case.family) {
-        Some(family) => evaluate(family, case, &mut report),
+        Some(family) => unless_broken(|| evaluate(family, case, &mut report)),
         None => Err(CaseError::UnknownFamily {
             family: case.family.clone(),
             nearest: families::nearest(&case.family).to_string(),
@@ -75,6 +75,17 @@ pub fn run_case(file: &str, case: &Case) -> CaseReport {
         Err(error) => report.problem = Some(error.to_string()),
     }
     report
+}
+
+/// What a case comes to, where the engine breaks off as well: one case must not take the others with it. Its quantities are those found so far.
+fn unless_broken(evaluate: impl FnOnce() -> Result<(), CaseError>) -> Result<(), CaseError> {
+    // What a case has built is its own, and left behind with it; of what it writes to only whole values are kept.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(evaluate)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+        let message = words.unwrap_or("without a word").to_owned();
+        Err(CaseError::BrokenOff { message })
+    })
 }
 
 fn evaluate(family: &Family, case: &Case, report: &mut CaseReport) -> Result<(), CaseError> {
@@ -157,4 +168,24 @@ fn compare_sweep(
         pass: error <= 1.2 * tabulated,
         note: None,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_in_which_the_engine_breaks_off_is_a_failed_case() {
+        for (broken, words) in [
+            (unless_broken(|| panic!("index {}", 7)), "index 7"),
+            (unless_broken(|| panic!("no room")), "no room"),
+        ] {
+            let problem = broken.unwrap_err().to_string();
+            assert!(
+                problem.contains("broke off") && problem.contains(words),
+                "{problem}"
+            );
+        }
+        assert!(unless_broken(|| Ok(())).is_ok());
+    }
 }

@@ -443,3 +443,23 @@ fn the_report_has_the_documented_form() {
         assert!(case["quantities"][0].get(key).is_some(), "{key}");
     }
 }
+
+/// A case that is refused says so by its name, and the others of its file are judged.
+#[test]
+fn a_case_with_negative_friction_is_refused_and_the_others_are_judged() {
+    let case = |id: &str, mu0: f64| {
+        format!(
+            r#"{{"id": "{id}", "family": "mu_linear_in_x", "kind": "motion", "given": [],
+                "params": {{"mu0": {mu0}, "a": 0.0, "g": 10.0, "v0": 3.0, "T": 2.0}},
+                "expected": {{"t_stop": 0.6, "x_stop": 0.9}}, "tol": {{"default": 1e-8, "keys": {{}}, "skip": [], "roundoff": []}}}}"#
+        )
+    };
+    let cases = [case("bad", -0.5), case("good", 0.5)].join(", ");
+    let text = format!(r#"{{"name": "slide", "cases": [{cases}]}}"#);
+    let file = CaseFile::parse("slide.json", &text).unwrap_or_else(|e| panic!("{e}"));
+    let report = run(&[file]);
+    let problem = report.cases[0].problem.as_deref().unwrap_or_default();
+    assert!(problem.contains("friction coefficient -0.5"), "{problem}");
+    let good = Report::new(vec![report.cases[1].clone()]);
+    assert!(good.all_passed(), "{:?}", failures(&good));
+}

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use stickslip::internals::summary::RunSettings;
-use stickslip::records::{ContactMode, EventKind};
+use stickslip::records::{ContactMode, EventKind, StepOutcome};
 use stickslip::scene::{Scene, SourceText};
-use stickslip::simulation::{RunOutcome, RunSummary};
+use stickslip::simulation::{RunEnd, RunOutcome, RunSummary};
 
 /// Runs a scene; the summary, and coordinates and velocities at the end.
 fn run(text: &str) -> (RunSummary, Vec<f64>, Vec<f64>) {
@@ -494,4 +494,29 @@ fn a_slip_that_turns_about_is_no_new_slip() {
         "{told:?}, {stop}"
     );
     assert!((q[0].abs() - amplitude).abs() < 1e-9, "{q:?}");
+}
+
+/// Forces of the plane and of space that have a value before an impact at the start and none after it stop the run by name, as under every scheme.
+#[test]
+fn a_force_without_value_after_the_impact_at_the_start_stops_the_run() {
+    for (coordinates, force) in [
+        ("\"x\", \"y\"", "log(0.25 - y')"),
+        ("\"x\", \"z\", \"y\"", "1/(y' - 0.5)"),
+        ("\"x\", \"z\", \"y\"", "sqrt(-y')"),
+    ] {
+        let energy = match coordinates.len() {
+            8 => "(x'^2 + y'^2)/2",
+            _ => "(x'^2 + z'^2 + y'^2)/2",
+        };
+        let text = format!(
+            "title = \"ball\"\nscheme = \"event-driven\"\nimpact = \"newton\"\nuntil = 0.1\nstep = 1e-3\n\
+             [system]\ncoordinates = [{coordinates}]\nkinetic_energy = \"{energy}\"\nforces = {{ x = \"{force}\" }}\n\
+             [[contacts]]\nname = \"floor\"\ngap = \"y\"\nrestitution = 0.5\n[initial]\ny_dot = -1\n"
+        );
+        let scene = Scene::parse(SourceText::new("scene.toml", text)).unwrap();
+        let mut simulation = scene.simulation().unwrap();
+        let end = simulation.run_until(scene.settings.until, |_| ControlFlow::Continue(()));
+        let outcome = StepOutcome::NonFinite;
+        assert_eq!(end, RunEnd::Stopped { t: 0.0, outcome }, "{force}");
+    }
 }

@@ -5,7 +5,7 @@ use crate::families::SweepTarget;
 use crate::reference::{Start, slips, sticks};
 use crate::{Answer, CaseError, CaseInput, Inputs};
 use stickslip::internals::{ReferenceEvent, ReferenceEventKind};
-use stickslip::laws::{ContactLaw, FrictionCoefficient, FrictionSection, ImpactLaw};
+use stickslip::laws::{ContactLaw, FrictionCoefficient, FrictionSection, ImpactLaw, LawError};
 use stickslip::simulation::Simulation;
 use stickslip::stepping::SweepingProcess;
 use stickslip::systems::functions::{GivenRows, GivenScalar};
@@ -312,6 +312,11 @@ fn end_of_friction(params: &Inputs) -> Result<Option<f64>, CaseError> {
 fn uneven_start(params: &Inputs) -> Result<Start, CaseError> {
     let [g, v0] = params.each(["g", "v0"])?;
     let mu = coefficient(params)?;
+    // At the start no run has to find out that there is no friction law.
+    let value = mu(0.0);
+    if !(value >= 0.0 && value.is_finite()) {
+        return Err(LawError::Coefficient { value }.into());
+    }
     let factor = FrictionCoefficient::function(move |_, q| mu(q[0]));
     let law = friction(1.0, 1)?.with_coefficient(factor)?;
     on_plane(law, &[0.0, -g], &[0.0, 0.0], &[v0, 0.0])

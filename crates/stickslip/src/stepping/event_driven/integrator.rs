@@ -347,11 +347,17 @@ impl Integrator {
         self.step = step;
     }
 
-    /// What has become infinite or undefined: a gap by its name, here or at the end of a step of length `h`, or what pressed along
-    /// a gradient that has vanished since the place `from`.
-    fn undefined(&self, system: &dyn MechanicalSystem, h: f64, from: (f64, &[f64])) -> StepOutcome {
+    /// What has become infinite or undefined: a gap by its name, here or at the end of the step of length `tried` that was tried from here, or
+    /// what pressed along a gradient that has vanished since the place `from`.
+    fn undefined(
+        &self,
+        system: &dyn MechanicalSystem,
+        tried: Option<f64>,
+        from: (f64, &[f64]),
+    ) -> StepOutcome {
         let mut gradient = vec![0.0; self.n];
-        for (t, q) in [(self.t, self.q()), (self.t + h, &self.step.y[..self.nq])] {
+        let end = tried.map(|h| (self.t + h, &self.step.y[..self.nq]));
+        for (t, q) in [(self.t, self.q())].into_iter().chain(end) {
             for (constraint, unilateral) in system.constraints().iter().enumerate() {
                 let gap = unilateral.gap();
                 gap.gradient(t, q, &mut gradient);
@@ -424,7 +430,7 @@ impl Integrator {
             self.levels = gaps.map(|gap| gap.min(0.0)).collect();
             let before = self.values();
             if !self.step.k[0].iter().all(|x| x.is_finite()) {
-                return self.undefined(system, h, (t0, &q0));
+                return self.undefined(system, None, (t0, &q0));
             }
             // A step whose error is within the tolerance.
             let tried = h;
@@ -436,7 +442,7 @@ impl Integrator {
                     break;
                 }
                 if h <= rounding {
-                    return self.undefined(system, h, (t0, &q0));
+                    return self.undefined(system, Some(h), (t0, &q0));
                 }
                 h *= if error.is_finite() {
                     (0.9 * error.powf(-0.2)).clamp(0.1, 0.8)
