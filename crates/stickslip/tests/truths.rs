@@ -2,7 +2,6 @@
 
 mod common;
 mod elastic_truths;
-mod truth_certified_groups;
 mod truth_delay;
 mod truth_energetic_impact;
 mod truth_energetic_jam;

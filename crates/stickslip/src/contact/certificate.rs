@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BlockResidual, ContactKey, ContactProblem, ContactResidual};
 
-/// How many times the limit of residuals the error of a local velocity may be, as a part of the fastest one of the contacts that act on each other with it.
+/// How many times the limit of residuals the error of a local velocity may be, as a part of the largest one that a run has seen.
 pub const VELOCITY_FACTOR: f64 = 1e5;
 
 /// Largest value of one measure and where it was met.
@@ -62,9 +62,8 @@ pub struct Certificate {
     /// Largest local velocity of the run so far: velocities at its rounding say nothing.
     #[serde(default)]
     pub speed: f64,
-    /// Largest error of a local velocity that a residual stands for, as a part of the largest free velocity that the contacts that act on each other with its
-    /// own have met so far: a residual is relative to all impulses of its problem, beside which those of much lighter bodies do not show. Zero where errors
-    /// are rounding of `speed`.
+    /// Largest error of a local velocity that a residual stands for, as a part of `speed` at that time: a residual is relative to all impulses of its
+    /// problem, beside which those of much lighter bodies do not show. Zero where the residual is rounding.
     #[serde(default)]
     pub velocity: Worst,
     /// Largest power of the tangential reaction on the velocity after a step of the generalized law, ⟨r_τ, v⁺⟩ in joule: the
@@ -151,10 +150,12 @@ impl Certificate {
         }
     }
 
-    /// Enters the largest error of a local velocity as a part of the speeds of its group, of a problem where it is no rounding.
+    /// Enters the largest error of a local velocity, of a problem whose residual is no rounding.
     #[cold]
-    pub(crate) fn enter_velocity(&mut self, t: f64, (part, key): (f64, ContactKey)) {
-        self.velocity.update(part, t, key);
+    pub(crate) fn enter_velocity(&mut self, t: f64, (error, key): (f64, ContactKey)) {
+        if self.speed > 0.0 {
+            self.velocity.update(error / self.speed, t, key);
+        }
     }
 
     /// Enters the strict residual and the tangential power of a step under the generalized law.

@@ -4,7 +4,6 @@
 //! matrices, or read from a file; any [`ContactSolver`] solves it and [`ContactResidual`] judges the answer with code that no
 //! solver shares.
 
-mod acting_groups;
 mod block;
 pub(crate) mod certificate;
 mod coulomb;
@@ -23,7 +22,6 @@ mod slice_residual;
 mod solution;
 mod solver;
 
-pub(crate) use acting_groups::ActingGroups;
 pub use block::{BlockKind, ContactBlock};
 pub(crate) use certificate::RankDeficiency;
 pub use certificate::{Certificate, VELOCITY_FACTOR, Worst};

@@ -45,7 +45,7 @@
 //!
 //! Tests below; every solver test is judged by this file.
 
-use crate::algebra::{dot, largest_size};
+use crate::algebra::dot;
 use crate::laws::{FlowRule, FrictionSection};
 use crate::parallel::{parts, share};
 
@@ -117,17 +117,6 @@ pub struct ContactResidual {
     scratch: Scratch,
 }
 
-/// How far the local velocity of a block is off.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct VelocityError {
-    /// That of the whole law.
-    pub whole: f64,
-    /// That of its normal part.
-    pub normal: f64,
-    /// The velocity that its impulse answers.
-    pub answered: f64,
-}
-
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     matrix: Vec<f64>,
@@ -152,7 +141,6 @@ impl ContactResidual {
     /// Measures `impulse` against `problem`.
     #[inline(always)] // A choice among few sizes.
     pub fn measure(&mut self, problem: &ContactProblem, impulse: &[f64]) {
-        self.rho.clear();
         if !few(
             problem,
             impulse,
@@ -275,35 +263,22 @@ impl ContactResidual {
         }
     }
 
-    /// Tells of every block the errors of its local velocity in what was measured last, |F_i|/ρ_i and that of its normal part, and the velocity
-    /// that it answers, max(|q_i|, |p_i|/ρ_i).
-    pub(crate) fn for_each_velocity(
-        &self,
-        problem: &ContactProblem,
-        impulse: &[f64],
-        mut tell: impl FnMut(usize, VelocityError),
-    ) {
-        let (blocks, free) = (problem.blocks(), problem.free());
-        let known = self.rho.len() == blocks.len();
-        let rho_of = |b: usize| match known {
-            true => self.rho[b],
-            false => rho(problem, &blocks[b]),
-        };
-        let mut driven = 0.0;
-        for (b, block) in blocks.iter().enumerate() {
-            driven = add_driven(driven, &free[block.range()], rho_of(b), self.noise);
+    /// The largest error of a local velocity in what was measured last, |F_i|/ρ_i, and its block: impulses that are right beside those of
+    /// heavy bodies may be far off for light ones.
+    #[cold]
+    pub(crate) fn velocity_error(&self, problem: &ContactProblem, impulse: &[f64]) -> (f64, usize) {
+        let blocks = problem.blocks();
+        let rhos: Vec<f64> = blocks.iter().map(|block| rho(problem, block)).collect();
+        let scale = impulse_scale(problem, impulse, self.noise, &rhos);
+        let errors = self.blocks.iter().zip(&rhos);
+        let errors = errors.map(|(measured, rho)| measured.natural_map * scale / rho);
+        let mut worst = (0.0, 0);
+        for (b, error) in errors.enumerate() {
+            if error > worst.0 {
+                worst = (error, b);
+            }
         }
-        let scale = dot(impulse, impulse).max(driven).sqrt();
-        for (b, (block, measured)) in blocks.iter().zip(&self.blocks).enumerate() {
-            let (rho, rows) = (rho_of(b), block.range());
-            let answered = largest_size(0.0, &impulse[rows.clone()]) / rho;
-            let error = VelocityError {
-                whole: measured.natural_map * scale / rho,
-                normal: measured.signorini * scale / rho,
-                answered: largest_size(answered, &free[rows]),
-            };
-            tell(b, error);
-        }
+        worst
     }
 
     /// The measures of one block as one among others, in closed form or not.

@@ -10,7 +10,6 @@ use thiserror::Error;
 use crate::contact::Certificate;
 use crate::records::{Digest, EnergyLedger, EventLog, MomentumLedger, PainleveWatch, open_regular};
 use crate::stepping::State;
-use crate::stepping::contact_scales::Left;
 use crate::systems::past_motion::PastSnapshot;
 
 use super::positions::PositionWatch;
@@ -164,12 +163,6 @@ pub struct Checkpoint {
     pub(crate) ledger: EnergyLedger,
     /// Certificate so far.
     pub(crate) certificate: Certificate,
-    /// What solutions have left at every constraint so far.
-    #[serde(default)]
-    pub(crate) left: Vec<Left>,
-    /// Speeds that the contacts of every body or constraint have met so far.
-    #[serde(default)]
-    pub(crate) met: Vec<f64>,
     /// Events so far.
     pub(crate) events: EventLog,
     /// Current step length of an adaptive run.
@@ -228,8 +221,6 @@ impl Checkpoint {
             state,
             ledger,
             certificate,
-            left: Vec::new(),
-            met: Vec::new(),
             events,
             h: 0.0,
             planned: Vec::new(),

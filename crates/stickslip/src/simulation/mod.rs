@@ -37,7 +37,6 @@ pub(crate) mod elastic_ledger;
 mod frame_watch;
 mod gap_zero;
 pub(crate) mod hypotheses;
-mod joined;
 mod joint_space;
 mod jump_watch;
 mod passage_watch;

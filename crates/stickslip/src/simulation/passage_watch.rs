@@ -561,7 +561,7 @@ pub(super) fn write_moved(record: &StepRecord, (from, to): (&[f64], &[f64]), mov
 }
 
 /// Indices and entries of the only row of a list.
-pub(super) fn for_each_entry(rows: &Covectors, mut f: impl FnMut(usize, f64)) {
+fn for_each_entry(rows: &Covectors, mut f: impl FnMut(usize, f64)) {
     if rows.is_sparse() {
         let (index, value) = rows.sparse(0);
         for (&i, &g) in index.iter().zip(value) {

@@ -2,26 +2,20 @@
 //! too far within a step.
 //!
 //! A scheme that meets a contact within a step may overshoot it by the approach of that step, h times the speed at
-//! which the contact closed (below a flat obstacle: at which it closed again and again without having left it, each time stopped by the contact; what
-//! approaches while it acts was not stopped). What lies beyond is drift: the scheme left a constraint that its velocities obeyed. A run is
+//! which the contact closed (below a flat obstacle: at which it closed again and again without having left it, each time stopped by the contact). What lies beyond is drift: the scheme left a constraint that its velocities obeyed. A run is
 //! certified only if drift and joint violation stay below [`DRIFT_LIMIT`] of the size of the motion, which is the range
-//! of the coordinates that the function depends on, in the unit of the function: `Σ |∂φ/∂q_i| (max q_i − min q_i)`; where hardly anything
-//! moves in a gap, it is the way that contacts slid or closed while they acted on each other with its own. What other bodies do does not count.
+//! of the coordinates that the function depends on, in the unit of the function: `Σ |∂φ/∂q_i| (max q_i − min q_i)`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::algebra::{Covectors, largest_size, widen};
-use crate::contact::ContactKey;
+use crate::algebra::{Covectors, widen};
 use crate::records::{ContactMode, ContactRecord, StepRecord};
 use crate::stepping::State;
 use crate::stepping::contact_scales::accelerations;
 use crate::systems::MechanicalSystem;
 use crate::systems::functions::ScalarFunction;
 
-use super::joined::joined;
-use super::passage_watch::{
-    Crossing, PassageWatch, ROUNDING_UNITS, WayLength, for_each_entry, gradient,
-};
+use super::passage_watch::{Crossing, PassageWatch, ROUNDING_UNITS, WayLength, gradient};
 
 /// Largest drift and joint violation of a certified run, as a part of the size of the motion.
 pub const DRIFT_LIMIT: f64 = 1e-6;
@@ -67,14 +61,6 @@ struct Followed {
     /// Whether it fell by more than is left of it.
     #[serde(default)]
     falls: bool,
-    /// Whether it acted in the last step, and whether it ever did.
-    #[serde(default)]
-    acted: bool,
-    #[serde(default)]
-    touched: bool,
-    /// Way that its points slid or closed while it acted.
-    #[serde(default)]
-    way: f64,
     /// Whether it is affine, once the system was asked.
     #[serde(skip)]
     flat: bool,
@@ -95,9 +81,7 @@ impl Followed {
         if before >= 0.0 && before - contact.gap > approach {
             approach = before - contact.gap;
         }
-        // What it approaches with from step to step while it acts, it was not stopped from.
-        let sinks = self.acted && before < 0.0;
-        if !sinks && -record.h * contact.approach > approach {
+        if -record.h * contact.approach > approach {
             approach = -record.h * contact.approach;
         }
         // Bounces below a flat obstacle each overshoot it; along a curved one approaches without end would explain any drift, as
@@ -142,13 +126,9 @@ pub struct PositionWatch {
     /// Whether orientations matter, once the system was asked.
     #[serde(skip)]
     turns: bool,
-    /// How long the run has lasted.
+    /// Largest kinetic length that forces give within a step, of the steps whose drift or joints were the worst until then.
     #[serde(default)]
-    lasted: f64,
-    /// Per velocity: largest way that the speeds which forces give within a step make in all steps so far, of the steps whose drift or joints were the worst until
-    /// then.
-    #[serde(default)]
-    pushed: Vec<f64>,
+    given: f64,
     /// Whether drift or joints of the last step were.
     #[serde(skip)]
     worse: bool,
@@ -178,7 +158,6 @@ impl PositionWatch {
             self.projected = Some(record.t);
         }
         widen(&mut self.lower, &mut self.upper, &record.q);
-        self.lasted += record.h;
         if !self.path.is_empty() {
             for (path, v) in self.path.iter_mut().zip(&record.velocity) {
                 *path += record.h * v.abs();
@@ -203,7 +182,7 @@ impl PositionWatch {
             }
         }
         if std::mem::take(&mut self.worse) {
-            self.enter_pushed(system, record, from);
+            self.enter_given(system, record, from);
         }
     }
 
@@ -212,15 +191,15 @@ impl PositionWatch {
         self.projected
     }
 
-    /// Enters the way that what forces give within the step of a record makes in all steps so far: what rests at the origin has no other length, and
-    /// every step answers these speeds with their rounding.
+    /// Enters the length that forces give within the step of a record: what rests at the origin has no other, and its positions have the rounding of
+    /// that.
     #[cold]
     #[inline(never)]
-    fn enter_pushed(&mut self, system: &dyn MechanicalSystem, record: &StepRecord, from: &State) {
+    fn enter_given(&mut self, system: &dyn MechanicalSystem, record: &StepRecord, from: &State) {
         let a = accelerations(system, (from.t, &from.q, &from.v));
-        self.pushed.resize(a.len(), 0.0);
-        for (pushed, a) in self.pushed.iter_mut().zip(a) {
-            *pushed = pushed.max(record.h * self.lasted * a);
+        let given = record.h * record.h * self.passages.length(&a);
+        if given > self.given {
+            self.given = given;
         }
     }
 
@@ -248,24 +227,18 @@ impl PositionWatch {
         while let [contact, others @ ..] = contacts {
             let c = contact.key.constraint();
             let mut acted = contact.mode != ContactMode::Open;
-            let mut speed = speed(contact, record);
             contacts = others;
             // Points of a constraint share its gap.
             while let [point, others @ ..] = contacts
                 && point.key.constraint() == c
             {
                 acted |= point.mode != ContactMode::Open;
-                speed = speed.max(self::speed(point, record));
                 contacts = others;
             }
             let Some(own) = self.followed.get_mut(c) else {
                 continue;
             };
             let before = std::mem::replace(&mut own.gap, contact.gap);
-            if acted {
-                own.touched = true;
-                own.way += record.h * speed;
-            }
             if contact.gap >= 0.0 {
                 own.overshoot = 0.0;
                 own.falls = falls(contact.gap, before);
@@ -274,7 +247,6 @@ impl PositionWatch {
                 self.below = true;
                 self.worse |= own.dip(before, contact, acted, record);
             }
-            own.acted = acted;
             if let Some(length) = length
                 && !own.flat
             {
@@ -355,7 +327,7 @@ impl PositionWatch {
         function: &dyn ScalarFunction,
         at: (f64, &[f64]),
     ) -> f64 {
-        let (size, rounding) = self.size(system, function, at, None);
+        let (size, rounding) = self.size(system, function, at);
         LEAST * size + rounding
     }
 
@@ -401,65 +373,26 @@ impl PositionWatch {
         }
     }
 
-    /// Size of the motion in the unit of a function, and the drift that is rounding alone; only velocities that are `joined` to those of the function
-    /// count, if it is known which.
+    /// Size of the motion in the unit of a function, and the drift that is rounding alone.
     fn size(
         &self,
         system: &dyn MechanicalSystem,
         function: &dyn ScalarFunction,
         (t, q): (f64, &[f64]),
-        joined: Option<&Joined>,
     ) -> (f64, f64) {
         let mut rows = Covectors::default();
         gradient(system, function, (t, q), &mut rows);
-        let mut ranges: Vec<f64> = (0..system.dof()).map(|i| self.range(system, i)).collect();
+        let ranges: Vec<f64> = (0..system.dof()).map(|i| self.range(system, i)).collect();
         let numbers = rows.absolute_dot(0, q) + function.magnitude(t, q);
-        let mut size = rows.absolute_dot(0, &ranges);
-        let steepness = self.passages.steepness(&rows);
-        let (mut places, mut pushed) = (Vec::new(), self.pushed.clone());
+        let size = rows.absolute_dot(0, &ranges);
+        // A function in which nothing moves has the rounding of the whole motion, of the places where it happens, and of what forces give within a
+        // step.
+        let mut whole = self.passages.length(&ranges) + self.given;
         if q.len() == ranges.len() {
-            places.extend_from_slice(q);
+            whole += self.passages.length(q);
         }
-        if let Some(joined) = joined {
-            let group = joined.group(&rows);
-            for lengths in [&mut ranges, &mut places, &mut pushed] {
-                let others = lengths.iter_mut().zip(&joined.velocities);
-                let others = others.filter(|(_, own)| Some(**own) != group);
-                others.for_each(|(length, _)| *length = 0.0);
-            }
-            size = size.max(joined.way(group, steepness));
-        }
-        // A function in which nothing moves has the rounding of the motion that is joined to it, of the places where that happens, and of what forces
-        // give in its steps.
-        let lengths = [&ranges, &places, &pushed];
-        let whole: f64 = lengths.map(|x| self.passages.length(x)).iter().sum();
-        (size, ROUNDING_UNITS * (numbers + size + steepness * whole))
-    }
-
-    /// Which velocities act on each other, by the contacts that acted so far.
-    fn joined(&self, system: &dyn MechanicalSystem, at: (f64, &[f64])) -> Joined {
-        let constraints = || system.constraints().iter().zip(&self.followed).enumerate();
-        let touched = constraints().filter(|(_, (_, own))| own.touched);
-        let acting: Vec<ContactKey> = touched
-            .flat_map(|(c, (constraint, _))| {
-                let points = 0..constraint.points().len();
-                points.map(move |point| ContactKey::declared(c, point))
-            })
-            .collect();
-        let velocities = joined(system, std::iter::once(at), &acting);
-        let mut joined = Joined {
-            velocities,
-            ways: Vec::new(),
-        };
-        let mut rows = Covectors::default();
-        for (_, (constraint, own)) in constraints().filter(|(_, (_, own))| own.way > 0.0) {
-            gradient(system, constraint.gap(), at, &mut rows);
-            let steepness = self.passages.steepness(&rows);
-            if let Some(group) = joined.group(&rows) {
-                joined.ways.push((group, steepness, own.way));
-            }
-        }
-        joined
+        whole *= self.passages.steepness(&rows);
+        (size, ROUNDING_UNITS * (numbers + size + whole))
     }
 
     /// The verdict on the positions so far, at time t and position q.
@@ -471,17 +404,12 @@ impl PositionWatch {
             lean: self.passages.lean,
             ..PositionVerdict::default()
         };
-        let drifts = |drift: &Largest| drift.value > 0.0 || drift.value.is_nan();
-        let any =
-            self.followed.iter().any(|own| drifts(&own.drift)) || self.joints.iter().any(drifts);
-        let joined = any.then(|| self.joined(system, at));
-        let joined = joined.as_ref();
         let followed = system.constraints().iter().zip(&self.followed);
         for (c, (constraint, own)) in followed.enumerate() {
             let drift = own.drift;
             verdict.penetration.enter(own.penetration, c);
-            if drifts(&drift) {
-                let (size, rounding) = self.size(system, constraint.gap(), at, joined);
+            if drift.value > 0.0 || drift.value.is_nan() {
+                let (size, rounding) = self.size(system, constraint.gap(), at);
                 let relative = relative(drift.value, size, rounding);
                 verdict.drift.enter(
                     Largest {
@@ -494,49 +422,12 @@ impl PositionWatch {
         }
         for (i, (joint, worst)) in system.joints().iter().zip(&self.joints).enumerate() {
             verdict.joint.enter(*worst, i);
-            let (size, rounding) = self.size(system, joint.function(), at, joined);
+            let (size, rounding) = self.size(system, joint.function(), at);
             let value = relative(worst.value, size, rounding);
             verdict.joint_drift.enter(Largest { value, t: worst.t }, i);
         }
         verdict
     }
-}
-
-/// Velocities that act on each other.
-struct Joined {
-    /// Per velocity the number of its group.
-    velocities: Vec<usize>,
-    /// Per constraint that acted: its group, what its gap can change at most along a displacement of kinetic length one, and its way.
-    ways: Vec<(usize, f64, f64)>,
-}
-
-impl Joined {
-    /// The group of what a gradient reads.
-    fn group(&self, rows: &Covectors) -> Option<usize> {
-        let mut read = None;
-        for_each_entry(rows, |i, g| {
-            if g != 0.0 && read.is_none() {
-                read = Some(i);
-            }
-        });
-        read.map(|i| self.velocities[i])
-    }
-
-    /// The longest way of the contacts of a group, in the unit of a gap of some steepness: as it is, or by the steepness of both if that is less, since gaps
-    /// need not have one unit and heavy bodies are moved less.
-    fn way(&self, group: Option<usize>, steepness: f64) -> f64 {
-        let own = self.ways.iter().filter(|way| Some(way.0) == group);
-        own.map(|&(_, other, way)| way.min(way * steepness / other))
-            .fold(0.0, f64::max)
-    }
-}
-
-/// How fast a contact point slides or closes.
-#[inline]
-fn speed(contact: &ContactRecord, record: &StepRecord) -> f64 {
-    let rows = contact.start..contact.start + contact.size;
-    let read = record.local_velocities.get(rows).unwrap_or(&[]);
-    largest_size(contact.approach.abs(), read)
 }
 
 /// Whether an open gap fell by more than is left of it.

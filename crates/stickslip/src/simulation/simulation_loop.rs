@@ -419,7 +419,6 @@ impl Simulation {
         let mut with_past = None;
         let system = handed(self.system.as_ref(), past, control, &mut with_past);
         self.stage.begins = self.state.t == self.settings.t_start;
-        self.stage.scales.begin_step(h);
         self.scheme.step(
             system,
             &mut self.state,

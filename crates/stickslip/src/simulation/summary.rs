@@ -240,8 +240,7 @@ pub struct CertificateSummary {
     pub signorini: WorstOf,
     /// Defect of maximal dissipation.
     pub dissipation: WorstOf,
-    /// Largest error of a local velocity that a residual stands for, as a part of the largest free velocity that the contacts that act on each other with its own have met so far; zero
-    /// where errors are rounding.
+    /// Largest error of a local velocity that a residual stands for, as a part of the largest velocity so far; zero where residuals are rounding.
     #[serde(default)]
     pub velocity: WorstOf,
     /// Largest one with which the run counts as certified.

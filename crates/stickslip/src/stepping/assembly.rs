@@ -6,7 +6,6 @@ use crate::laws::{FlowRule, FrictionSection, ImpactLaw};
 use crate::records::{ContactMode, ContactRecord, PainleveMargin, StepOutcome, StepRecord};
 use crate::systems::{Instant, MechanicalSystem, UnilateralConstraint};
 
-use super::ContactStage;
 use super::position_projection::GAP_ROUNDING;
 
 /// Part of a velocity that is its rounding.
@@ -424,20 +423,19 @@ impl ContactAssembly {
     }
 
     /// Fills the contact part of a record: gaps, impulses, modes, works with the velocity
-    /// `velocity_of_work`, and the sliding velocities in `sliding` (per problem row), of which those that solutions
-    /// leave at rest are none. `left` and `after` are the
+    /// `velocity_of_work`, and the sliding velocities in `sliding` (per problem row), of which those up to `resting`
+    /// are none. `left` and `after` are the
     /// velocities without contact and at the end of the step.
     pub fn fill_record(
         &self,
-        stage: &ContactStage,
+        problem: &ContactProblem,
         impulse: &[f64],
         velocity_of_work: &[f64],
-        sliding: &[f64],
+        (sliding, resting): (&[f64], f64),
         (left, after): (&[f64], &[f64]),
         record: &mut StepRecord,
     ) {
         self.fill_open(record);
-        let problem = &stage.problem;
         for contact in &self.active {
             let slot = self.layout.slots[contact.slot];
             let block = &problem.blocks()[contact.block];
@@ -476,7 +474,6 @@ impl ContactAssembly {
             entry.painleve = Some(painleve(problem, block));
             entry.inverse_mass = problem.w(block.start, block.start);
             let rows = block.range();
-            let resting = stage.resting_slip(slot.key.constraint());
             let slides = sliding[rows.clone()]
                 .iter()
                 .skip(1)

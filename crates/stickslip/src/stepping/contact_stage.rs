@@ -2,8 +2,8 @@
 
 use crate::algebra::largest_size;
 use crate::contact::{
-    ActingGroups, BlockKind, Certificate, ContactProblem, ContactResidual, ContactSolution,
-    ContactSolver, Islands, SPEED_ROUNDING, SolveCost, SolveStatus,
+    BlockKind, Certificate, ContactProblem, ContactResidual, ContactSolution, ContactSolver,
+    Islands, SPEED_ROUNDING, SolveCost, SolveStatus,
 };
 use crate::records::StepOutcome;
 
@@ -12,8 +12,8 @@ use super::ContactScales;
 /// Slip slower than this part of the largest local velocity of the run is none: below the residual that a solver leaves.
 const RESTING: f64 = 1e-10;
 
-/// Errors of velocities up to this part of the largest one of the run are rounding.
-const ROUNDING_ERROR: f64 = 1e-13;
+/// Residuals up to this are rounding: velocities are not asked for what they stand for.
+const ROUNDING_RESIDUAL: f64 = 1e-13;
 
 /// An impact within a step, as it was posed.
 #[derive(Debug)]
@@ -45,8 +45,6 @@ pub struct ContactStage {
     /// Whether the residual is that of the solution already.
     measured: bool,
     islands: Islands,
-    /// Contacts that act on each other, and the speeds that they have met.
-    pub(crate) groups: ActingGroups,
     sums: Vec<[f64; 4]>,
     solver: Box<dyn ContactSolver>,
 }
@@ -65,7 +63,6 @@ impl ContactStage {
             residual: ContactResidual::default(),
             measured: false,
             islands: Islands::default(),
-            groups: ActingGroups::default(),
             sums: Vec::new(),
             solver,
         }
@@ -76,13 +73,7 @@ impl ContactStage {
         self.also.get(constraint) == Some(&true)
     }
 
-    /// Speed up to which the contacts of a constraint do not slide.
-    pub(crate) fn resting_slip(&self, constraint: usize) -> f64 {
-        self.resting_speed()
-            .max(self.scales.resting_slip(constraint))
-    }
-
-    /// The same by the speeds of this run alone.
+    /// Speed up to which a contact of this run does not slide.
     pub(crate) fn resting_speed(&self) -> f64 {
         RESTING * self.certificate.speed
     }
@@ -215,41 +206,24 @@ impl ContactStage {
             self.measure_generalized(t);
         }
         self.certificate.enter(t, &self.problem, &self.residual);
-        let (measured, impulse) = (&self.residual, &self.solution.impulse);
-        let fastest = self.certificate.speed;
-        self.scales
-            .observe(&self.problem, (measured, fastest), impulse);
         if self.solution.status != SolveStatus::Converged {
             self.count_status();
         }
         let worst = self.residual.worst();
-        if self.problem.generalized_rule().is_none() {
-            self.examine_velocities(t);
+        if worst > ROUNDING_RESIDUAL && self.problem.generalized_rule().is_none() {
+            self.tell_velocity(t);
         }
         worst
     }
 
-    /// Enters what the residual measured last says of velocities: a residual is relative to all impulses, so that one at rounding may stand for
-    /// any velocity of a body that is much lighter or slower than others.
-    fn examine_velocities(&mut self, t: f64) {
-        let (problem, impulse) = (&self.problem, &self.solution.impulse);
-        let largest = self.groups.meet(problem, &self.residual, impulse);
-        let rounding = ROUNDING_ERROR * self.certificate.speed;
-        if !(largest <= rounding) {
-            self.tell_velocity(t, rounding);
-        }
-    }
-
-    /// Enters the largest error of a velocity beyond rounding.
+    /// Enters what the residual measured last says of velocities.
     #[cold]
     #[inline(never)] // Solutions at rounding have no need of its frame.
-    fn tell_velocity(&mut self, t: f64, rounding: f64) {
-        let (problem, impulse) = (&self.problem, &self.solution.impulse);
-        let worst = (self.groups).worst(problem, &self.residual, impulse, rounding);
-        if let Some((part, block)) = worst {
-            let key = problem.blocks()[block].key;
-            self.certificate.enter_velocity(t, (part, key));
-        }
+    fn tell_velocity(&mut self, t: f64) {
+        let impulse = &self.solution.impulse;
+        let (error, block) = self.residual.velocity_error(&self.problem, impulse);
+        let key = self.problem.blocks()[block].key;
+        self.certificate.enter_velocity(t, (error, key));
     }
 
     /// Velocities at the rounding of the speeds this run has seen say nothing.

@@ -145,7 +145,7 @@ impl ExplicitPositions {
             self.hold(system, (h, t), before, (q, v), (impulses, scales));
             self.spare(system, (h, t), before, (q, v), (impulses, scales));
         } else if impulses.iter().all(|&p| !(p > 0.0))
-            || !self.overshot(system, (h, t), (q, v), (impulses, scales))
+            || !self.overshot(system, (h, t), (q, v), impulses)
         {
             // Most steps of a flat system: nothing is pressed, and nothing was displaced before.
             if self.displaced || self.displacement.len() != v.len() {
@@ -226,14 +226,14 @@ impl ExplicitPositions {
         }
     }
 
-    /// Chooses the pressed contacts that rest below a flat obstacle, by more than solutions leave; whether there are any. One that bounces leaves by
+    /// Chooses the pressed contacts that rest below a flat obstacle; whether there are any. One that bounces leaves by
     /// itself: bringing it back would keep a ball from ever coming to rest.
     fn overshot(
         &mut self,
         system: &dyn MechanicalSystem,
         (h, t): (f64, f64),
         (q, v): (&[f64], &[f64]),
-        (impulses, scales): (&[f64], &ContactScales),
+        impulses: &[f64],
     ) -> bool {
         let mut row = 0;
         for (c, constraint) in system.constraints().iter().enumerate() {
@@ -246,7 +246,7 @@ impl ExplicitPositions {
             }
             let gap = constraint.gap();
             let depth = -gap.value(t, q);
-            if depth > self.rounding(system, gap, (t, q)).max(scales.left_gap(c)) {
+            if depth > self.rounding(system, gap, (t, q)) {
                 let leaves = h * rate(gap, (t, q), v, &mut self.row);
                 if leaves.abs() <= LEAVES * depth {
                     self.held.push(c);

@@ -230,9 +230,8 @@ impl ExplicitStep {
         Ok(())
     }
 
-    /// Approach velocities below the grazing threshold become exactly zero; what they move is left to the gap.
-    fn clear_grazing(&self, stage: &mut ContactStage) {
-        let (problem, scales) = (&mut stage.problem, &mut stage.scales);
+    /// Approach velocities below the grazing threshold become exactly zero.
+    fn clear_grazing(&self, problem: &mut ContactProblem) {
         if problem.blocks().is_empty() {
             return;
         }
@@ -246,7 +245,6 @@ impl ExplicitStep {
             let start = problem.blocks()[b].start;
             let normal = problem.free()[start];
             if normal.abs() <= GRAZING * problem.dense()[start * m + start].sqrt() * speed {
-                scales.leave(problem, b, normal);
                 problem.bias_mut()[start] -= normal;
             }
         }
@@ -282,7 +280,7 @@ impl ExplicitStep {
         }
         self.condense(system, v0, (lengths, t), &mut stage.problem);
         if matches!(contacts, Contacts::Touching(_)) {
-            self.clear_grazing(stage);
+            self.clear_grazing(&mut stage.problem);
         }
         if stage.problem.generalized_rule().is_some() {
             let rule = self.impact_rule.as_deref();
@@ -397,10 +395,10 @@ impl ExplicitStep {
             (0..problem.size()).map(|i| problem.row_dot(i, &self.v) + self.assembly.drift[i]),
         );
         self.assembly.fill_record(
-            stage,
+            problem,
             &self.phases.impulse,
             &self.mean,
-            &self.sliding,
+            (&self.sliding, stage.resting_speed()),
             (&self.phases.left, &self.v),
             record,
         );

@@ -31,10 +31,10 @@ impl MoreauJean {
         } else {
             record.stick_jitter = self.sliding_velocities(stage, &state.impulses);
             self.assembly.fill_record(
-                stage,
+                &stage.problem,
                 &self.phases.impulse,
                 &self.step.v_theta,
-                &self.sliding,
+                (&self.sliding, stage.resting_speed()),
                 (&self.phases.left, &self.velocity),
                 record,
             );
@@ -147,8 +147,7 @@ impl MoreauJean {
                 let change = problem.w(row, row) * impulse[row];
                 impulse[row] > 0.0 && after.abs() <= STEADY * change
             };
-            let (positions, q_end) = (&mut self.positions, &self.step.q_end);
-            return positions.overshot(assembly, q_end, &stage.scales, rests);
+            return self.positions.overshot(assembly, &self.step.q_end, rests);
         }
         let (floor, v) = (self.settings.gap_tolerance, &self.step.v_theta);
         let scales = &stage.scales;

@@ -4,7 +4,6 @@ use crate::algebra::{assign, copy};
 use crate::records::{StepOutcome, StepRecord};
 use crate::systems::MechanicalSystem;
 
-use super::ContactScales;
 use super::assembly::{ActiveContact, ContactAssembly};
 use super::position_projection::{PositionCorrection, PositionProjection, Projection, can_drift};
 
@@ -155,21 +154,20 @@ impl StepPositions {
         }
     }
 
-    /// Chooses the contacts that came to rest below their obstacle, beyond its rounding and what solutions leave; whether there are any. Others that
+    /// Chooses the contacts that came to rest below their obstacle, beyond its rounding; whether there are any. Others that
     /// are below bounce, and leave by themselves: brought back, alone or beside those at rest, a ball would gain the height of
     /// its depth at each impact, and never come to rest.
     pub fn overshot(
         &mut self,
         assembly: &ContactAssembly,
         q_end: &[f64],
-        scales: &ContactScales,
         rests: impl Fn(&ActiveContact) -> bool,
     ) -> bool {
         self.held.clear();
         for contact in assembly.active.iter().filter(|c| c.owns_normal) {
             let c = assembly.layout.slots()[contact.slot].key.constraint();
-            let rounding = assembly.gap_rounding(c, q_end).max(scales.left_gap(c));
-            if self.gaps[c] < -rounding && self.held.last() != Some(&c) && rests(contact) {
+            let below = self.gaps[c] < -assembly.gap_rounding(c, q_end);
+            if below && self.held.last() != Some(&c) && rests(contact) {
                 self.held.push(c);
             }
         }

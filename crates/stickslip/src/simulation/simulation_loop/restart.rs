@@ -16,8 +16,6 @@ impl Simulation {
             self.stage.certificate.clone(),
             self.events.clone(),
         );
-        checkpoint.left = self.stage.scales.left().to_vec();
-        checkpoint.met = self.stage.groups.met().to_vec();
         checkpoint.h = self.h;
         checkpoint.cuts = self.cuts;
         checkpoint.cut = self.cut;
@@ -94,8 +92,6 @@ impl Simulation {
         self.state = checkpoint.state;
         self.ledger = checkpoint.ledger;
         self.stage.certificate = checkpoint.certificate;
-        self.stage.scales.take_up(checkpoint.left);
-        self.stage.groups.take_up(checkpoint.met);
         self.events = checkpoint.events;
         self.h = checkpoint.h;
         self.planned = checkpoint.planned;

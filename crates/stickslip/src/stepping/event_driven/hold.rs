@@ -11,25 +11,12 @@ const JOINT: f64 = 1e-6;
 /// What friction pays, over the square of its part of the cone: a particle in a groove that wedges it (μ = 1.5) is held without friction, which would otherwise carry it outside the cones.
 const FRICTION: f64 = 100.0;
 
-/// A sum below this part of the sizes of its terms is none.
-const ROUNDING: f64 = 1e-10;
-
 /// A constrained row: its covector, the force that keeps it, and where its reaction goes.
 pub(super) struct Held {
     pub row: Vec<f64>,
     pub force: Vec<f64>,
     pub rate: f64,
     pub slot: Option<(usize, usize)>,
-}
-
-/// Whether reactions answer each other: what they do together is rounding of what they do one by one.
-fn moves_nothing(share: &[f64], responses: &[Vec<f64>]) -> bool {
-    let terms = |k: usize| share.iter().zip(responses).map(move |(x, r)| x * r[k]);
-    let velocities = 0..responses.first().map_or(0, Vec::len);
-    velocities.into_iter().all(|k| {
-        let size: f64 = terms(k).map(f64::abs).sum();
-        terms(k).sum::<f64>().abs() <= ROUNDING * size
-    })
 }
 
 impl Accelerations {
@@ -90,10 +77,8 @@ impl Accelerations {
         let weights: Vec<f64> = held.iter().map(|h| self.weight(h)).collect();
         let (mut solution, idle) = solve_full_pivoting(&mut matrix, &mut right, Some(&weights));
         self.dependent |= !idle.is_empty();
-        // What slips moves with its pressure: where that changes, another share is another motion.
-        let same = held.iter().all(|h| h.force == h.row)
-            || idle.iter().all(|share| moves_nothing(share, &responses));
-        if !idle.is_empty() && same {
+        // What slips moves with its pressure: there another share is another motion.
+        if !idle.is_empty() && held.iter().all(|h| h.force == h.row) {
             let walls = self.walls(held);
             if let Some(inside) = reactions_inside(&walls, &solution, &idle, &weights) {
                 solution = inside;
