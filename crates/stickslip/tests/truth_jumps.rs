@@ -17,13 +17,13 @@ fn pushed(force: &str) -> Hypotheses {
 
 #[test]
 fn forces_whose_branches_meet_do_not_jump() {
-    use Status::{Fails, Holds, Unknown};
+    use Status::{Fails, Holds};
     for (force, local, all) in [
         // Both branches vanish where they meet.
         ("if(x > 0, x, 0)", Holds, Holds),
         ("if(x > 0.1, 1e6*(x - 0.1), 0)", Holds, Holds),
         ("if(x > 5200, 20000*(5200 - x), 0)", Holds, Holds),
-        ("if(x^2 + y^2 < 1, x^2 + y^2, 1)", Holds, Unknown),
+        ("if(x^2 + y^2 < 1, x^2 + y^2, 1)", Holds, Holds),
         ("if(hypot(x, y) < 2, 2 - hypot(x, y), 0)", Holds, Holds),
         ("if(x > 0 and y > 0, min(x, y), 0)", Holds, Holds),
         ("if(x < 1, x, if(x < 2, 1, 3 - x))", Holds, Holds),
@@ -38,7 +38,7 @@ fn forces_whose_branches_meet_do_not_jump() {
         ("if(t > 0.5, 1, 0)", Holds, Holds),
         ("if(x > 5 and x < 3, 1, 0)", Holds, Holds),
         // A pole that is never read; a power of a number.
-        ("if(x > 1, log(x), 0)", Holds, Unknown),
+        ("if(x > 1, log(x), 0)", Holds, Holds),
         ("2^x", Holds, Fails),
     ] {
         let found = pushed(force);
