@@ -332,7 +332,9 @@ impl<'a> ZeroSearch<'a> {
             let way = -part * here.value / here.left;
             if let Some(q) = self.moved(t, here, way) {
                 let value = self.function.value(t, &q);
-                if value.abs() <= (1.0 - 0.25 * part) * here.value.abs() {
+                // The smallest number of all is three quarters of itself by rounding.
+                let (size, most) = (value.abs(), here.value.abs());
+                if size <= (1.0 - 0.25 * part) * most && size < most {
                     return Some((self.at(t, q)?, part));
                 }
             }
